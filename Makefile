@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands people type. CMakePresets.json says how each build is made; packages.txt what must be installed.
+#
+#   make demo     install what is missing, build, and analyse the recording in samples/
+#   make test     install what is missing, build, run every test and check
+#   make build    build/gapless, the program
+#   make deps     static archives of what the distribution ships only as shared libraries
+#   make bench    the benchmarks of bench/ and their table
+#   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
+#   make format   rewrite the sources in the house style      make lint   check them
+#   make install  PREFIX (/usr/local), DESTDIR                make clean  remove build/
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+SAMPLE := samples/resnet50_v100.pt.trace.json.gz
+
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+
+.PHONY: demo test build deps bench fuzz format lint install clean packages
+.DEFAULT_GOAL := build
+
+demo: packages build
+	build/gapless analyze $(SAMPLE)
+
+packages:
+	@tools/install_packages.sh build
+
+deps:
+	@tools/build_deps.sh
+
+build: deps
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release --target gapless
+	@ln -f build/release/gapless build/gapless
+
+test:
+	@tools/install_packages.sh build test
+	@tools/test.sh
+
+bench: build
+	@tools/install_packages.sh build bench
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release --target benches
+	@tools/bench.sh
+
+fuzz: deps
+	@tools/install_packages.sh build fuzz
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+format:
+	@tools/format.sh
+
+lint:
+	@tools/lint.sh
+
+install: build
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

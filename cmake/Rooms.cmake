@@ -1,0 +1,61 @@
+# A room is a folder of src/: one static library, one test program, and whatever src/layers.txt lets it include.
+
+# Reads src/layers.txt into GAPLESS_ROOMS (in order) and GAPLESS_MAY_INCLUDE_<room>.
+function(gapless_read_layers file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} lines REGEX "^[a-z_]+:")
+  set(rooms "")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z_]+):(.*)$" _ "${line}")
+    set(room ${CMAKE_MATCH_1})
+    separate_arguments(below UNIX_COMMAND "${CMAKE_MATCH_2}")
+    list(APPEND rooms ${room})
+    set(GAPLESS_MAY_INCLUDE_${room} ${below} PARENT_SCOPE)
+  endforeach()
+  set(GAPLESS_ROOMS ${rooms} PARENT_SCOPE)
+endfunction()
+
+# gapless_room(<name>): library gapless_<name> and test program test_<name> from src/<name>/. Skipped while there is no source.
+function(gapless_room room)
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cc)
+  set(sources ${all})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cc$")
+  set(tests ${all})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(gapless_${room} STATIC ${sources})
+  target_include_directories(gapless_${room} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(gapless_${room} PRIVATE gapless_options)
+  foreach(below IN LISTS GAPLESS_MAY_INCLUDE_${room})
+    if(TARGET gapless_${below})
+      target_link_libraries(gapless_${room} PUBLIC gapless_${below})
+    endif()
+  endforeach()
+  if(tests AND BUILD_TESTING)
+    gapless_test(test_${room} SOURCES ${tests} LINK gapless_${room})
+  endif()
+endfunction()
+
+# gapless_test(<program> SOURCES <file>... LINK <library>...): a GoogleTest program whose cases ctest knows one by one.
+# Tests run in the source folder, where GAPLESS_CORPUS has its default, ../shared/data.
+function(gapless_test program)
+  cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${program} ${T_SOURCES})
+  target_link_libraries(${program} PRIVATE ${T_LINK} gapless_options GTest::gtest_main)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 600)
+endfunction()
+
+# Every room there is, as libraries to link: what the program, the end-to-end tests, the benchmarks and the fuzzers use.
+function(gapless_all_rooms out)
+  set(rooms "")
+  foreach(room IN LISTS GAPLESS_ROOMS)
+    if(TARGET gapless_${room})
+      list(PREPEND rooms gapless_${room})
+    endif()
+  endforeach()
+  set(${out} ${rooms} PARENT_SCOPE)
+endfunction()

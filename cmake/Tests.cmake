@@ -1,0 +1,11 @@
+# What tests the whole rather than a room: programs of tests/, then goldens, scripts and end-to-end checks it adds itself.
+if(NOT BUILD_TESTING)
+  return()
+endif()
+file(GLOB_RECURSE whole_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+if(whole_tests)
+  gapless_test(test_whole SOURCES ${whole_tests} LINK ${GAPLESS_ALL_ROOMS})
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/tests/CMakeLists.txt)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/tests tests)
+endif()

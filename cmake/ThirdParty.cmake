@@ -1,0 +1,53 @@
+# Libraries of others. The program carries all of them, so it can be copied to a bare machine: static archives are taken first.
+# Debian and Ubuntu ship simdjson and isa-l only as shared libraries; `make deps` builds the archives from the distribution's
+# own source packages into build/deps. Without them the shared ones are used, which is good enough to develop with.
+set(GAPLESS_DEPS ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where `make deps` puts static archives")
+
+# gapless_library(<name> HEADER <header> ARCHIVE <file.a> SHARED <name>): imported target third_party::<name>.
+function(gapless_library name)
+  cmake_parse_arguments(L "" "HEADER;ARCHIVE;SHARED" "" ${ARGN})
+  find_path(GAPLESS_${name}_INCLUDE ${L_HEADER} HINTS ${GAPLESS_DEPS}/include REQUIRED)
+  find_library(GAPLESS_${name}_ARCHIVE NAMES ${L_ARCHIVE} HINTS ${GAPLESS_DEPS}/lib)
+  if(GAPLESS_${name}_ARCHIVE)
+    set(path ${GAPLESS_${name}_ARCHIVE})
+  else()
+    find_library(GAPLESS_${name}_SHARED NAMES ${L_SHARED} REQUIRED)
+    set(path ${GAPLESS_${name}_SHARED})
+    message(STATUS "=====================================================================================")
+    message(STATUS "  ${L_ARCHIVE} was not found: linking the shared library. The program will NOT run on a")
+    message(STATUS "  machine without it. `make deps` builds the archive; then run cmake again.")
+    message(STATUS "=====================================================================================")
+    unset(GAPLESS_${name}_ARCHIVE CACHE)
+  endif()
+  add_library(third_party::${name} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(third_party::${name} PROPERTIES IMPORTED_LOCATION ${path})
+  if(NOT GAPLESS_${name}_INCLUDE STREQUAL "/usr/include")
+    target_include_directories(third_party::${name} SYSTEM INTERFACE ${GAPLESS_${name}_INCLUDE})
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+gapless_library(simdjson HEADER simdjson.h ARCHIVE libsimdjson.a SHARED simdjson)
+gapless_library(isal HEADER isa-l/igzip_lib.h ARCHIVE libisal.a SHARED isal)
+gapless_library(zstd HEADER zstd.h ARCHIVE libzstd.a SHARED zstd)
+gapless_library(sqlite3 HEADER sqlite3.h ARCHIVE libsqlite3.a SHARED sqlite3)
+gapless_library(xxhash HEADER xxhash.h ARCHIVE libxxhash.a SHARED xxhash)
+# SQLite's archive needs the maths library and, for extensions, the dynamic loader; both belong to libc.
+target_link_libraries(third_party::sqlite3 INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
+
+# What each room may use. CLI11 is headers only and needs no line; fmt and spdlog are used as headers by base alone,
+# because Debian has no static archive of either.
+function(gapless_use_third_party)
+  set(base Threads::Threads)
+  set(trace third_party::xxhash third_party::zstd)
+  set(ingest third_party::simdjson third_party::isal third_party::zstd)
+  set(query third_party::sqlite3)
+  foreach(room IN LISTS GAPLESS_ROOMS)
+    if(TARGET gapless_${room} AND DEFINED ${room})
+      target_link_libraries(gapless_${room} PUBLIC ${${room}})
+    endif()
+  endforeach()
+  if(TARGET gapless_base)
+    target_compile_definitions(gapless_base PRIVATE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
+  endif()
+endfunction()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// An analysis turns a run into one Table. Pure: the same run gives the same bytes; no prose, no judgement.
+//
+// To add one: write src/analyses/list/<name>.cc, end it with
+//   ANALYSIS(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .run = Run};
+// It is then a table of `gapless query`, a page of the reference, and available to rules by name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/run.h"
+#include "trace/table.h"
+
+namespace gapless {
+
+class Tables;
+struct TraceTimeline;  // analyses/timeline.h
+
+struct Analysis {
+  std::string_view name;  // equals the file name
+  std::string_view help;  // one line of at most 100 characters
+  std::span<const ColumnSpec> columns;
+  // `tables` gives the results of other analyses; asking for itself, directly or around a ring, is a fault.
+  Result<Table> (*run)(const Run& run, Tables& tables);
+};
+
+#define ANALYSIS(n)                   \
+  extern const Analysis n##_analysis; \
+  constinit const Analysis n##_analysis
+
+std::span<const Analysis* const> AllAnalyses();  // sorted by name; generated from the folder
+
+// Results of analyses over one run, each computed once, when first asked for. Not thread-safe.
+class Tables {
+ public:
+  explicit Tables(const Run& run);
+  ~Tables();
+  const Run& run() const { return run_; }
+  // The table of the analysis called `name`. An analysis that failed gives an empty table with the right columns;
+  // its error is in `ErrorOf`. An unknown name is a fault of the caller.
+  const Table& Get(std::string_view name);
+  const Error* ErrorOf(std::string_view name) const;
+  // The device time of each primary trace, which several analyses read.
+  const std::vector<TraceTimeline>& Timelines();
+
+ private:
+  struct Impl;
+  const Run& run_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gapless

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tables of most analyses have in common: their first columns, and how a row begins.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "analyses/timeline.h"
+#include "trace/table.h"
+
+namespace gapless {
+
+inline constexpr ColumnType kInt = ColumnType::kInt;
+inline constexpr ColumnType kReal = ColumnType::kReal;
+inline constexpr ColumnType kText = ColumnType::kText;
+
+inline constexpr ColumnSpec kTraceColumn{"trace", kInt, "", "the recording: key of table trace"};
+inline constexpr ColumnSpec kRankColumn{"rank", kInt, "", "rank of the process; NULL: none recorded"};
+inline constexpr ColumnSpec kDeviceColumn{"device", kInt, "", "device number"};
+
+inline Table EmptyTable(std::string_view name, std::span<const ColumnSpec> columns) {
+  return Table(name, std::vector<ColumnSpec>(columns.begin(), columns.end()));
+}
+
+inline Table::RowWriter BeginRow(Table& table, const RunTrace& of) {
+  auto row = table.Row();
+  row.Int(of.index).Int(of.rank());
+  return row;
+}
+
+inline double ShareOf(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::numeric_limits<double>::quiet_NaN();
+}
+
+// The value below which a share `p` of `values` lies (nearest rank); kAbsent of none. Reorders them.
+inline int64_t Percentile(std::span<int64_t> values, double p) {
+  if (values.empty()) return kAbsent;
+  const auto at = static_cast<size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+}  // namespace gapless

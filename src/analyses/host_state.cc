@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over the slices, which are sorted by start with parents before children. Most slices do not change their thread's
+// state (an operator inside an operator), and one byte per slice tells: only those whose state is stronger than their
+// parent's are put on the thread's stack of open slices, from which its track is written.
+#include "analyses/host_state.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gapless {
+namespace {
+
+constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
+constexpr int64_t kEndOfTime = std::numeric_limits<int64_t>::max();
+
+class TrackWriter {
+ public:
+  TrackWriter() { track_.push_back({kBeginning, SliceId(), HostState::kNone}); }
+
+  void Open(int64_t start, int64_t end, SliceId slice, HostState state) {
+    CloseUntil(start);
+    Emit(start, slice, state);
+    open_.push_back({end, slice, state});
+  }
+
+  HostTrack Finish() {
+    CloseUntil(kEndOfTime);
+    return std::move(track_);
+  }
+
+ private:
+  struct OpenSlice {
+    int64_t end;
+    SliceId slice;
+    HostState state;
+  };
+
+  void CloseUntil(int64_t ts) {
+    while (!open_.empty() && open_.back().end <= ts) {
+      const int64_t end = open_.back().end;
+      while (!open_.empty() && open_.back().end <= end) open_.pop_back();  // overlapping siblings end under it
+      if (open_.empty())
+        Emit(end, SliceId(), HostState::kNone);
+      else
+        Emit(end, open_.back().slice, open_.back().state);
+    }
+  }
+
+  void Emit(int64_t start, SliceId slice, HostState state) {
+    if (track_.back().start == start)
+      track_.back() = {start, slice, state};
+    else
+      track_.push_back({start, slice, state});
+  }
+
+  HostTrack track_;
+  std::vector<OpenSlice> open_;
+};
+
+HostState OwnState(SliceCategory category, ApiKind api) {
+  switch (category) {
+    case SliceCategory::kRuntime:
+    case SliceCategory::kDriver:
+      if (IsBlockingSync(api) || api == ApiKind::kAlloc || api == ApiKind::kFree || api == ApiKind::kHostAlloc ||
+          api == ApiKind::kHostFree)
+        return HostState::kSync;
+      return HostState::kLaunch;
+    case SliceCategory::kOperator: return HostState::kLaunch;
+    case SliceCategory::kAnnotation:
+    case SliceCategory::kPython: return HostState::kHost;
+    case SliceCategory::kOverhead:
+    case SliceCategory::kOther: break;
+  }
+  return HostState::kNone;
+}
+
+// By name id: is it data loading?
+std::vector<uint8_t> DataLoadingNames(const StringPool& strings) {
+  std::vector<uint8_t> is_data(strings.size());
+  for (size_t id = 0; id < is_data.size(); ++id) is_data[id] = IsDataLoadingName(strings[static_cast<StringId>(id)]);
+  return is_data;
+}
+
+std::vector<int32_t> NumberLaunchingThreads(const Trace& trace, size_t& count) {
+  std::vector<int32_t> track_of_thread(trace.threads.size(), -1);
+  count = 0;
+  for (const SliceId launch : trace.gpu_ops.launch) {
+    if (!launch.valid()) continue;
+    int32_t& track = track_of_thread[trace.slices.thread[launch.value].value];
+    if (track < 0) track = static_cast<int32_t>(count++);
+  }
+  return track_of_thread;
+}
+
+// The stronger of two tracks at each instant; a's where they are equal.
+HostTrack Strongest(const HostTrack& a, const HostTrack& b) {
+  HostTrack both;
+  both.reserve(a.size() + b.size());
+  size_t i = 0, j = 0;
+  int64_t start = kBeginning;
+  while (true) {
+    const HostStretch& stronger = b[j].state > a[i].state ? b[j] : a[i];
+    if (both.empty() || both.back().slice != stronger.slice || both.back().state != stronger.state)
+      both.push_back({start, stronger.slice, stronger.state});
+    const int64_t next_a = i + 1 < a.size() ? a[i + 1].start : kEndOfTime;
+    const int64_t next_b = j + 1 < b.size() ? b[j + 1].start : kEndOfTime;
+    start = std::min(next_a, next_b);
+    if (start == kEndOfTime) return both;
+    i += next_a == start;
+    j += next_b == start;
+  }
+}
+
+HostTrack StrongestOf(const std::vector<HostTrack>& tracks, size_t first, size_t last) {
+  if (last - first == 0) return {{kBeginning, SliceId(), HostState::kNone}};
+  if (last - first == 1) return tracks[first];
+  const size_t middle = first + (last - first) / 2;
+  return Strongest(StrongestOf(tracks, first, middle), StrongestOf(tracks, middle, last));
+}
+
+}  // namespace
+
+bool IsDataLoadingName(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
+}
+
+HostTracks FlattenHostStates(const Trace& trace) {
+  HostTracks tracks;
+  size_t count = 0;
+  tracks.track_of_thread = NumberLaunchingThreads(trace, count);
+  if (count == 0) {
+    tracks.all = StrongestOf({}, 0, 0);
+    return tracks;
+  }
+  const std::vector<uint8_t> is_data = DataLoadingNames(trace.strings);
+  const SliceTable& slices = trace.slices;
+  std::vector<HostState> state(slices.size(), HostState::kNone);
+  std::vector<TrackWriter> writers(count);
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const int32_t track = tracks.track_of_thread[slices.thread[row].value];
+    if (track < 0) continue;
+    const HostState above = slices.parent[row].valid() ? state[slices.parent[row].value] : HostState::kNone;
+    const bool data = is_data[static_cast<uint32_t>(slices.name[row])] != 0;
+    const HostState own = data ? HostState::kData : OwnState(slices.category[row], slices.api[row]);
+    state[row] = std::max(above, own);
+    if (own <= above || slices.dur_ns[row] <= 0) continue;
+    const int64_t start = slices.ts_ns[row];
+    writers[static_cast<size_t>(track)].Open(start, start + slices.dur_ns[row], SliceId(row), own);
+  }
+  for (TrackWriter& writer : writers) tracks.tracks.push_back(writer.Finish());
+  tracks.all = StrongestOf(tracks.tracks, 0, count);
+  return tracks;
+}
+
+}  // namespace gapless

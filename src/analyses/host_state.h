@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads that feed the device were doing at each instant, flattened once so that it can be looked up by walking.
+//
+// A thread's state at an instant is that of the slices open on it, the strongest counting: a blocking call inside the data
+// loader is data loading, an operator inside an annotation is launching. A track lists the stretches between changes; it
+// holds the outermost slice that made the state what it is.
+#pragma once
+
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace gapless {
+
+enum class HostState : uint8_t {
+  kNone,    // nothing open
+  kHost,    // Python frames or annotations only
+  kLaunch,  // inside an operator or a runtime or driver call: busy issuing work
+  kSync,    // inside a call that blocks: waits for the device, allocates or frees its memory
+  kData,    // inside the data loader
+};
+
+struct HostStretch {
+  int64_t start = 0;  // until the start of the next one; the first starts at the beginning of time
+  SliceId slice;      // not valid: kNone
+  HostState state = HostState::kNone;
+};
+using HostTrack = std::vector<HostStretch>;  // never empty
+
+struct HostTracks {
+  std::vector<HostTrack> tracks;
+  std::vector<int32_t> track_of_thread;  // index into `tracks`; -1: the thread launches nothing
+  HostTrack all;                         // the strongest state over all tracks
+};
+
+// Tracks of the threads that launched any GPU operation.
+HostTracks FlattenHostStates(const Trace& trace);
+
+// Does the name say that the thread waits for its next batch? `enumerate(DataLoader)#…` and the like.
+bool IsDataLoadingName(std::string_view name);
+
+// Calls f(start, end, stretch) for the pieces of `track` within [start, end), walking on from `at`, an index that must not
+// lie past `start` (0 always is good).
+template <class F>
+void WalkTrack(const HostTrack& track, size_t& at, int64_t start, int64_t end, F&& f) {
+  while (at + 1 < track.size() && track[at + 1].start <= start) ++at;
+  for (size_t i = at; start < end; ++i) {
+    const int64_t until = i + 1 < track.size() && track[i + 1].start < end ? track[i + 1].start : end;
+    f(start, until, track[i]);
+    start = until;
+    at = i;
+  }
+}
+
+}  // namespace gapless

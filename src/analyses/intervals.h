@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algebra of time intervals [start, end) in ns. A list is sorted, its intervals are not empty and neither overlap nor touch.
+// All operations are one pass over sorted lists.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gapless {
+
+struct Interval {
+  int64_t start = 0, end = 0;
+  int64_t length() const { return end - start; }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+using Intervals = std::vector<Interval>;
+
+// Appends `next`, which must not start before any earlier start, to a list under construction. Empty ones leave no trace.
+inline void AppendMerged(Intervals& list, Interval next) {
+  if (next.end <= next.start) return;
+  if (list.empty() || next.start > list.back().end)
+    list.push_back(next);
+  else if (next.end > list.back().end)
+    list.back().end = next.end;
+}
+
+Intervals Merge(Intervals any);                              // from intervals in any order
+Intervals Unite(const Intervals& a, const Intervals& b);     // in a or b
+Intervals Intersect(const Intervals& a, const Intervals& b); // in a and b
+Intervals Subtract(const Intervals& a, const Intervals& b);  // in a, not in b
+Intervals Clip(const Intervals& a, Interval window);
+int64_t Total(const Intervals& a);
+
+// Adds to sums[i] how much of `a` lies in windows[i]. Windows are sorted and do not overlap; they may touch or be empty.
+void AddWithin(const Intervals& a, std::span<const Interval> windows, std::span<int64_t> sums);
+
+}  // namespace gapless

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/intervals.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <ostream>
+#include <random>
+
+namespace gapless {
+void PrintTo(const Interval& one, std::ostream* out) { *out << '[' << one.start << ", " << one.end << ')'; }
+
+namespace {
+
+TEST(Intervals, MergingJoinsWhatOverlapsOrTouchesAndDropsWhatIsEmpty) {
+  EXPECT_EQ(Merge({{5, 9}, {0, 2}, {2, 4}, {7, 8}, {20, 20}}), (Intervals{{0, 4}, {5, 9}}));
+  EXPECT_EQ(Merge({}), Intervals{});
+}
+
+TEST(Intervals, SubtractionLeavesThePartsOfTheFirst) {
+  EXPECT_EQ(Subtract({{0, 10}}, {{2, 3}, {5, 6}}), (Intervals{{0, 2}, {3, 5}, {6, 10}}));
+  EXPECT_EQ(Subtract({{0, 4}, {6, 10}}, {{2, 8}}), (Intervals{{0, 2}, {8, 10}})) << "one may cut two";
+  EXPECT_EQ(Subtract({{0, 4}}, {{0, 4}}), Intervals{});
+}
+
+TEST(Intervals, TimeWithinWindowsIsCountedInTheWindowItLiesIn) {
+  const std::array<Interval, 3> windows{{{0, 10}, {10, 20}, {30, 40}}};
+  std::array<int64_t, 3> sums{};
+  AddWithin({{5, 12}, {15, 35}}, windows, sums);
+  EXPECT_EQ(sums, (std::array<int64_t, 3>{5, 7, 5})) << "20 to 30 lies in no window";
+}
+
+// Every operation against painting each nanosecond of a short axis.
+TEST(Intervals, AgreeWithPaintingEachNanosecond) {
+  constexpr int64_t kAxis = 64;
+  std::mt19937 random(7);
+  const auto paint = [](const Intervals& list) {
+    std::array<bool, kAxis> painted{};
+    for (const Interval one : list)
+      for (int64_t at = one.start; at < one.end; ++at) painted[static_cast<size_t>(at)] = true;
+    return painted;
+  };
+  const auto some = [&] {
+    Intervals list;
+    for (unsigned i = random() % 8; i > 0; --i) {
+      const int64_t start = static_cast<int64_t>(random() % kAxis), length = static_cast<int64_t>(random() % 12);
+      list.push_back({start, std::min(kAxis, start + length)});
+    }
+    return list;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const Intervals raw = some(), a = Merge(raw), b = Merge(some());
+    const auto in_a = paint(a), in_b = paint(b), in_raw = paint(raw);
+    EXPECT_EQ(in_a, in_raw);
+    const auto both = paint(Intersect(a, b)), either = paint(Unite(a, b)), only_a = paint(Subtract(a, b));
+    const auto clipped = paint(Clip(a, {10, 50}));
+    int64_t total = 0;
+    for (size_t at = 0; at < kAxis; ++at) {
+      ASSERT_EQ(both[at], in_a[at] && in_b[at]);
+      ASSERT_EQ(either[at], in_a[at] || in_b[at]);
+      ASSERT_EQ(only_a[at], in_a[at] && !in_b[at]);
+      ASSERT_EQ(clipped[at], in_a[at] && at >= 10 && at < 50);
+      total += in_a[at];
+    }
+    ASSERT_EQ(Total(a), total);
+    for (const Intervals& list : {a, Intersect(a, b), Unite(a, b), Subtract(a, b)})
+      for (size_t i = 1; i < list.size(); ++i) ASSERT_GT(list[i].start, list[i - 1].end) << "sorted, apart";
+  }
+}
+
+}  // namespace
+}  // namespace gapless

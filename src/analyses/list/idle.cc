@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every interval in which a whole device was idle, with its causes (timeline.h) and what the host had open at the longest one.
+#include <array>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/open_slice.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    {"id", kInt, "", "ordinal of the interval over the run"},
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"step", kInt, "", "step in whose window it begins; NULL: none"},
+    {"ts_ns", kInt, "ns", "when the device went idle"},
+    {"dur_ns", kInt, "ns", "for how long"},
+    {"cause", kText, "", "the cause with the largest part: data, launch, sync, host, unknown"},
+    {"data_ns", kInt, "ns", "part: the host waits for the next batch"},
+    {"launch_ns", kInt, "ns", "part: the host issues work, or the device starts it"},
+    {"sync_ns", kInt, "ns", "part: the host is in a call that blocks"},
+    {"host_ns", kInt, "ns", "part: the host does something else"},
+    {"unknown_ns", kInt, "ns", "part: not recorded"},
+    {"previous_id", kInt, "id:gpu_op", "operation whose end began it"},
+    {"next_id", kInt, "id:gpu_op", "operation whose start ended it"},
+    {"launch_id", kInt, "id:slice", "call that launched that operation"},
+    {"slice_id", kInt, "id:slice", "what the host had open in the longest part of the cause"},
+    {"operator", kText, "", "outermost operator around that slice"},
+    {"annotation", kText, "", "innermost annotation around it that is not the step"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+};
+
+using CauseSums = std::array<int64_t, kIdleCauses>;
+
+struct Cause {
+  CauseSums sums{};
+  IdleCause main = IdleCause::kUnknown;
+  uint32_t part = 0;  // the longest of the main cause
+};
+
+Cause CauseOf(const DeviceTimeline& device, const IdleGap& gap) {
+  Cause cause;
+  std::array<int64_t, kIdleCauses> longest{};
+  std::array<uint32_t, kIdleCauses> at{};
+  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
+    const auto of = static_cast<size_t>(device.parts[part].cause);
+    const int64_t length = device.PartEnd(gap, part) - device.parts[part].start;
+    cause.sums[of] += length;
+    if (length > longest[of]) longest[of] = length, at[of] = part;
+  }
+  const auto main = static_cast<size_t>(std::max_element(cause.sums.begin(), cause.sums.end()) - cause.sums.begin());
+  cause.main = static_cast<IdleCause>(main);
+  cause.part = at[main];
+  return cause;
+}
+
+class Writer {
+ public:
+  Writer(Table& table, const TraceTimeline& timeline, const DeviceTimeline& device)
+      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device) {}
+
+  void Write() {
+    std::vector<Cause> causes;
+    causes.reserve(device_.gaps.size());
+    for (const IdleGap& gap : device_.gaps) causes.push_back(CauseOf(device_, gap));
+    const std::vector<SliceId> open = OpenSlices(causes);
+    for (size_t i = 0; i < causes.size(); ++i) WriteRow(device_.gaps[i], causes[i], open[i]);
+  }
+
+ private:
+  // The slice of the main part; where that is only an outer frame, the innermost one open in the middle of the part.
+  std::vector<SliceId> OpenSlices(const std::vector<Cause>& causes) const {
+    std::vector<SliceId> open;
+    std::vector<OpenQuery> queries;
+    std::vector<size_t> of;
+    for (size_t i = 0; i < causes.size(); ++i) {
+      const IdlePart& part = device_.parts[causes[i].part];
+      open.push_back(part.slice);
+      if (part.cause != IdleCause::kHost || !part.slice.valid()) continue;
+      const int64_t middle = part.start + (device_.PartEnd(device_.gaps[i], causes[i].part) - part.start) / 2;
+      queries.push_back({middle, trace_.slices.thread[part.slice.value]});
+      of.push_back(i);
+    }
+    const std::vector<SliceId> found = InnermostOpen(trace_, queries);
+    for (size_t q = 0; q < found.size(); ++q)
+      if (found[q].valid()) open[of[q]] = found[q];
+    return open;
+  }
+
+  int64_t StepOf(int64_t ts) {
+    const auto& steps = timeline_.window.steps;
+    while (step_ < steps.size() && steps[step_].span.end <= ts) ++step_;
+    return step_ < steps.size() && steps[step_].span.start <= ts ? trace_.steps.number[steps[step_].step.value] : kAbsent;
+  }
+
+  void WriteRow(const IdleGap& gap, const Cause& cause, SliceId open) {
+    const RunTrace& of = *timeline_.of;
+    const SliceId launch = gap.next.valid() ? trace_.gpu_ops.launch[gap.next.value] : SliceId();
+    const HostContext context = ContextOf(trace_, open);
+    auto row = table_.Row();
+    row.Int(static_cast<int64_t>(table_.rows()) - 1).Int(of.index).Int(of.rank()).Int(device_.device).Int(StepOf(gap.span.start));
+    row.Int(gap.span.start + of.ts_shift_ns).Int(gap.span.length()).Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
+    for (const int64_t sum : cause.sums) row.Int(sum);
+    row.Int(of.Id(gap.previous)).Int(of.Id(gap.next)).Int(of.Id(launch)).Int(of.Id(open));
+    row.TextOrNull(context.operator_name).TextOrNull(context.annotation).TextOrNull(context.source_line);
+  }
+
+  Table& table_;
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  const DeviceTimeline& device_;
+  size_t step_ = 0;
+};
+
+Result<Table> Run(const gapless::Run&, Tables& tables) {
+  Table table = EmptyTable("idle", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) Writer(table, timeline, device).Write();
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(idle) = {.name = "idle",
+                  .help = "Each interval in which a whole device was idle, its causes and what the host was doing",
+                  .columns = kColumns,
+                  .run = Run};
+
+}  // namespace gapless

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waste ledger: every nanosecond of a device's time in exactly one bucket. A kernel that computes hides communication and
+// copies that run beside it, and communication hides copies: what is left of those is exposed. Idle time is cut by cause
+// (timeline.h). compute + exposed_comm + exposed_copy + idle = wall, and the idle parts add up to idle, to the nanosecond.
+#include <array>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"step", kInt, "", "step number; NULL: the whole analysed window, time between steps included"},
+    {"wall_ns", kInt, "ns", "length of the step's window, or of the whole"},
+    {"compute_ns", kInt, "ns", "some kernel that is not communication runs"},
+    {"exposed_comm_ns", kInt, "ns", "communication kernels run and nothing computes"},
+    {"exposed_copy_ns", kInt, "ns", "only copies or fills run"},
+    {"idle_ns", kInt, "ns", "nothing runs on any stream"},
+    {"idle_data_ns", kInt, "ns", "idle while the host waits for the next batch"},
+    {"idle_launch_ns", kInt, "ns", "idle while the host issues work, or while the device starts it"},
+    {"idle_sync_ns", kInt, "ns", "idle while the host is in a call that blocks"},
+    {"idle_host_ns", kInt, "ns", "idle while the host does something else: Python code, or nothing recorded"},
+    {"idle_unknown_ns", kInt, "ns", "idle for a reason that was not recorded"},
+};
+
+constexpr size_t kBuckets = 3 + kIdleCauses;  // compute, communication, copies, then idle by cause
+
+using Sums = std::array<std::vector<int64_t>, kBuckets>;  // by bucket, then by window
+
+// Parts are in order, and so are the windows: one walk.
+void AddIdle(const DeviceTimeline& device, std::span<const Interval> windows, Sums& sums) {
+  size_t first = 0;
+  for (const IdleGap& gap : device.gaps) {
+    while (first < windows.size() && windows[first].end <= gap.span.start) ++first;
+    for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
+      const Interval span{device.parts[part].start, device.PartEnd(gap, part)};
+      auto& of_cause = sums[3 + static_cast<size_t>(device.parts[part].cause)];
+      for (size_t w = first; w < windows.size() && windows[w].start < span.end; ++w)
+        of_cause[w] += std::max<int64_t>(0, std::min(span.end, windows[w].end) - std::max(span.start, windows[w].start));
+    }
+  }
+}
+
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::span<const Interval> windows,
+             std::span<const int64_t> numbers, Table& table) {
+  Sums sums;
+  for (auto& bucket : sums) bucket.resize(windows.size());
+  AddWithin(device.compute, windows, sums[0]);
+  AddWithin(device.exposed_communication, windows, sums[1]);
+  AddWithin(device.exposed_copies, windows, sums[2]);
+  AddIdle(device, windows, sums);
+  for (size_t w = 0; w < windows.size(); ++w) {
+    int64_t idle = 0;
+    for (size_t cause = 0; cause < kIdleCauses; ++cause) idle += sums[3 + cause][w];
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device.device).Int(numbers[w]).Int(windows[w].length());
+    row.Int(sums[0][w]).Int(sums[1][w]).Int(sums[2][w]).Int(idle);
+    for (size_t cause = 0; cause < kIdleCauses; ++cause) row.Int(sums[3 + cause][w]);
+  }
+}
+
+Result<Table> Run(const gapless::Run&, Tables& tables) {
+  Table table = EmptyTable("ledger", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    std::vector<Interval> windows;
+    std::vector<int64_t> numbers;
+    for (const StepWindow& step : timeline.window.steps) {
+      windows.push_back(step.span);
+      numbers.push_back(timeline.trace().steps.number[step.step.value]);
+    }
+    for (const DeviceTimeline& device : timeline.devices) {
+      AddRows(timeline, device, {&timeline.window.span, 1}, std::array{kAbsent}, table);
+      AddRows(timeline, device, windows, numbers, table);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(ledger) = {.name = "ledger",
+                    .help = "Where each device's time went: compute, exposed communication and copies, idle by cause",
+                    .columns = kColumns,
+                    .run = Run};
+
+}  // namespace gapless

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps as the host saw them and as they were on the device (window.h says where one ends and the next begins).
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"step", kInt, "", "step number"},
+    {"name", kText, "", "name as recorded"},
+    {"ts_ns", kInt, "ns", "start of its window; for steps that were cut off, of its host span"},
+    {"dur_ns", kInt, "ns", "length of its window: until host and device are done with it; NULL when cut off"},
+    {"host_dur_ns", kInt, "ns", "length of its host span"},
+    {"gpu_busy_ns", kInt, "ns", "time with an operation running, mean over the devices used; NULL without"},
+    {"gpu_busy_share", kReal, "share", "of dur_ns"},
+    {"complete", kInt, "", "1: recorded from start to end"},
+    {"source", kText, "", "what told: profiler, annotation, agent, inferred"},
+};
+
+// Busy time of each window, summed over the devices.
+std::vector<int64_t> BusyWithin(const TraceTimeline& timeline) {
+  std::vector<Interval> windows;
+  for (const StepWindow& step : timeline.window.steps) windows.push_back(step.span);
+  std::vector<int64_t> busy(windows.size());
+  for (const DeviceTimeline& device : timeline.devices) {
+    AddWithin(device.compute, windows, busy);
+    AddWithin(device.exposed_communication, windows, busy);
+    AddWithin(device.exposed_copies, windows, busy);
+  }
+  return busy;
+}
+
+Result<Table> Run(const gapless::Run&, Tables& tables) {
+  Table table = EmptyTable("steps", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const Trace& trace = timeline.trace();
+    const StepTable& steps = trace.steps;
+    const std::vector<int64_t> busy = BusyWithin(timeline);
+    const auto devices = static_cast<int64_t>(timeline.devices.size());
+    size_t window = 0;
+    for (uint32_t step = 0; step < steps.size(); ++step) {
+      const bool analysed = window < busy.size() && timeline.window.steps[window].step.value == step;
+      const Interval span = analysed ? timeline.window.steps[window].span : Interval{steps.ts_ns[step], kAbsent};
+      const int64_t dur = analysed ? span.length() : kAbsent;
+      const int64_t busy_ns = analysed && devices > 0 ? busy[window] / devices : kAbsent;
+      auto row = BeginRow(table, *timeline.of);
+      row.Int(steps.number[step]).TextOrNull(trace.Text(steps.name[step])).Int(span.start + timeline.of->ts_shift_ns);
+      row.Int(dur).Int(steps.dur_ns[step]).Int(busy_ns);
+      row.Real(busy_ns == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(busy[window], dur * devices));
+      row.Int(analysed).Text(ToString(steps.source[step]));
+      window += analysed;
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(steps) = {.name = "steps",
+                   .help = "Training steps: host time, time until the device was done, how busy it was",
+                   .columns = kColumns,
+                   .run = Run};
+
+}  // namespace gapless

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/open_slice.h"
+
+namespace gapless {
+
+std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries) {
+  const SliceTable& slices = trace.slices;
+  std::vector<SliceId> latest(trace.threads.size());  // the slice of each thread that started last
+  std::vector<SliceId> found;
+  found.reserve(queries.size());
+  uint32_t row = 0;
+  for (const OpenQuery& query : queries) {
+    for (; row < slices.size() && slices.ts_ns[row] <= query.ts_ns; ++row)
+      if (slices.category[row] != SliceCategory::kOverhead) latest[slices.thread[row].value] = SliceId(row);
+    SliceId at = latest[query.thread.value];
+    while (at.valid() && slices.ts_ns[at.value] + slices.dur_ns[at.value] <= query.ts_ns) at = slices.parent[at.value];
+    found.push_back(at);
+  }
+  return found;
+}
+
+HostContext ContextOf(const Trace& trace, SliceId slice) {
+  HostContext context;
+  const SliceTable& slices = trace.slices;
+  if (slice.valid()) context.source_line = trace.Text(slices.source_line[slice.value]);
+  for (SliceId at = slice; at.valid(); at = slices.parent[at.value]) {
+    const SliceCategory category = slices.category[at.value];
+    if (category == SliceCategory::kOperator) context.operator_name = trace.Text(slices.name[at.value]);
+    if (category != SliceCategory::kAnnotation || !context.annotation.empty()) continue;
+    const std::string_view name = trace.Text(slices.name[at.value]);
+    if (!name.starts_with("ProfilerStep")) context.annotation = name;
+  }
+  return context;
+}
+
+}  // namespace gapless

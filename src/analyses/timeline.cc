@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/timeline.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gapless {
+namespace {
+
+// Takes the operations of one device in order of their start.
+class DeviceSweep {
+ public:
+  DeviceSweep(const GpuOpTable& ops, Interval window) : ops_(ops), window_(window) {}
+
+  void Add(uint32_t row) {
+    const int64_t start = ops_.ts_ns[row], end = start + ops_.dur_ns[row];
+    AppendMerged(ListOf(row), {start, end});
+    if (start > busy_until_) AddGap(start, GpuOpId(row));
+    if (end > busy_until_ || !last_.valid()) busy_until_ = end, last_ = GpuOpId(row);
+  }
+
+  DeviceTimeline Finish(int32_t device) {
+    AddGap(std::numeric_limits<int64_t>::max(), GpuOpId());
+    timeline_.device = device;
+    timeline_.exposed_communication = Subtract(timeline_.communication, timeline_.compute);
+    timeline_.exposed_copies = Subtract(timeline_.copies, Unite(timeline_.compute, timeline_.communication));
+    return std::move(timeline_);
+  }
+
+ private:
+  Intervals& ListOf(uint32_t row) {
+    if (ops_.kind[row] != GpuOpKind::kKernel) return timeline_.copies;
+    return ops_.op_class[row] == GpuOpClass::kCommunication ? timeline_.communication : timeline_.compute;
+  }
+
+  void AddGap(int64_t until, GpuOpId next) {
+    const Interval span{std::max(busy_until_, window_.start), std::min(until, window_.end)};
+    if (span.end > span.start) timeline_.gaps.push_back({.span = span, .previous = last_, .next = next});
+  }
+
+  const GpuOpTable& ops_;
+  Interval window_;
+  DeviceTimeline timeline_;
+  int64_t busy_until_ = std::numeric_limits<int64_t>::min();
+  GpuOpId last_;
+};
+
+std::vector<DeviceTimeline> SweepDevices(const Trace& trace, Interval window) {
+  const GpuOpTable& ops = trace.gpu_ops;
+  std::vector<int32_t> devices;
+  std::vector<DeviceSweep> sweeps;
+  size_t at = 0;
+  for (uint32_t row = 0; row < ops.size(); ++row) {
+    const int32_t device = ops.device[row];
+    if (at >= devices.size() || devices[at] != device) {
+      at = static_cast<size_t>(std::find(devices.begin(), devices.end(), device) - devices.begin());
+      if (at == devices.size()) devices.push_back(device), sweeps.emplace_back(ops, window);
+    }
+    sweeps[at].Add(row);
+  }
+  std::vector<DeviceTimeline> timelines;
+  for (size_t i = 0; i < devices.size(); ++i) timelines.push_back(sweeps[i].Finish(devices[i]));
+  std::sort(timelines.begin(), timelines.end(), [](const auto& a, const auto& b) { return a.device < b.device; });
+  return timelines;
+}
+
+// Cuts the gaps of one device into parts. Gaps come in order, so every track is walked once.
+class Attribution {
+ public:
+  Attribution(const Trace& trace, const HostTracks& host, DeviceTimeline& timeline)
+      : trace_(trace), host_(host), timeline_(timeline), at_(host.tracks.size()) {}
+
+  void Run() {
+    timeline_.parts.reserve(timeline_.gaps.size() * 3 / 2);
+    for (IdleGap& gap : timeline_.gaps) {
+      gap.first_part = static_cast<uint32_t>(timeline_.parts.size());
+      Cut(gap);
+      gap.part_count = static_cast<uint32_t>(timeline_.parts.size()) - gap.first_part;
+    }
+  }
+
+ private:
+  void Cut(const IdleGap& gap) {
+    const auto [g0, g1] = gap.span;
+    if (!gap.next.valid()) return AddAllThreads(g0, g1, SliceId());
+    const SliceId launch = trace_.gpu_ops.launch[gap.next.value];
+    if (!launch.valid()) return Add(g0, g1, IdleCause::kUnknown, SliceId());
+    const int64_t call_start = trace_.slices.ts_ns[launch.value];
+    const int64_t call_end = call_start + trace_.slices.dur_ns[launch.value];
+    const int64_t issued = std::clamp(call_start, g0, g1), queued = std::clamp(call_end, g0, g1);
+    AddThread(launch, g0, issued);
+    Add(issued, queued, IdleCause::kLaunch, launch);
+    const bool fresh = call_end > g0;
+    const bool own_cost = g1 - queued <= (fresh ? kFreshStartNs : kQueuedStartNs);
+    Add(queued, g1, own_cost ? IdleCause::kLaunch : IdleCause::kUnknown, launch);
+  }
+
+  // What the thread of `launch` did from start to end.
+  void AddThread(SliceId launch, int64_t start, int64_t end) {
+    const int32_t track = host_.track_of_thread[trace_.slices.thread[launch.value].value];
+    if (track < 0 || start >= end) return;  // every launching thread has a track
+    const auto at = static_cast<size_t>(track);
+    WalkTrack(host_.tracks[at], at_[at], start, end, [&](int64_t from, int64_t to, const HostStretch& stretch) {
+      if (stretch.state >= HostState::kLaunch)
+        Add(from, to, CauseOf(stretch.state), stretch.slice);
+      else
+        AddAllThreads(from, to, stretch.slice);
+    });
+  }
+
+  void AddAllThreads(int64_t start, int64_t end, SliceId own) {
+    if (host_.tracks.empty()) return Add(start, end, IdleCause::kUnknown, SliceId());
+    WalkTrack(host_.all, at_all_, start, end, [&](int64_t from, int64_t to, const HostStretch& stretch) {
+      const bool stronger = stretch.state >= HostState::kLaunch || !own.valid();
+      Add(from, to, CauseOf(stretch.state), stronger ? stretch.slice : own);
+    });
+  }
+
+  void Add(int64_t start, int64_t end, IdleCause cause, SliceId slice) {
+    if (start < end) timeline_.parts.push_back({start, slice, cause});
+  }
+
+  static IdleCause CauseOf(HostState state) {
+    switch (state) {
+      case HostState::kData: return IdleCause::kData;
+      case HostState::kSync: return IdleCause::kSync;
+      case HostState::kLaunch: return IdleCause::kLaunch;
+      case HostState::kHost:
+      case HostState::kNone: break;
+    }
+    return IdleCause::kHost;
+  }
+
+  const Trace& trace_;
+  const HostTracks& host_;
+  DeviceTimeline& timeline_;
+  std::vector<size_t> at_;
+  size_t at_all_ = 0;
+};
+
+}  // namespace
+
+TraceTimeline MakeTimeline(const RunTrace& of) {
+  TraceTimeline timeline;
+  timeline.of = &of;
+  const Trace& trace = *of.trace;
+  timeline.window = AnalysedWindow(trace);
+  timeline.devices = SweepDevices(trace, timeline.window.span);
+  const HostTracks host = FlattenHostStates(trace);
+  for (DeviceTimeline& device : timeline.devices) Attribution(trace, host, device).Run();
+  return timeline;
+}
+
+}  // namespace gapless

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining and formatting text for people: times, bytes, shares. Locale-independent.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gapless {
+
+// Times in the unit a reader expects: "412 ns", "17.3 µs", "176.5 ms", "12.04 s", "1 h 02 min". Always 3–4 significant digits.
+std::string FormatDuration(int64_t ns);
+// Always milliseconds with one to three decimals, for columns that must line up: "176.5 ms".
+std::string FormatMs(int64_t ns);
+// "56.2 %"; one decimal, two below 1 %.
+std::string FormatPercent(double share);
+// Decimal units: "1.02 GB".
+std::string FormatBytes(int64_t bytes);
+// Thousands separated: "75,718".
+std::string FormatCount(int64_t count);
+// Fixed decimals: FormatNumber(1.2345, 2) == "1.23".
+std::string FormatNumber(double value, int decimals);
+
+std::vector<std::string_view> Split(std::string_view text, char separator);
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+bool ContainsIgnoreCase(std::string_view text, std::string_view part);  // ASCII
+bool EqualsIgnoreCase(std::string_view a, std::string_view b);          // ASCII
+// Terminal columns a UTF-8 text takes (East Asian wide characters count two, combining ones none).
+int DisplayWidth(std::string_view utf8);
+// Cuts to at most `width` columns, ending in "…" when something was cut.
+std::string Ellipsize(std::string_view utf8, int width);
+// The text without control characters and invalid UTF-8, safe to print to a terminal.
+std::string Printable(std::string_view text);
+
+namespace strings_internal {
+inline void Append(std::string& out, std::string_view part) { out.append(part); }
+inline void Append(std::string& out, char part) { out.push_back(part); }
+void Append(std::string& out, double part);  // shortest form that reads back equal
+template <std::integral T>
+  requires(!std::same_as<T, char> && !std::same_as<T, bool>)
+void Append(std::string& out, T part) {
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, part).ptr;
+  out.append(buffer, end);
+}
+}  // namespace strings_internal
+
+// StrCat("step ", 3, " of ", name): texts, characters and numbers, joined.
+template <class... Parts>
+std::string StrCat(const Parts&... parts) {
+  std::string out;
+  (strings_internal::Append(out, parts), ...);
+  return out;
+}
+
+}  // namespace gapless

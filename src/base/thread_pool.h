@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed set of threads. Work must not throw; waiting is by Wait() or through ParallelFor.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gapless {
+
+class ThreadPool {
+ public:
+  // 0 threads: as many as the machine allows this process (affinity respected), or GAPLESS_THREADS.
+  explicit ThreadPool(size_t threads = 0);
+  ~ThreadPool();  // waits for all work
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  size_t size() const { return workers_.size(); }
+  void Submit(std::function<void()> work);
+  void Wait();  // until everything submitted so far has run; not to be called from inside work
+
+  // Runs body(i) for i in [0, count) on the pool and waits. Not to be called from inside work.
+  void ParallelFor(size_t count, const std::function<void(size_t)>& body);
+
+ private:
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::deque<std::function<void()>> queue_;
+  size_t running_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> workers_;
+};
+
+// How many threads a pool of the default size has.
+size_t DefaultThreads();
+
+}  // namespace gapless

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace gapless {
+namespace {
+
+TEST(ThreadPool, RunsEveryIndexOnce) {
+  ThreadPool pool(3);
+  std::vector<std::atomic<int>> runs(1000);
+  pool.ParallelFor(runs.size(), [&](size_t i) { ++runs[i]; });
+  for (const auto& count : runs) EXPECT_EQ(count, 1);
+}
+
+TEST(ThreadPool, ParallelForOfNothingReturns) {
+  ThreadPool pool(2);
+  pool.ParallelFor(0, [](size_t) { FAIL(); });
+}
+
+TEST(ThreadPool, WaitReturnsWhenAllIsDone) {
+  ThreadPool pool(2);
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 50; ++i) pool.Submit([&] { ++done; });
+  pool.Wait();
+  EXPECT_EQ(done, 50);
+}
+
+TEST(ThreadPool, DestructionFinishesWhatWasSubmitted) {
+  std::atomic<int> done = 0;
+  {
+    ThreadPool pool(1);
+    for (int i = 0; i < 50; ++i) pool.Submit([&] { ++done; });
+  }
+  EXPECT_EQ(done, 50);
+}
+
+TEST(ThreadPool, WorksOnItsOwnThreadsSideBySide) {
+  ThreadPool pool(2);
+  std::atomic<int> waiting = 0;
+  std::atomic<bool> met = false;
+  pool.ParallelFor(2, [&](size_t) {  // each waits for the other: one thread alone would never get here twice
+    if (++waiting == 2) met = true;
+    while (!met) std::this_thread::yield();
+  });
+  EXPECT_TRUE(met);
+}
+
+class DefaultThreadsTest : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("GAPLESS_THREADS"); }
+};
+
+TEST_F(DefaultThreadsTest, FollowsTheEnvironment) {
+  setenv("GAPLESS_THREADS", "3", 1);
+  EXPECT_EQ(DefaultThreads(), 3U);
+  EXPECT_EQ(ThreadPool().size(), 3U);
+}
+
+TEST_F(DefaultThreadsTest, IgnoresNonsense) {
+  unsetenv("GAPLESS_THREADS");
+  const size_t machine = DefaultThreads();
+  EXPECT_GE(machine, 1U);
+  for (const char* text : {"0", "-2", "many", "", "99999999"}) {
+    setenv("GAPLESS_THREADS", text, 1);
+    EXPECT_EQ(DefaultThreads(), machine) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "base/suggest.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/output.h"
+#include "cli/usage.h"
+
+namespace gapless {
+namespace {
+
+int PrintAndExit(const std::string& text) {
+  auto output = Output::Open("");
+  output->Write(text);
+  return output->Commit() ? 0 : ExitStatus(ErrorCode::kEnvironment);
+}
+
+int Report(const Error& error, bool as_json) {
+  const bool stopped = error.code == ErrorCode::kInterrupted;
+  const int status = stopped && CaughtSignal() != 0 ? 128 + CaughtSignal() : ExitStatus(error.code);
+  std::fputs(DescribeError(error).c_str(), stderr);
+  if (as_json) PrintAndExit(ErrorAsJson(error, status));
+  return status;
+}
+
+Error UnknownVerb(std::string_view verb) {
+  std::vector<std::string_view> names;
+  for (const Command* command : AllCommands()) names.push_back(command->name);
+  const std::string_view nearest = Nearest(verb, names);
+  return {ErrorCode::kUsage, StrCat("there is no verb '", verb, "'"), "",
+          nearest.empty() ? "gapless --help" : StrCat("gapless ", nearest)};
+}
+
+// Was a bare --json among the words before `--`? Asked before they are parsed, so that errors of parsing are JSON, too.
+bool WantsJson(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return false;
+    if (word == "--json" || word == "--json=-") return true;
+  }
+  return false;
+}
+
+std::string VersionText(bool as_json) {
+  if (!as_json) return StrCat("gapless ", kVersion, " (JSON schema ", kJsonSchema, ")\n");
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.EndObject();
+  return out + "\n";
+}
+
+int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
+  Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
+  const auto arguments = ParseArguments(command, words);
+  if (!arguments) return Report(arguments.error(), as_json);
+  if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
+  const auto status = command.run(*arguments, session);
+  return status ? *status : Report(status.error(), as_json);
+}
+
+int Dispatch(const std::vector<std::string>& words) {
+  const bool as_json = WantsJson(words);
+  const int width = DetectTerminal().width;
+  if (words.empty()) {
+    std::fputs(Overview(width).c_str(), stderr);
+    return ExitStatus(ErrorCode::kUsage);
+  }
+  const std::string& verb = words[0];
+  if (verb == "--version" || verb == "-V") return PrintAndExit(VersionText(as_json));
+  if (verb == "--help" || verb == "-h") return PrintAndExit(Overview(width));
+  const Command* command = FindCommand(verb);
+  if (command == nullptr) return Report(UnknownVerb(verb), as_json);
+  return RunVerb(*command, std::span(words).subspan(1), as_json);
+}
+
+}  // namespace
+
+// The rooms return errors; what still arrives as an exception is the machine's (no memory) or a fault of ours.
+int RunProgram(int argc, char** argv) {
+  try {
+    CatchSignals();
+    return Dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const std::bad_alloc&) {
+    return Report({ErrorCode::kEnvironment, "out of memory", "", "read fewer ranks at a time with --rank"}, false);
+  } catch (const std::exception& error) {
+    return Report({ErrorCode::kEnvironment, StrCat("internal fault: ", error.what()), "", ""}, false);
+  }
+}
+
+}  // namespace gapless

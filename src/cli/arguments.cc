@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <charconv>
+
+#include "base/strings.h"
+
+namespace gapless {
+
+std::string_view Arguments::Value(std::string_view option, std::string_view fallback) const {
+  const auto found = options_.find(option);
+  return found == options_.end() || found->second.empty() ? fallback : std::string_view(found->second.back());
+}
+
+std::vector<std::string> Arguments::List(std::string_view option) const {
+  std::vector<std::string> items;
+  const auto found = options_.find(option);
+  if (found == options_.end()) return items;
+  for (const std::string& value : found->second) {
+    for (const std::string_view item : Split(value, ',')) {
+      if (!item.empty()) items.emplace_back(item);
+    }
+  }
+  return items;
+}
+
+Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_t fallback) const {
+  if (!Has(option)) return fallback;
+  const std::string_view text = Value(option);
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size() || number < least) {
+    return Fail(ErrorCode::kUsage, StrCat("--", option, " wants a whole number of at least ", least, ", not '", text, "'"));
+  }
+  return number;
+}
+
+}  // namespace gapless

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user typed after the verb, checked against the verb's description.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless {
+
+struct Command;
+
+class Arguments {
+ public:
+  bool Has(std::string_view option) const { return options_.contains(option); }
+  // The value of an option, the last one when it was given several times; `fallback` when it was not given.
+  std::string_view Value(std::string_view option, std::string_view fallback = {}) const;
+  // The items of a list option, from all times it was given.
+  std::vector<std::string> List(std::string_view option) const;
+  // The value as a whole number of at least `least`; `fallback` when it was not given.
+  Result<int64_t> Number(std::string_view option, int64_t least, int64_t fallback) const;
+
+  const std::vector<std::string>& positionals() const { return positionals_; }
+  const std::vector<std::string>& command() const { return command_; }  // what stood after `--`
+
+  // --json without FILE: standard output holds JSON and nothing else.
+  bool JsonToStdout() const { return Value("json") == "-"; }
+
+ private:
+  friend Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args);
+  std::map<std::string, std::vector<std::string>, std::less<>> options_;
+  std::vector<std::string> positionals_;
+  std::vector<std::string> command_;
+};
+
+// `args` are those after the verb. They are split at the first `--` before anything else is looked at: what follows is the
+// user's command, verbatim. A bare --json has the value "-".
+Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args);
+
+}  // namespace gapless

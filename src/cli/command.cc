@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <algorithm>
+
+namespace gapless {
+
+std::vector<OptionSpec> OptionsOf(const Command& command) {
+  std::vector<OptionSpec> options(command.options.begin(), command.options.end());
+  options.push_back(kJsonOption);
+  options.push_back(kHelpOption);
+  return options;
+}
+
+const Command* FindCommand(std::string_view name) {
+  const auto all = AllCommands();
+  const auto found = std::ranges::find(all, name, [](const Command* command) { return command->name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+}  // namespace gapless

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/loading.h"
+#include "cli/output.h"
+#include "query/database.h"
+#include "query/sinks.h"
+
+namespace gapless {
+namespace {
+
+// One result in several forms: printed, and as JSON in a file.
+class TeeSink : public RowSink {
+ public:
+  explicit TeeSink(std::vector<std::unique_ptr<PrintingSink>>& sinks) : sinks_(sinks) {}
+  void Columns(std::span<const std::string> names) override {
+    for (auto& sink : sinks_) sink->Columns(names);
+  }
+  bool Row(std::span<const SqlValue> cells) override {
+    bool open = false;
+    for (auto& sink : sinks_) open = sink->Row(cells) || open;
+    return open;
+  }
+
+ private:
+  std::vector<std::unique_ptr<PrintingSink>>& sinks_;
+};
+
+BlockWriter WriterOf(Output& output) {
+  return [&output](std::string_view text) { return output.Write(text); };
+}
+
+std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output) {
+  if (arguments.JsonToStdout()) return MakeJsonSink(WriterOf(output));
+  if (arguments.Has("csv")) return MakeCsvSink(WriterOf(output));
+  const bool to_terminal = session.terminal.is_tty && !arguments.Has("output");
+  return MakeTextSink(WriterOf(output), {.width = to_terminal ? session.terminal.width : 0,
+                                         .utf8 = session.terminal.utf8 || arguments.Has("output")});
+}
+
+// The statement: from --file, from standard input for "-", or the last argument; the arguments before it are paths.
+Result<std::string> TakeStatement(const Arguments& arguments, std::vector<std::string>& paths) {
+  std::string source(arguments.Value("file"));
+  if (!arguments.Has("file")) {
+    const std::string last = paths.back();
+    paths.pop_back();
+    if (last != "-") return last;
+    source = last;
+  }
+  std::ifstream file;
+  if (source != "-") file.open(source, std::ios::binary);
+  std::istream& in = source == "-" ? std::cin : file;
+  if (!in) return Fail(ErrorCode::kUsage, "cannot read the SQL file", source);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::string ColumnsAsText(const SqlTableInfo& table) {
+  constexpr std::string_view kTypes[] = {"integer", "real", "text"};
+  std::string out = StrCat(table.name, ": ", table.help, "\n");
+  for (const ColumnSpec& column : table.columns) {
+    std::string line = StrCat("  ", column.name);
+    line.append(static_cast<size_t>(std::max(1, 24 - DisplayWidth(line))), ' ');
+    line += kTypes[static_cast<size_t>(column.type)];
+    line.append(static_cast<size_t>(std::max(1, 34 - DisplayWidth(line))), ' ');
+    out += StrCat(line, column.help, column.unit.empty() ? "" : " [", column.unit, column.unit.empty() ? "" : "]", "\n");
+  }
+  return out;
+}
+
+std::string TablesAsText(const std::vector<SqlTableInfo>& tables) {
+  std::string out;
+  for (const bool analyses : {false, true}) {
+    out += analyses ? "\nanalyses, each run when first read:\n"
+                    : "tables (all_NAME also shows supplements and other executions):\n";
+    for (const SqlTableInfo& table : tables) {
+      if (table.is_analysis != analyses) continue;
+      std::string line = StrCat("  ", table.name);
+      line.append(static_cast<size_t>(std::max(1, 18 - DisplayWidth(line))), ' ');
+      out += StrCat(line, table.help, "\n");
+    }
+  }
+  return out + "\n`gapless query --tables NAME` shows the columns of a table\n";
+}
+
+std::string TablesAsJson(const std::vector<SqlTableInfo>& tables) {
+  constexpr std::string_view kTypes[] = {"integer", "real", "text"};
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Key("tables");
+  json.BeginArray();
+  for (const SqlTableInfo& table : tables) {
+    json.BeginObject();
+    json.Field("name", table.name);
+    json.Field("help", table.help);
+    json.Field("analysis", table.is_analysis);
+    json.Key("columns");
+    json.BeginArray();
+    for (const ColumnSpec& column : table.columns) {
+      json.BeginObject();
+      json.Field("name", column.name);
+      json.Field("type", kTypes[static_cast<size_t>(column.type)]);
+      json.FieldUnlessEmpty("unit", column.unit);
+      json.Field("help", column.help);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+Result<int> ListTables(const Arguments& arguments) {
+  const std::vector<SqlTableInfo> all = DescribeSqlTables();
+  std::vector<SqlTableInfo> chosen;
+  std::vector<std::string_view> names;
+  for (const SqlTableInfo& table : all) names.push_back(table.name);
+  for (const std::string& name : arguments.positionals()) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      const std::string_view nearest = Nearest(name, names);
+      return Fail(ErrorCode::kUsage, StrCat("there is no table '", Printable(name), "'"), "",
+                  nearest.empty() ? "gapless query --tables" : StrCat("gapless query --tables ", nearest));
+    }
+    chosen.push_back(all[static_cast<size_t>(found - names.begin())]);
+  }
+  const auto text = [&] {
+    if (chosen.empty()) return TablesAsText(all);
+    std::string out;
+    for (const SqlTableInfo& table : chosen) out += ColumnsAsText(table);
+    return out;
+  };
+  return PrintTextOrJson(arguments, text, [&] { return TablesAsJson(chosen.empty() ? all : chosen); });
+}
+
+Result<void> RunStatement(const Arguments& arguments, const Session& session, const Run& run, const std::string& sql) {
+  Tables tables(run);
+  auto database = Database::Open(run, tables, session.cancel);
+  if (!database) return Unexpected{database.error()};
+  auto output = Output::Open(arguments.Value("output"));
+  if (!output) return Unexpected{output.error()};
+  auto beside = Output::Open(arguments.Value("json"));
+  if (!beside) return Unexpected{beside.error()};
+  std::vector<std::unique_ptr<PrintingSink>> sinks;
+  sinks.push_back(SinkFor(arguments, session, *output));
+  const bool also_json = arguments.Has("json") && !arguments.JsonToStdout();
+  if (also_json) sinks.push_back(MakeJsonSink(WriterOf(*beside)));
+  TeeSink tee(sinks);
+  GAPLESS_TRY(database->Query(sql, tee));
+  for (auto& sink : sinks) sink->Finish();
+  GAPLESS_TRY(output->Commit());
+  return also_json ? beside->Commit() : Result<void>();
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.Has("tables")) return ListTables(arguments);
+  std::vector<std::string> paths = arguments.positionals();
+  const auto sql = TakeStatement(arguments, paths);
+  if (!sql) return Unexpected{sql.error()};
+  if (paths.empty()) return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
+  const auto loaded = LoadFor(arguments, session, paths);
+  if (!loaded) return Unexpected{loaded.error()};
+  GAPLESS_TRY(RunStatement(arguments, session, loaded->run, *sql));
+  return 0;
+}
+
+constexpr std::string_view kNoPath[] = {"tables"};
+constexpr std::string_view kNoSql[] = {"tables", "file"};
+constexpr PositionalSpec kPaths = [] {
+  PositionalSpec paths = kPathsPositional;
+  paths.unless = kNoPath;
+  return paths;
+}();
+constexpr PositionalSpec kPositionals[] = {
+    kPaths, {.name = "SQL", .help = "one statement that reads; - reads it from standard input", .min = 1, .max = 1, .unless = kNoSql}};
+constexpr OptionSpec kOptions[] = {
+    {.name = "tables", .help = "List the tables, or the columns of the tables named"},
+    {.name = "file", .letter = 'f', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Read the statement from FILE"},
+    {.name = "csv", .help = "Print CSV"},
+    {.name = "output", .letter = 'o', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Write to FILE"},
+    kRankOption,
+    kNoCacheOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless query trace.json.gz \"SELECT name, count(*), sum(dur_ns) FROM gpu_op WHERE kind = 'kernel' GROUP BY name "
+     "ORDER BY 3 DESC LIMIT 10\"",
+     "The ten kernels that take the most time"},
+    {"gapless query trace.json.gz \"SELECT g.name, s.name AS call FROM gpu_op g JOIN slice s ON s.id = g.launch_id LIMIT 5\"",
+     "Kernels with the calls that launched them"},
+    {"gapless query run/ \"SELECT rank, idle_ns FROM ledger WHERE step IS NULL\" --csv", "Idle time of every rank, as CSV"},
+    {"gapless query --tables gpu_op", "The columns of table gpu_op"},
+};
+
+}  // namespace
+
+COMMAND(query) = {
+    .name = "query",
+    .help = "Ask a recording with SQL",
+    .about = "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all analyses, and "
+             "prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or changed.\n\nTimes are integers "
+             "in nanoseconds from the start of the run. A column x_id names a row of table x. NULL means that something "
+             "was not recorded; it is never shown as 0.",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = Execute};
+
+}  // namespace gapless

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/failure.h"
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "base/version.h"
+
+namespace gapless {
+namespace {
+
+std::string_view NameOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUsage: return "usage";
+    case ErrorCode::kInput: return "input";
+    case ErrorCode::kEnvironment: return "environment";
+    case ErrorCode::kCommand: return "command";
+    case ErrorCode::kInterrupted: return "interrupted";
+  }
+  return "input";
+}
+
+}  // namespace
+
+std::string DescribeError(const Error& error) {
+  std::string text = StrCat("gapless: ", Printable(error.message), "\n");
+  if (!error.place.empty()) text += StrCat("  at: ", Printable(error.place), "\n");
+  if (!error.hint.empty()) text += StrCat("  try: ", Printable(error.hint), "\n");
+  return text;
+}
+
+std::string ErrorAsJson(const Error& error, int status) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Key("error");
+  json.BeginObject();
+  json.Field("code", NameOf(error.code));
+  json.Field("message", error.message);
+  json.FieldUnlessEmpty("place", error.place);
+  json.FieldUnlessEmpty("hint", error.hint);
+  json.Field("exit_status", status);
+  json.EndObject();
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless

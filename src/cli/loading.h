@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reading verbs (analyze, query, …) share: their options, and reading with progress on standard error.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/command.h"
+#include "ingest/load.h"
+
+namespace gapless {
+
+inline constexpr PositionalSpec kPathsPositional = {
+    .name = "PATH",
+    .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" says that FILE is rank 3's",
+    .min = 1,
+    .max = 100000,
+    .is_path = true};
+inline constexpr OptionSpec kRankOption = {.name = "rank",
+                                           .takes = OptionSpec::Takes::kValue,
+                                           .value = "LIST",
+                                           .help = "Read only these ranks, e.g. 0,4-7",
+                                           .is_list = true};
+inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neither use nor write the column cache"};
+
+// "0,4-7" as numbers.
+Result<std::vector<int64_t>> ParseRanks(const std::vector<std::string>& items);
+
+// Reads the paths as the options say. Shows progress when standard error is a terminal and a second has passed. Inputs that
+// failed while others could be read are in the result, and on standard error.
+Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);
+
+}  // namespace gapless

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace gapless {
+namespace {
+
+std::string Why(int code) { return std::strerror(code); }
+
+}  // namespace
+
+Result<Output> Output::Open(std::string_view path) {
+  Output output;
+  if (path.empty() || path == "-") {
+    output.descriptor_ = STDOUT_FILENO;
+    return output;
+  }
+  struct stat status {};
+  output.path_ = path;
+  const bool exists = stat(output.path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return Fail(ErrorCode::kUsage, "the output is a folder", output.path_);
+  if (exists && !S_ISREG(status.st_mode)) {  // a device or a named pipe is written to, never replaced
+    output.descriptor_ = open(output.path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (output.descriptor_ < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);
+    return output;
+  }
+  output.temporary_ = StrCat(path, ".part-", static_cast<int64_t>(getpid()));
+  output.descriptor_ = open(output.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (output.descriptor_ < 0) {
+    output.temporary_.clear();
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);
+  }
+  return output;
+}
+
+Output::Output(Output&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::exchange(other.path_, {})),
+      temporary_(std::exchange(other.temporary_, {})),
+      failure_(other.failure_) {}
+
+Output::~Output() {
+  if (descriptor_ > STDERR_FILENO) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+bool Output::Write(std::string_view text) {
+  while (failure_ == 0 && !text.empty()) {
+    const ssize_t written = write(descriptor_, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR && errno != EAGAIN) {
+      failure_ = errno;
+    }
+  }
+  return failure_ == 0;
+}
+
+Result<void> Output::Commit() {
+  if (failure_ != 0 && failure_ != EPIPE) {
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(failure_)), path_.empty() ? "standard output" : path_);
+  }
+  if (temporary_.empty()) return {};
+  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
+  if (!closed || rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), path_);
+  }
+  temporary_.clear();
+  return {};
+}
+
+Result<void> WriteFile(std::string_view path, std::string_view text) {
+  auto output = Output::Open(path);
+  if (!output) return Unexpected{output.error()};
+  output->Write(text);
+  return output->Commit();
+}
+
+Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
+                            const std::function<std::string()>& json) {
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), json()));
+  if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", text()));
+  return 0;
+}
+
+}  // namespace gapless

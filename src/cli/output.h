@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a verb's output goes: standard output, or a file that appears only when it is complete.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+
+namespace gapless {
+
+class Output {
+ public:
+  // "" or "-": standard output. Otherwise a file is made beside `path` and takes its name in Commit(); without Commit() it goes.
+  static Result<Output> Open(std::string_view path);
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();
+
+  // False: nothing more can be written. When that is because a pipe's reader has gone, Commit() still succeeds.
+  bool Write(std::string_view text);
+  Result<void> Commit();
+
+ private:
+  Output() = default;
+  int descriptor_ = -1;
+  std::string path_, temporary_;  // empty: standard output
+  int failure_ = 0;               // errno of the first failed write
+};
+
+// Writes `text` to the file (standard output for "" and "-") at once.
+Result<void> WriteFile(std::string_view path, std::string_view text);
+
+// What most verbs do at their end, by --json: print the text; print the JSON instead; or print the text and write the JSON to
+// the file. Gives the exit status 0.
+Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
+                            const std::function<std::string()>& json);
+
+}  // namespace gapless

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door to the command-line library: the only file that includes it.
+//
+// CLI11 2.1 drops a `--`, and lets an option with an optional value take the next word as its value. So the arguments are cut
+// at the first `--` before it sees them, and a bare `--json` is rewritten to `--json=-`.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+
+namespace gapless {
+namespace {
+
+std::string HelpHint(const Command& command) { return StrCat("gapless ", command.name, " --help"); }
+
+// Words for CLI11, which wants them reversed.
+std::vector<std::string> Prepared(std::span<const std::string> words, const std::vector<OptionSpec>& options) {
+  std::vector<std::string> prepared;
+  for (const std::string& word : words) {
+    const bool bare = std::ranges::any_of(options, [&](const OptionSpec& option) {
+      return option.takes == OptionSpec::Takes::kOptionalValue && word == StrCat("--", option.name);
+    });
+    prepared.push_back(bare ? word + "=-" : word);
+  }
+  std::ranges::reverse(prepared);
+  return prepared;
+}
+
+Unexpected UnknownOption(const Command& command, std::string word, const std::vector<OptionSpec>& options) {
+  word = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const OptionSpec& option : options) names.push_back(StrCat("--", option.name));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view nearest = Nearest(word, views);
+  return Fail(ErrorCode::kUsage, StrCat("unknown option ", Printable(word)), "",
+              nearest.empty() ? HelpHint(command) : StrCat("did you mean ", nearest, "?"));
+}
+
+Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::string>& values) {
+  if (option.choices == nullptr) return {};
+  const std::vector<std::string_view> choices = option.choices();
+  for (const std::string& value : values) {
+    for (const std::string_view item : option.is_list ? Split(value, ',') : std::vector<std::string_view>{value}) {
+      if (item.empty() || std::ranges::find(choices, item) != choices.end()) continue;
+      const std::vector<std::string> names(choices.begin(), choices.end());
+      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not know '", Printable(item), "'"), "",
+                  "there are: " + Join(names, ", "));
+    }
+  }
+  return {};
+}
+
+Result<void> CheckPositionals(const Command& command, const Arguments& arguments) {
+  const std::vector<std::string>& given = arguments.positionals();
+  size_t min = 0, max = 0;
+  for (const PositionalSpec& positional : command.positionals) {
+    const bool needed = std::ranges::none_of(positional.unless, [&](std::string_view option) { return arguments.Has(option); });
+    min += needed ? positional.min : 0;
+    max += positional.max;
+    if (given.size() >= min) continue;
+    return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", positional.name, ": ", positional.help), "", HelpHint(command));
+  }
+  if (given.size() > max) {
+    return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[max]), "'"), "", HelpHint(command));
+  }
+  return {};
+}
+
+struct Parsed {
+  std::map<std::string, std::vector<std::string>, std::less<>> values;  // per option given
+  std::vector<std::string> positionals;
+};
+
+Result<Parsed> RunParser(const Command& command, std::span<const std::string> words, const std::vector<OptionSpec>& options) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::map<std::string_view, CLI::Option*> handles;
+  std::map<std::string_view, std::vector<std::string>> values;
+  for (const OptionSpec& option : options) {
+    const std::string names = option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
+    handles[option.name] = option.takes == OptionSpec::Takes::kNothing
+                               ? app.add_flag(names)
+                               : app.add_option(names, values[option.name])->expected(1)->take_all();
+  }
+  Parsed parsed;
+  CLI::Option* positionals = app.add_option("positionals", parsed.positionals)->expected(-1);
+  try {
+    std::vector<std::string> prepared = Prepared(words, options);
+    app.parse(prepared);
+  } catch (const CLI::ParseError& error) {
+    return Fail(ErrorCode::kUsage, error.what(), "", HelpHint(command));
+  }
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word[0] == '-') return UnknownOption(command, word, options);
+  }
+  if (positionals->count() == 0) parsed.positionals.clear();
+  for (const auto& [name, handle] : handles) {
+    if (handle->count() > 0) parsed.values[std::string(name)] = values[name];
+  }
+  return parsed;
+}
+
+}  // namespace
+
+Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args) {
+  const auto dashes = std::ranges::find(args, "--");
+  Arguments arguments;
+  if (dashes != args.end()) {
+    if (!command.takes_command) {
+      return Fail(ErrorCode::kUsage, StrCat(command.name, " runs no command, so nothing may follow `--`"), "", HelpHint(command));
+    }
+    arguments.command_.assign(dashes + 1, args.end());
+  }
+  const std::vector<OptionSpec> options = OptionsOf(command);
+  auto parsed = RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options);
+  if (!parsed) return Unexpected{parsed.error()};
+  arguments.options_ = std::move(parsed->values);
+  arguments.positionals_ = std::move(parsed->positionals);
+  if (arguments.Has("help")) return arguments;
+  for (const OptionSpec& option : options) {
+    const auto given = arguments.options_.find(option.name);
+    if (given != arguments.options_.end()) GAPLESS_TRY(CheckChoices(option, given->second));
+  }
+  GAPLESS_TRY(CheckPositionals(command, arguments));
+  return arguments;
+}
+
+}  // namespace gapless

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/strings.h"
+
+namespace gapless {
+namespace {
+
+constexpr int kNarrowest = 40;
+constexpr int kWidest = 400;
+
+std::atomic<bool> cancel_flag{false};
+std::atomic<int> caught_signal{0};
+
+void OnSignal(int signal) {
+  caught_signal.store(signal);
+  cancel_flag.store(true);
+}
+
+std::string_view Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int WidthOfTerminal(bool is_tty) {
+  const std::string_view columns = Environment("COLUMNS");
+  int width = 0;
+  std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  winsize size{};
+  if (width <= 0 && is_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  return width <= 0 ? 80 : std::clamp(width, kNarrowest, kWidest);
+}
+
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = Environment(name);
+    if (!value.empty()) return ContainsIgnoreCase(value, "utf-8") || ContainsIgnoreCase(value, "utf8");
+  }
+  return false;
+}
+
+}  // namespace
+
+Terminal DetectTerminal() {
+  Terminal terminal;
+  terminal.is_tty = isatty(STDOUT_FILENO) == 1;
+  terminal.width = WidthOfTerminal(terminal.is_tty);
+  terminal.utf8 = LocaleIsUtf8();
+  terminal.colour = terminal.is_tty && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
+  return terminal;
+}
+
+const std::atomic<bool>* CatchSignals() {
+  struct sigaction action {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return &cancel_flag;
+}
+
+int CaughtSignal() { return caught_signal.load(); }
+
+}  // namespace gapless

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The world around one invocation: the terminal, the streams, and the wish to stop.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+namespace gapless {
+
+// What is known about standard output when the program starts.
+struct Terminal {
+  bool is_tty = false;
+  int width = 80;       // columns; COLUMNS overrides what the terminal says, and is all there is for a pipe
+  bool utf8 = false;    // by LC_ALL, LC_CTYPE, LANG
+  bool colour = false;  // a TTY that is not dumb, and no NO_COLOR
+};
+Terminal DetectTerminal();
+
+struct Session {
+  Terminal terminal;
+  bool stderr_is_tty = false;
+  const std::atomic<bool>* cancel = nullptr;  // set by SIGINT and SIGTERM
+};
+
+// From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be seen
+// instead of a signal.
+const std::atomic<bool>* CatchSignals();
+// The signal that set the flag; 0: none.
+int CaughtSignal();
+
+}  // namespace gapless

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/usage.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "base/version.h"
+
+namespace gapless {
+namespace {
+
+constexpr int kIndent = 2;
+constexpr int kWidestTerm = 26;  // a longer term has its text on the next line
+constexpr int kReadable = 100;   // longer lines are hard to read
+
+// "  term     text, wrapped under itself"
+void AppendTerm(std::string& out, const std::string& term, std::string_view text, int column, int width) {
+  std::string line(kIndent, ' ');
+  line += term;
+  const std::string wrapped = Wrap(text, width, column);
+  if (DisplayWidth(line) + 2 > column) {
+    out += line + "\n" + wrapped;
+    return;
+  }
+  line.append(static_cast<size_t>(column - DisplayWidth(line)), ' ');
+  out += line;
+  out += std::string_view(wrapped).substr(std::min(wrapped.size(), static_cast<size_t>(column)));
+}
+
+int TermColumn(const std::vector<std::string>& terms) {
+  int widest = 0;
+  for (const std::string& term : terms) {
+    if (DisplayWidth(term) <= kWidestTerm) widest = std::max(widest, DisplayWidth(term));
+  }
+  return kIndent + widest + 2;
+}
+
+void AppendSection(std::string& out, std::string_view title, const std::vector<std::string>& terms,
+                   const std::vector<std::string>& texts, int width) {
+  if (terms.empty()) return;
+  out += StrCat("\n", title, ":\n");
+  const int column = TermColumn(terms);
+  for (size_t i = 0; i < terms.size(); ++i) AppendTerm(out, terms[i], texts[i], column, width);
+}
+
+std::string HelpOfOption(const OptionSpec& option) {
+  std::string text(option.help);
+  if (option.choices == nullptr) return text;
+  const auto choices = option.choices();
+  const std::vector<std::string> names(choices.begin(), choices.end());
+  return names.empty() ? text : StrCat(text, ": ", Join(names, ", "));
+}
+
+}  // namespace
+
+std::string Wrap(std::string_view text, int width, int indent) {
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  std::string out;
+  for (const std::string_view paragraph : Split(text, '\n')) {
+    std::string line;
+    for (const std::string_view word : Split(paragraph, ' ')) {
+      if (word.empty()) continue;
+      if (!line.empty() && indent + DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
+        out += StrCat(margin, line, "\n");
+        line.clear();
+      }
+      line += StrCat(line.empty() ? "" : " ", word);
+    }
+    out += line.empty() ? "\n" : StrCat(margin, line, "\n");
+  }
+  return out;
+}
+
+std::string OptionSyntax(const OptionSpec& option) {
+  std::string text = option.letter != 0 ? StrCat("-", option.letter, ", ") : "";
+  text += StrCat("--", option.name);
+  if (option.takes == OptionSpec::Takes::kValue) text += StrCat(" ", option.value);
+  if (option.takes == OptionSpec::Takes::kOptionalValue) text += StrCat("[=", option.value, "]");
+  return text;
+}
+
+std::string PositionalSyntax(const PositionalSpec& positional) {
+  const std::string name = StrCat(positional.name, positional.max > 1 ? "..." : "");
+  return positional.min == 0 ? StrCat("[", name, "]") : name;
+}
+
+std::string UsageLine(const Command& command, int width) {
+  std::string words;
+  for (const PositionalSpec& positional : command.positionals) words += " " + PositionalSyntax(positional);
+  for (const OptionSpec& option : OptionsOf(command)) {
+    OptionSpec shown = option;
+    if (shown.letter != 0 && shown.name == "help") continue;
+    shown.letter = 0;
+    std::string syntax = StrCat(" [", OptionSyntax(shown), "]");
+    std::replace(syntax.begin() + 1, syntax.end(), ' ', '\x01');  // an option and its value stay together
+    words += syntax;
+  }
+  if (command.takes_command) words += " -- COMMAND...";
+  const std::string start = StrCat("usage: gapless ", command.name);
+  std::string text = Wrap(words, std::min(width, kReadable), static_cast<int>(start.size()) + 1);
+  std::ranges::replace(text, '\x01', ' ');
+  return start + text.substr(std::min(text.size(), start.size()));
+}
+
+std::string HelpOf(const Command& command, int given_width) {
+  const int width = std::min(given_width, kReadable);
+  std::string out = UsageLine(command, width);
+  out += StrCat("\n", Wrap(command.about, width, 0));
+  std::vector<std::string> terms, texts;
+  for (const PositionalSpec& positional : command.positionals) {
+    terms.push_back(PositionalSyntax(positional));
+    texts.emplace_back(positional.help);
+  }
+  AppendSection(out, "arguments", terms, texts, width);
+  terms.clear();
+  texts.clear();
+  for (const OptionSpec& option : OptionsOf(command)) {
+    terms.push_back(OptionSyntax(option));
+    texts.push_back(HelpOfOption(option));
+  }
+  AppendSection(out, "options", terms, texts, width);
+  if (!command.examples.empty()) out += "\nexamples:\n";
+  for (const Example& example : command.examples) {
+    out += StrCat("  ", example.line, "\n", Wrap(example.what, width, 6));
+  }
+  return out;
+}
+
+std::string Overview(int given_width) {
+  const int width = std::min(given_width, kReadable);
+  std::string out = StrCat("gapless ", kVersion, ": ", kOneLiner, "\n\nusage: gapless VERB ...\n");
+  std::vector<std::string> terms, texts;
+  for (const Command* command : AllCommands()) {
+    terms.emplace_back(command->name);
+    texts.emplace_back(command->help);
+  }
+  AppendSection(out, "verbs", terms, texts, width);
+  out += "\n";
+  out += Wrap("Begin with: gapless analyze TRACE (a file or folder that the PyTorch profiler wrote).", width, 0);
+  out += Wrap("`gapless VERB --help` tells more about a verb; `gapless --version` prints the version.", width, 0);
+  return out;
+}
+
+std::span<const ExitCode> ExitCodes() {
+  static constexpr std::array<ExitCode, 7> kCodes = {{
+      {0, "fine"},
+      {1, "the answer is no: a regression, a stale page, not faster"},
+      {2, "wrong usage: an unknown option, a statement that is not SQL"},
+      {3, "bad input: nothing could be read"},
+      {4, "the environment lacks something, or the output cannot be written"},
+      {5, "a command run for a measurement failed"},
+      {130, "interrupted (128 + the number of the signal)"},
+  }};
+  return kCodes;
+}
+
+}  // namespace gapless

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help, made from the descriptions of the verbs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace gapless {
+
+// "gapless query PATH... SQL [--rank LIST] …", broken to `width`.
+std::string UsageLine(const Command& command, int width);
+// What `gapless VERB --help` prints.
+std::string HelpOf(const Command& command, int width);
+// What `gapless --help` prints.
+std::string Overview(int width);
+
+// "-o, --output FILE", "--json[=FILE]"
+std::string OptionSyntax(const OptionSpec& option);
+// "PATH...", "[WORD]"
+std::string PositionalSyntax(const PositionalSpec& positional);
+// Breaks paragraphs (separated by an empty line) into lines of at most `width` columns, each indented by `indent`.
+std::string Wrap(std::string_view text, int width, int indent);
+
+// The project's texts, shared by help, man page and reference.
+inline constexpr std::string_view kOneLiner = "finds where a training job leaves its GPUs idle, and what to do about it";
+struct ExitCode {
+  int code;
+  std::string_view what;
+};
+std::span<const ExitCode> ExitCodes();
+
+}  // namespace gapless

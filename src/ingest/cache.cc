@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/strings.h"
+#include "trace/trace_file.h"
+
+namespace gapless {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr uint64_t kDefaultBound = uint64_t{4} << 30;
+constexpr int64_t kWorthwhileBytes = int64_t{1} << 20;  // smaller files parse in milliseconds
+constexpr size_t kHashedBytes = size_t{64} * 1024;
+constexpr std::string_view kSuffix = ".columns";
+
+uint64_t Bound() {
+  const char* given = std::getenv("GAPLESS_CACHE_BYTES");
+  uint64_t bound = kDefaultBound;
+  if (given != nullptr) {
+    const std::string_view text(given);
+    if (std::from_chars(text.data(), text.data() + text.size(), bound).ec != std::errc()) return kDefaultBound;
+  }
+  return bound;
+}
+
+fs::path Folder() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "gapless";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache" / "gapless";
+  return {};
+}
+
+// The file's identity: where it is, its size and time of change, and what its ends say.
+std::string Identity(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct stat info{};
+  std::string ends(2 * kHashedBytes, '\0');
+  std::string identity;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= kWorthwhileBytes) {
+    const ssize_t head = pread(fd, ends.data(), kHashedBytes, 0);
+    const ssize_t tail = pread(fd, ends.data() + kHashedBytes, kHashedBytes, info.st_size - static_cast<off_t>(kHashedBytes));
+    std::error_code error;
+    if (head > 0 && tail > 0)
+      identity = StrCat(fs::absolute(path, error).string(), '\n', info.st_size, '\n', info.st_mtim.tv_sec, '.', info.st_mtim.tv_nsec, '\n',
+                        XXH3_64bits(ends.data(), ends.size()), '\n', TraceFileSchema());
+  }
+  close(fd);
+  return identity;
+}
+
+// Oldest use first, until what stays fits the bound.
+void Evict(const fs::path& folder, uint64_t bound) {
+  struct Kept {
+    fs::path path;
+    uint64_t bytes;
+    fs::file_time_type used;
+  };
+  std::vector<Kept> kept;
+  uint64_t total = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const uint64_t bytes = entry.file_size(error);
+    if (error || entry.path().string().find(kSuffix) == std::string::npos) continue;
+    kept.push_back({entry.path(), bytes, entry.last_write_time(error)});
+    total += bytes;
+  }
+  std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  for (const Kept& old : kept) {
+    if (total <= bound) break;
+    if (fs::remove(old.path, error)) total -= old.bytes;
+  }
+}
+
+}  // namespace
+
+std::string CacheKey(const std::string& path) {
+  if (Bound() == 0 || Folder().empty()) return {};
+  const std::string identity = Identity(path);
+  if (identity.empty()) return {};
+  const XXH128_hash_t hash = XXH3_128bits(identity.data(), identity.size());
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string name;
+  for (const uint64_t half : {hash.high64, hash.low64})
+    for (int shift = 60; shift >= 0; shift -= 4) name += kHex[half >> shift & 15U];
+  return (Folder() / (name + std::string(kSuffix))).string();
+}
+
+std::shared_ptr<Trace> TakeFromCache(const std::string& key) {
+  if (key.empty() || access(key.c_str(), R_OK) != 0) return nullptr;
+  auto trace = MapTraceFile(key);
+  if (!trace) {
+    unlink(key.c_str());
+    return nullptr;
+  }
+  utimensat(AT_FDCWD, key.c_str(), nullptr, 0);  // used now
+  return std::make_shared<Trace>(std::move(*trace));
+}
+
+void PutIntoCache(const std::string& key, const Trace& trace) {
+  const uint64_t bound = Bound(), bytes = MemoryBytes(trace);
+  if (bytes > bound) return;
+  std::error_code error;
+  fs::create_directories(Folder(), error);
+  if (error) return;
+  fs::permissions(Folder(), fs::perms::owner_all, error);
+  Evict(Folder(), bound - bytes);
+  if (!WriteTraceFile(trace, key)) return;
+}
+
+}  // namespace gapless

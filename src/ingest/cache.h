@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where read recordings are kept as column files (trace/trace_file.h), so that opening one again costs no parsing.
+//
+// In $XDG_CACHE_HOME/gapless, or ~/.cache/gapless; GAPLESS_CACHE_BYTES bounds it (default 4 GiB), least recently used goes
+// first. A key is made of the file's path, size, time of change, a hash of its first and last 64 KiB and the version of the
+// columns. Where the folder cannot be written there is no cache; nothing else is ever written.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trace/trace.h"
+
+namespace gapless {
+
+// "" when the file cannot be cached (not a regular file, too small to be worth it, no folder).
+std::string CacheKey(const std::string& path);
+// The trace kept under `key`, or null.
+std::shared_ptr<Trace> TakeFromCache(const std::string& key);
+// Keeps the trace, and drops old ones over the bound. Failing is silent: a cache is a convenience.
+void PutIntoCache(const std::string& key, const Trace& trace);
+
+}  // namespace gapless

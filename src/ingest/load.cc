@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/load.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "ingest/cache.h"
+#include "ingest/reader.h"
+
+namespace gapless {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t kSniffBytes = size_t{64} * 1024;
+
+struct Input {
+  std::string path;
+  int64_t given_rank = kAbsent;
+  bool named = false;  // by the user, not found in a folder
+};
+
+bool HasExtension(std::string_view path) {
+  for (const Reader* reader : AllReaders())
+    for (const std::string_view extension : reader->extensions)
+      if (path.ends_with(extension)) return true;
+  return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
+}
+
+// "3=path" when no file has that very name.
+Input ParseInput(const std::string& argument) {
+  Input input{argument, kAbsent, true};
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0 || fs::exists(argument)) return input;
+  int64_t rank = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument.data() + equals, rank);
+  if (error != std::errc() || end != argument.data() + equals || rank < 0) return input;
+  input.path = argument.substr(equals + 1);
+  input.given_rank = rank;
+  return input;
+}
+
+Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
+  std::vector<Input> inputs;
+  for (const std::string& argument : paths) {
+    const Input input = ParseInput(argument);
+    std::error_code error;
+    if (!fs::is_directory(input.path, error)) {
+      inputs.push_back(input);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(input.path, error))
+      if (entry.is_regular_file(error) && HasExtension(entry.path().string())) found.push_back(entry.path().string());
+    if (found.empty())
+      return Fail(ErrorCode::kInput, "no recording in this folder", input.path, "looked for .json, .json.gz, .json.zst and tar archives");
+    std::sort(found.begin(), found.end());
+    for (std::string& path : found) inputs.push_back({std::move(path), input.given_rank, false});
+  }
+  return inputs;
+}
+
+const Reader* FindReader(std::string_view head) {
+  const Reader* maybe = nullptr;
+  for (const Reader* reader : AllReaders()) {
+    const Sniff verdict = reader->sniff(head);
+    if (verdict == Sniff::kYes) return reader;
+    if (verdict == Sniff::kMaybe && maybe == nullptr) maybe = reader;
+  }
+  return maybe;
+}
+
+class Loader {
+ public:
+  explicit Loader(const LoadOptions& options) : options_(options), pool_(options.threads) {}
+
+  void Load(const Input& input) {
+    auto source = OpenFile(input.path);
+    if (!source) return Failed(source.error());
+    current_ = source->get();
+    if (IsTar(**source)) return LoadArchive(input);
+    const std::string key = options_.use_cache ? CacheKey(input.path) : "";
+    if (auto cached = TakeFromCache(key)) return Keep(std::move(cached), input);
+    auto trace = ReadTrace(**source, Context());
+    current_ = nullptr;
+    done_ += (*source)->stored_bytes();
+    if (!trace) return Failed(trace.error());
+    auto shared = std::make_shared<Trace>(std::move(*trace));
+    if (!key.empty()) PutIntoCache(key, *shared);
+    Keep(std::move(shared), input);
+  }
+
+  void SetTotal(const std::vector<Input>& inputs) {
+    for (const Input& input : inputs) {
+      std::error_code error;
+      const auto size = fs::file_size(input.path, error);
+      if (!error) total_ += size;
+    }
+  }
+
+  bool interrupted() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  std::vector<std::shared_ptr<const Trace>>& traces() { return traces_; }
+  std::vector<Error>& failures() { return failures_; }
+
+ private:
+  ReadContext Context() {
+    ReadContext context{.pool = pool_, .cancel = options_.cancel, .progress = nullptr};
+    if (options_.progress)
+      context.progress = [this] {
+        const Source* source = current_;
+        if (source != nullptr) options_.progress({source->path(), done_ + source->bytes_taken(), total_});
+      };
+    return context;
+  }
+
+  void LoadArchive(const Input& input) {
+    current_ = nullptr;
+    const size_t before = traces_.size();
+    auto walked = ForEachTarMember(input.path, [&](Source& member) {
+      if (interrupted()) return;
+      auto trace = ReadTrace(member, Context());
+      if (trace) Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true});
+      else Failed(trace.error());
+    });
+    if (!walked) Failed(walked.error());
+    else if (traces_.size() == before && failures_.empty())
+      Failed({ErrorCode::kInput, "the archive holds no recording", input.path, ""});
+  }
+
+  void Keep(std::shared_ptr<Trace> trace, const Input& input) {
+    trace->info.path = input.path;
+    if (trace->info.rank == kAbsent) trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
+    const auto& wanted = options_.ranks;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end()) return void(++filtered_);
+    traces_.push_back(std::move(trace));
+  }
+  void Failed(Error error) { failures_.push_back(std::move(error)); }
+
+  const LoadOptions& options_;
+  ThreadPool pool_;
+  const Source* current_ = nullptr;
+  uint64_t done_ = 0, total_ = 0;
+  std::vector<std::shared_ptr<const Trace>> traces_;
+  std::vector<Error> failures_;
+
+ public:
+  int filtered_ = 0;
+};
+
+}  // namespace
+
+Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
+  std::string head(kSniffBytes, '\0');
+  {
+    auto stream = source.Open();
+    if (!stream) return Unexpected{stream.error()};
+    auto got = (*stream)->Read(head.data(), head.size());
+    if (!got) return Unexpected{got.error()};
+    head.resize(*got);
+  }
+  const Reader* reader = FindReader(head);
+  if (reader == nullptr)
+    return Fail(ErrorCode::kInput, head.empty() ? "the file is empty" : "no reader knows this format", source.path(),
+                "`gapless formats` lists what can be read");
+  TraceBuilder builder;
+  builder.info().path = source.path();
+  builder.info().format = reader->name;
+  GAPLESS_TRY(reader->read(source, builder, context));
+  Trace trace = std::move(builder).Finish(&context.pool);
+  if (reader->complete != nullptr) reader->complete(trace);
+  return trace;
+}
+
+int64_t RankInName(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  for (size_t at = 0; (at = name.find("rank", at)) != std::string_view::npos; at += 4) {
+    size_t digits = at + 4;
+    if (digits < name.size() && (name[digits] == '-' || name[digits] == '_' || name[digits] == '.')) ++digits;
+    int64_t rank = 0;
+    const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), rank);
+    if (error == std::errc() && end != name.data() + digits && rank >= 0) return rank;
+  }
+  return kAbsent;
+}
+
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options) {
+  auto inputs = Expand(paths);
+  if (!inputs) return Unexpected{inputs.error()};
+  Loader loader(options);
+  loader.SetTotal(*inputs);
+  for (const Input& input : *inputs) {
+    loader.Load(input);
+    if (loader.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  }
+  if (loader.traces().empty()) {
+    if (loader.filtered_ > 0) return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+    if (!loader.failures().empty()) return Unexpected{loader.failures().front()};
+    return Fail(ErrorCode::kUsage, "no recording given");
+  }
+  return LoadedRun{Run(std::move(loader.traces())), std::move(loader.failures())};
+}
+
+}  // namespace gapless

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// From paths to a Run: finds recordings in files, folders and archives, reads each with the reader that knows it, or takes it
+// from the column cache.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/run.h"
+
+namespace gapless {
+
+struct LoadProgress {
+  std::string_view path;
+  uint64_t bytes_done = 0, bytes_total = 0;  // on disk, over all inputs; total 0: unknown
+};
+
+struct LoadOptions {
+  bool use_cache = true;
+  std::vector<int64_t> ranks;                          // only these; empty: all
+  std::function<void(const LoadProgress&)> progress;   // now and then, from any thread
+  const std::atomic<bool>* cancel = nullptr;           // set: return kInterrupted soon
+  size_t threads = 0;                                  // 0: DefaultThreads()
+};
+
+struct LoadedRun {
+  Run run;
+  std::vector<Error> failures;  // inputs that could not be read, when others could
+};
+
+// A path is a recording, a folder of them (searched one level deep per call, in name order), or a tar archive; "3=path" gives
+// the rank. The rank comes from the recording, else from what was given, else from the file name ("rank3", "rank-3", "rank_3").
+// An error when nothing at all could be read.
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options = {});
+
+// Reads one source, without cache. Used by LoadRun, tests and fuzzing.
+class Source;
+struct ReadContext;
+Result<Trace> ReadTrace(Source& source, const ReadContext& context);
+
+// "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent when the name tells no rank.
+int64_t RankInName(std::string_view path);
+
+}  // namespace gapless

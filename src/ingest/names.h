@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What names of runtime calls, kernels and copies mean, whoever recorded them. Pure functions of the name, called once per
+// distinct name. New kernel families are added in names.cc, one line each.
+#pragma once
+
+#include <string_view>
+
+#include "trace/enums.h"
+
+namespace gapless {
+
+// CUDA runtime and driver, HIP. kOther for calls that do nothing to the GPU's queues.
+ApiKind ClassifyApi(std::string_view call);
+
+struct KernelTraits {
+  GpuOpClass op_class = GpuOpClass::kOther;
+  MatrixUnit matrix_unit = MatrixUnit::kUnknown;
+};
+KernelTraits ClassifyKernel(std::string_view kernel);
+
+// A kernel that computes a convolution as a matrix product is a convolution: the operator decides where the name cannot.
+GpuOpClass RefineByOperator(GpuOpClass by_name, std::string_view operator_name);
+
+// "Memcpy HtoD (Pageable -> Device)", "CopyDeviceToHost", "DtoD" …
+CopyKind ClassifyCopy(std::string_view name);
+
+// "all_reduce" for "nccl:all_reduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "allreduce" …; "" for no collective.
+std::string_view CollectiveKind(std::string_view name);
+
+// Bytes of one element: "Float", "c10::BFloat16", "float16" …; 0 when unknown.
+int64_t ElementBytes(std::string_view dtype);
+
+// Does waiting for the next batch look like this? `enumerate(DataLoader)#…__next__` and the like.
+bool IsDataLoading(std::string_view name);
+
+}  // namespace gapless

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reader turns one file format into rows. Bytes in, tables out; it never judges. One format = one file in ingest/readers/.
+//
+// To add one: write src/ingest/readers/<format>.cc and end it with
+//   READER(<format>) = {.name = "<format>", .help = "…", .extensions = kExtensions, .sniff = Sniff, .read = Read};
+// It then has detection, `gapless formats`, the contract tests (every prefix and a thousand mutations of its sample) and fuzzing.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "ingest/source.h"
+#include "trace/builder.h"
+
+namespace gapless {
+
+enum class Sniff : uint8_t { kNo, kMaybe, kYes };
+
+struct ReadContext {
+  ThreadPool& pool;
+  const std::atomic<bool>* cancel = nullptr;  // set: stop soon with kInterrupted
+  std::function<void()> progress;             // called now and then, from any thread; may be empty
+
+  bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
+};
+
+struct Reader {
+  std::string_view name;  // equals the file name
+  std::string_view help;  // one line for `gapless formats`
+  std::span<const std::string_view> extensions;  // of files looked for in folders, with the dot: ".json"
+  // Does the (decompressed) input start like this format? kMaybe: only if no other reader says yes.
+  Sniff (*sniff)(std::string_view head);
+  // Reads everything into `builder`. What was odd or lost is counted there; an error means nothing useful was found.
+  Result<void> (*read)(Source& source, TraceBuilder& builder, const ReadContext& context);
+  // After Finish(): what only this format's names tell (steps, operator classes). May be null.
+  void (*complete)(Trace& trace);
+};
+
+#define READER(n)                 \
+  extern const Reader n##_reader; \
+  constinit const Reader n##_reader
+
+std::span<const Reader* const> AllReaders();  // sorted by name; generated from the folder
+
+}  // namespace gapless

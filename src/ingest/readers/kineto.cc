@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kineto: the JSON that torch.profiler writes, and Chrome traces like it. docs/formats/kineto.md describes what is read.
+//
+// Threads take turns to fetch a chunk of whole events from the stream (kineto/chunks.h), parse it on their own
+// (kineto/parse.h) and append rows to their own shard. What surrounds the events is parsed at the end as one small document.
+#include <algorithm>
+#include <mutex>
+
+#include "base/strings.h"
+#include "ingest/readers/kineto/parse.h"
+#include "ingest/names.h"
+#include "ingest/reader.h"
+#include "ingest/steps.h"
+
+namespace gapless {
+namespace {
+
+using kineto::Chunk;
+using kineto::ChunkReader;
+using kineto::EventParser;
+using kineto::EventRows;
+
+constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
+constexpr int64_t kUnixTimeFrom = 1'000'000'000'000'000'000;  // ns: later than 2001, so a clock that starts at boot is below
+
+Sniff SniffHead(std::string_view head) {
+  const size_t at = head.find_first_not_of(" \n\r\t\xEF\xBB\xBF");
+  if (at == std::string_view::npos || (head[at] != '{' && head[at] != '[')) return Sniff::kNo;
+  for (const std::string_view sign : {"\"traceEvents\"", "\"deviceProperties\"", "\"ph\""})
+    if (head.find(sign) != std::string_view::npos) return Sniff::kYes;
+  return Sniff::kMaybe;
+}
+
+// One pass over the input. Rows are in the builder's shards only when it succeeded.
+class Pass {
+ public:
+  Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact)
+      : chunks_(chunks), context_(context), exact_(exact) {
+    for (size_t i = 0; i < context.pool.size(); ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard()));
+  }
+
+  // False: a chunk was cut at a wrong place.
+  bool Run() {
+    context_.pool.ParallelFor(rows_.size(), [this](size_t i) { Work(*rows_[i]); });
+    return !mis_cut_.load();
+  }
+
+  bool truncated() const { return truncated_; }
+  uint64_t truncated_at() const { return truncated_at_; }
+  const std::string& rest() const { return rest_; }
+  const std::vector<std::unique_ptr<EventRows>>& rows() const { return rows_; }
+
+ private:
+  void Work(EventRows& rows) {
+    EventParser parser(rows, exact_);
+    Chunk chunk;
+    std::string rest;
+    while (!mis_cut_.load(std::memory_order_relaxed) && !context_.cancelled() && chunks_.Next(chunk)) {
+      const auto outcome = parser.Parse(chunk, rest);
+      if (context_.progress) context_.progress();
+      if (outcome == EventParser::Outcome::kMisCut) mis_cut_ = true;
+      if (!chunk.last) continue;
+      const std::lock_guard lock(mutex_);
+      rest_ = std::move(rest);
+      truncated_ = outcome == EventParser::Outcome::kTruncated;
+      truncated_at_ = chunk.offset + chunk.size;
+    }
+  }
+
+  ChunkReader& chunks_;
+  const ReadContext& context_;
+  const bool exact_;
+  std::vector<std::unique_ptr<EventRows>> rows_;
+  std::atomic<bool> mis_cut_{false};
+  std::mutex mutex_;
+  std::string rest_;
+  bool truncated_ = false;
+  uint64_t truncated_at_ = 0;
+};
+
+void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& builder) {
+  int64_t base_time_ns = kAbsent;
+  if (!chunks.bare_array() && !kineto::ParseShell(chunks.head() + "[]" + (pass.truncated() || pass.rest().empty() ? "}" : pass.rest()), builder, base_time_ns))
+    builder.Count("unreadable_metadata", Severity::kLoss, 1, kAbsent, "what the recorder says around the events is no valid JSON");
+  builder.info().start_unix_ns = base_time_ns;  // completed in Complete(), once the first time is known
+  bool framework = false;
+  for (const auto& rows : pass.rows()) {
+    rows->Finish(builder);
+    builder.info().event_count += rows->events();
+    framework |= rows->saw_framework();
+  }
+  if (framework && builder.info().framework.empty()) builder.info().framework = "pytorch";
+  if (const Error* error = chunks.stream_error())
+    builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()), StrCat("reading stopped: ", error->message));
+  else if (chunks.overlong())
+    builder.Count("overlong_event", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()), "reading stopped: no event ended in hundreds of megabytes");
+  else if (pass.truncated() && !chunks.bare_array())
+    builder.Count("truncated_input", Severity::kError, 1, static_cast<int64_t>(pass.truncated_at()), "the file ends in the middle; the events before are all there");
+}
+
+Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+  for (const bool exact : {false, true}) {
+    auto stream = source.Open();
+    if (!stream) return Unexpected{stream.error()};
+    ChunkReader chunks(std::move(*stream), exact);
+    auto found = chunks.FindEvents();
+    if (!found) return Unexpected{found.error()};
+    if (!*found)
+      return Fail(ErrorCode::kInput, chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace", source.path(),
+                  "give a trace written by torch.profiler (export_chrome_trace)");
+    builder.DropShards();
+    Pass pass(chunks, builder, context, exact);
+    const bool well_cut = pass.Run();
+    if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
+    if (!well_cut && !exact) continue;
+    DescribeInput(chunks, pass, builder);
+    if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || pass.truncated()))
+      return Fail(ErrorCode::kInput, "no event could be read", source.path(), "the file was cut off or damaged: copy it again");
+    return {};
+  }
+  return {};
+}
+
+void Complete(Trace& trace) {
+  const int64_t base = trace.info.start_unix_ns;
+  const int64_t origin = trace.info.origin_ns;
+  trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : base != kAbsent && base >= kUnixTimeFrom ? base + origin : kAbsent;
+  FindSteps(trace);
+  GpuOpClass* op_class = trace.gpu_ops.op_class.mutable_data();
+  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
+    const SliceId op = trace.gpu_ops.op[row];
+    if (op.valid() && (op_class[row] == GpuOpClass::kOther || op_class[row] == GpuOpClass::kGemm))
+      op_class[row] = RefineByOperator(op_class[row], trace.Text(trace.slices.name[op.value]));
+  }
+}
+
+}  // namespace
+
+READER(kineto) = {.name = "kineto",
+                  .help = "PyTorch profiler (Kineto) and Chrome traces: JSON, also gzip or Zstandard",
+                  .extensions = kExtensions,
+                  .sniff = SniffHead,
+                  .read = Read,
+                  .complete = Complete};
+
+}  // namespace gapless

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/readers/kineto/chunks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ingest/readers/kineto/scan.h"
+
+namespace gapless::kineto {
+namespace {
+
+constexpr size_t kChunkBytes = size_t{1} << 20;
+constexpr size_t kMaxEventBytes = size_t{1} << 28;  // a longer "event" is cut wherever it looks like one ends
+constexpr size_t kMaxChunkBytes = 2 * kMaxEventBytes;  // text without an end of an event: the rest is not read
+constexpr size_t kMaxHeadBytes = size_t{64} << 20;
+
+// Finds the value of the key "traceEvents" at the top level of a JSON object.
+class HeadScanner {
+ public:
+  enum class State : uint8_t { kMore, kFound, kNone };
+  // Scans one byte. kFound: it is the bracket that opens the events.
+  State Step(char c) {
+    if (in_string_) return InString(c), State::kMore;
+    switch (c) {
+      case '"':
+        in_string_ = true;
+        string_.clear();
+        return State::kMore;
+      case '[':
+        if (depth_ == 0 || (depth_ == 1 && is_events_value_)) return bare_ = depth_ == 0, State::kFound;
+        ++depth_;
+        return State::kMore;
+      case '{':
+        ++depth_;
+        is_events_value_ = false;
+        return State::kMore;
+      case '}':
+      case ']':
+        if (depth_ > 0) --depth_;
+        return depth_ == 0 ? State::kNone : State::kMore;
+      case ':':
+        if (depth_ == 1) is_events_value_ = string_ == "traceEvents";
+        return State::kMore;
+      case ',': is_events_value_ = false; return State::kMore;
+      default: return State::kMore;
+    }
+  }
+  bool bare() const { return bare_; }
+  bool in_json() const { return depth_ > 0; }
+
+ private:
+  void InString(char c) {
+    if (escaped_) escaped_ = false;
+    else if (c == '\\') escaped_ = true;
+    else if (c == '"') in_string_ = false;
+    if (in_string_ && string_.size() < 16) string_ += c;
+  }
+  int64_t depth_ = 0;
+  bool in_string_ = false, escaped_ = false, is_events_value_ = false, bare_ = false;
+  std::string string_;
+};
+
+}  // namespace
+
+size_t ChunkReader::Fill(char* out, size_t size) {
+  size_t done = 0;
+  while (done < size && !ended_) {
+    auto got = stream_->Read(out + done, size - done);
+    if (!got) {
+      error_ = got.error();
+      failed_ = ended_ = true;
+    } else if (*got == 0) {
+      ended_ = true;
+    } else {
+      done += *got;
+    }
+  }
+  bytes_ += done;
+  return done;
+}
+
+Result<bool> ChunkReader::FindEvents() {
+  HeadScanner scanner;
+  std::vector<char> buffer(size_t{64} * 1024);
+  bool first = true;
+  while (const size_t got = Fill(buffer.data(), buffer.size())) {
+    size_t at = 0;
+    if (first && got >= 3 && std::memcmp(buffer.data(), "\xEF\xBB\xBF", 3) == 0) at = 3;
+    for (; at < got; ++at) {
+      const char c = buffer[at];
+      if (first && c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+        if (c != '{' && c != '[') return false;
+        first = false;
+      }
+      const auto state = scanner.Step(c);
+      if (state == HeadScanner::State::kNone) return false;
+      if (state == HeadScanner::State::kFound) {
+        bare_array_ = scanner.bare();
+        carry_.assign(buffer.data() + at + 1, got - at - 1);
+        next_offset_ = bytes_ - carry_.size();
+        return true;
+      }
+      if (head_.size() < kMaxHeadBytes) head_ += c;
+    }
+  }
+  if (failed_) return Unexpected{error_};
+  return false;
+}
+
+// Where to cut `text`: the position of a comma, or kNotFound.
+size_t ChunkReader::Cut(std::string_view text) {
+  if (!exact_) return LastEventComma(text);
+  ArrayScanner scanner;
+  scanner.Scan(text);
+  if (scanner.ended()) return kNotFound;
+  if (scanner.last_comma() == kNotFound && text.size() >= kMaxEventBytes) return LastEventComma(text);
+  return scanner.last_comma();
+}
+
+bool ChunkReader::Next(Chunk& chunk) {
+  const std::lock_guard lock(mutex_);
+  if (ended_ && carry_.empty()) return false;
+  size_t size = carry_.size();
+  chunk.data.resize(std::max(chunk.data.size(), 1 + std::max(kChunkBytes, size) + kPadding));
+  std::memcpy(chunk.text(), carry_.data(), size);
+  carry_.clear();
+  size_t cut = kNotFound;
+  for (size_t target = kChunkBytes;; target = size * 2) {
+    if (target > size) {
+      if (chunk.data.size() < 1 + target + kPadding) chunk.data.resize(1 + target + kPadding);
+      size += Fill(chunk.text() + size, target - size);
+    }
+    if (ended_) break;
+    cut = Cut({chunk.text(), size});
+    if (cut != kNotFound) break;
+    if (size >= kMaxChunkBytes) {
+      overlong_ = ended_ = true;
+      break;
+    }
+  }
+  chunk.last = cut == kNotFound;
+  chunk.size = chunk.last ? size : cut;
+  chunk.order = next_order_++;
+  chunk.offset = next_offset_;
+  if (!chunk.last) carry_.assign(chunk.text() + cut + 1, size - cut - 1);
+  next_offset_ += chunk.last ? size : cut + 1;
+  return size > 0 || chunk.order == 0;
+}
+
+}  // namespace gapless::kineto

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/readers/kineto/frames.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <charconv>
+
+namespace gapless::kineto {
+namespace {
+
+// Recorders write frames as "path(line): function", with the path below site-packages where it is there.
+constexpr std::string_view kLibraryParts[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in", "<frozen", "<string>",
+                                              "nn.Module: ", "torch/", "numpy/", "multiprocessing/", "threading.py", "runpy.py",
+                                              "contextlib.py", "functools.py", "queue.py", "selectors.py", "PIL/", "torchvision/",
+                                              "importlib", "site.py", "typing.py", "inspect.py", "socket.py", "abc.py"};
+
+bool IsLibrary(std::string_view frame) {
+  for (const std::string_view part : kLibraryParts) {
+    const size_t at = frame.find(part);
+    if (at == std::string_view::npos) continue;
+    // "torch/…" as a path of its own or a folder of a path, not "mytorch/…".
+    if (at == 0 || frame[at - 1] == '/' || part.front() == '/' || part.front() == '<') return true;
+  }
+  return false;
+}
+
+std::string LineOf(std::string_view frame) {
+  while (!frame.empty() && frame.front() == ' ') frame.remove_prefix(1);
+  const size_t close = frame.find("): ");
+  const size_t open = close == std::string_view::npos ? close : frame.rfind('(', close);
+  if (open == std::string_view::npos || open == 0 || IsLibrary(frame)) return {};
+  const std::string_view line = frame.substr(open + 1, close - open - 1);
+  if (line.empty() || line.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  return std::string(frame.substr(0, open)) + ":" + std::string(line);
+}
+
+void AppendUtf8(std::string& out, uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | code >> 6);
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | code >> 12);
+    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | code >> 18);
+    out += static_cast<char>(0x80 | (code >> 12 & 0x3F));
+    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+bool HexAt(std::string_view text, size_t at, uint32_t& code) {
+  if (at + 4 > text.size()) return false;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, code, 16);
+  return error == std::errc() && end == text.data() + at + 4;
+}
+
+// The code point of the escape whose 'u' is at `at`, moving `at` behind it; a lone surrogate becomes U+FFFD.
+bool UnicodeEscape(std::string_view text, size_t& at, std::string& out) {
+  uint32_t code = 0, low = 0;
+  if (!HexAt(text, at + 1, code)) return false;
+  at += 5;
+  if (code >= 0xD800 && code < 0xDC00 && text.substr(at, 2) == "\\u" && HexAt(text, at + 2, low) && low >= 0xDC00 && low < 0xE000) {
+    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    at += 6;
+  }
+  AppendUtf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
+  return true;
+}
+
+}  // namespace
+
+std::string UserLine(std::string_view frames) {
+  while (!frames.empty()) {
+    const size_t end = frames.find(';');
+    if (std::string line = LineOf(frames.substr(0, end)); !line.empty()) return line;
+    if (end == std::string_view::npos) break;
+    frames.remove_prefix(end + 1);
+  }
+  return {};
+}
+
+std::string Unescape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      out += text[at++];
+      continue;
+    }
+    const char c = text[++at];
+    static constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+    if (const size_t known = kEscapes.find(c); known != std::string_view::npos) {
+      out += kMeanings[known];
+      ++at;
+    } else if (c != 'u' || !UnicodeEscape(text, at, out)) {
+      out += '\\';
+    }
+  }
+  return out;
+}
+
+int64_t StandIn(std::string_view text) {
+  return -2 - static_cast<int64_t>(XXH3_64bits(text.data(), text.size()) >> 33);
+}
+
+}  // namespace gapless::kineto

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If anything in it is
+// not as it should be, its rows are forgotten and it is taken event by event: each one is found by bracket counting, cleaned
+// if need be, parsed alone, and told of if it cannot be. After an event that does not end, reading goes on where the next one
+// seems to start. So one bad byte costs one event, and a clean file never pays for the care.
+#include "ingest/readers/kineto/parse.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ingest/readers/kineto/scan.h"
+
+namespace gapless::kineto {
+namespace {
+
+namespace od = simdjson::ondemand;
+
+std::string_view Trim(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t' || token.back() == ','))
+    token.remove_suffix(1);
+  return token;
+}
+
+// The key as it stands between its quotes.
+std::string_view RawKey(od::raw_json_string key) {
+  const char* begin = key.raw();
+  const void* quote = std::memchr(begin, '"', 64);
+  return quote == nullptr ? std::string_view(begin, 0) : std::string_view(begin, static_cast<size_t>(static_cast<const char*>(quote) - begin));
+}
+
+// A value that throws nothing: every access of simdjson returns an error code, the first of which ends the event.
+struct Cursor {
+  simdjson::error_code error = simdjson::SUCCESS;
+
+  std::string_view Token(od::value value) {
+    const char first = value.raw_json_token().data()[0];
+    if (first == '{' || first == '[') return Whole(value);
+    return Trim(value.raw_json_token());
+  }
+  std::string_view Whole(od::value value) {
+    std::string_view text;
+    od::json_type type;
+    if ((error = value.type().get(type)) != simdjson::SUCCESS) return {};
+    if (type == od::json_type::array) {
+      od::array array;
+      if ((error = value.get_array().get(array)) == simdjson::SUCCESS) error = array.raw_json().get(text);
+    } else if (type == od::json_type::object) {
+      od::object object;
+      if ((error = value.get_object().get(object)) == simdjson::SUCCESS) error = object.raw_json().get(text);
+    } else {
+      text = value.raw_json_token();
+    }
+    return Trim(text);
+  }
+};
+
+// Was everything consumed?
+bool AtEnd(od::document& document) {
+  const char* where = nullptr;
+  return document.current_location().get(where) == simdjson::OUT_OF_BOUNDS;
+}
+
+void Triple(std::string_view json, std::array<int32_t, 3>& out) {
+  if (json.empty() || json.front() != '[') return;
+  json.remove_prefix(1);
+  for (int32_t& number : out) {
+    while (!json.empty() && (json.front() == ' ' || json.front() == '\n' || json.front() == ',' || json.front() == '\t' || json.front() == '\r'))
+      json.remove_prefix(1);
+    const size_t end = std::min(json.find_first_of(",] \n\r\t"), json.size());
+    const int64_t value = TokenInt(json.substr(0, end));
+    if (value == kAbsent || value < 0 || value > INT32_MAX) return;
+    number = static_cast<int32_t>(value);
+    json.remove_prefix(end);
+  }
+}
+
+enum class Arg : uint8_t { kInt, kReal, kToken, kTriple };
+
+// Arguments that become columns. Old recorders wrote some of them otherwise.
+struct ArgTarget {
+  std::string_view key;
+  Arg kind;
+  int64_t EventFields::*integer = nullptr;
+  double EventFields::*real = nullptr;
+  std::string_view EventFields::*token = nullptr;
+  std::array<int32_t, 3> EventFields::*triple = nullptr;
+};
+constexpr ArgTarget Int(std::string_view key, int64_t EventFields::*to) { return {key, Arg::kInt, to}; }
+constexpr ArgTarget Real(std::string_view key, double EventFields::*to) { return {key, Arg::kReal, nullptr, to}; }
+constexpr ArgTarget Token(std::string_view key, std::string_view EventFields::*to) { return {key, Arg::kToken, nullptr, nullptr, to}; }
+constexpr ArgTarget Triple(std::string_view key, std::array<int32_t, 3> EventFields::*to) {
+  return {key, Arg::kTriple, nullptr, nullptr, nullptr, to};
+}
+
+constexpr ArgTarget kArgTargets[] = {
+    Int("External id", &EventFields::external_id), Int("external id", &EventFields::external_id),
+    Int("correlation", &EventFields::correlation), Int("Sequence number", &EventFields::sequence),
+    Int("device", &EventFields::device), Int("Device Id", &EventFields::device), Int("stream", &EventFields::stream),
+    Int("context", &EventFields::context), Int("bytes", &EventFields::bytes), Int("Bytes", &EventFields::bytes),
+    Int("graph id", &EventFields::graph_id), Int("registers per thread", &EventFields::registers),
+    Int("shared memory", &EventFields::shared_bytes), Int("Group size", &EventFields::group_size),
+    Int("In msg nelems", &EventFields::in_elements), Int("Out msg nelems", &EventFields::out_elements),
+    Int("wait_on_stream", &EventFields::wait_on_stream), Int("wait_on_cuda_event_id", &EventFields::wait_on_event),
+    Int("Device Type", &EventFields::device_type), Int("Addr", &EventFields::address),
+    Int("Total Allocated", &EventFields::total_allocated), Int("Total Reserved", &EventFields::total_reserved),
+    Real("memory bandwidth (GB/s)", &EventFields::bandwidth_gbps), Real("blocks per SM", &EventFields::blocks_per_sm),
+    Real("warps per SM", &EventFields::warps_per_sm), Real("est. achieved occupancy %", &EventFields::occupancy_pct),
+    Real("theoretical occupancy %", &EventFields::occupancy_pct), Token("Input Dims", &EventFields::input_dims),
+    Token("Input dims", &EventFields::input_dims), Token("Input type", &EventFields::input_types),
+    Token("Call stack", &EventFields::call_stack), Token("name", &EventFields::args_name),
+    Token("Collective name", &EventFields::collective), Token("dtype", &EventFields::dtype),
+    Token("Process Group Name", &EventFields::group_name), Token("cuda_sync_kind", &EventFields::sync_kind),
+    Triple("grid", &EventFields::grid), Triple("block", &EventFields::block)};
+
+// The targets by a small hash of the key's length and three of its characters, with no collisions.
+class ArgIndex {
+ public:
+  constexpr ArgIndex() {
+    for (size_t i = 0; i < std::size(kArgTargets); ++i) {
+      size_t at = Hash(kArgTargets[i].key);
+      while (slots_[at] != 0) at = (at + 1) % kSlots;
+      slots_[at] = static_cast<uint8_t>(i + 1);
+    }
+  }
+  const ArgTarget* Find(std::string_view key) const {
+    if (key.empty()) return nullptr;
+    for (size_t at = Hash(key); slots_[at] != 0; at = (at + 1) % kSlots)
+      if (kArgTargets[slots_[at] - 1].key == key) return &kArgTargets[slots_[at] - 1];
+    return nullptr;
+  }
+
+ private:
+  static constexpr size_t kSlots = 256;
+  static constexpr size_t Hash(std::string_view key) {
+    return (key.size() * 31 + static_cast<unsigned char>(key.front()) * 7 + static_cast<unsigned char>(key[key.size() / 2]) * 3 +
+            static_cast<unsigned char>(key.back())) % kSlots;
+  }
+  std::array<uint8_t, kSlots> slots_{};
+};
+constexpr ArgIndex kArgIndex;
+
+void TakeArg(std::string_view key, od::value value, Cursor& cursor, EventFields& event) {
+  const ArgTarget* target = kArgIndex.Find(key);
+  if (target == nullptr) {
+    if (event.ph == "\"C\"" && event.value_count < static_cast<int>(event.values.size()))
+      event.values[static_cast<size_t>(event.value_count++)] = {key, cursor.Token(value)};
+    return;  // anything else stays in the file; simdjson skips it
+  }
+  const std::string_view token = cursor.Token(value);
+  switch (target->kind) {
+    case Arg::kInt: event.*(target->integer) = TokenInt(token); break;
+    case Arg::kReal: event.*(target->real) = TokenReal(token); break;
+    case Arg::kToken: event.*(target->token) = token; break;
+    case Arg::kTriple: Triple(token, event.*(target->triple)); break;
+  }
+}
+
+simdjson::error_code TakeArgs(od::value value, EventFields& event) {
+  od::json_type type;
+  if (auto error = value.type().get(type)) return error;
+  if (type != od::json_type::object) return simdjson::SUCCESS;
+  od::object args;
+  if (auto error = value.get_object().get(args)) return error;
+  Cursor cursor;
+  for (auto field : args) {
+    od::raw_json_string key;
+    od::value arg;
+    if (auto error = field.key().get(key)) return error;
+    if (auto error = field.value().get(arg)) return error;
+    TakeArg(RawKey(key), arg, cursor, event);
+    if (cursor.error != simdjson::SUCCESS) return cursor.error;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code TakeEvent(od::object object, EventFields& event) {
+  struct Target {
+    std::string_view key;
+    std::string_view EventFields::*to;
+  };
+  static constexpr Target kTargets[] = {{"ph", &EventFields::ph}, {"cat", &EventFields::cat}, {"name", &EventFields::name},
+                                        {"pid", &EventFields::pid}, {"tid", &EventFields::tid}, {"ts", &EventFields::ts},
+                                        {"dur", &EventFields::dur}, {"id", &EventFields::id}};
+  Cursor cursor;
+  bool late_phase = false;
+  for (auto field : object) {
+    od::raw_json_string raw_key;
+    od::value value;
+    if (auto error = field.key().get(raw_key)) return error;
+    if (auto error = field.value().get(value)) return error;
+    const std::string_view key = RawKey(raw_key);
+    if (key == "args") {
+      late_phase = event.ph.empty();
+      if (auto error = TakeArgs(value, event)) return error;
+      continue;
+    }
+    for (const Target& target : kTargets)
+      if (target.key == key) {
+        event.*(target.to) = cursor.Token(value);
+        if (cursor.error != simdjson::SUCCESS) return cursor.error;
+        break;
+      }
+  }
+  // A counter whose arguments came before its phase: its values were not kept. Parsing again with the phase known gets them.
+  return late_phase && event.ph == "\"C\"" ? simdjson::INCORRECT_TYPE : simdjson::SUCCESS;
+}
+
+}  // namespace
+
+struct EventParser::Impl {
+  od::parser parser;
+  std::string event;  // one event with padding, for slow parsing
+};
+
+EventParser::EventParser(EventRows& rows, bool exact) : rows_(rows), exact_(exact), impl_(std::make_unique<Impl>()) {}
+EventParser::~EventParser() = default;
+
+EventParser::Outcome EventParser::Parse(Chunk& chunk, std::string& rest) {
+  rows_.BeginChunk(chunk.order);
+  if (ParseFast(chunk, rest)) return Outcome::kDone;
+  rows_.DropChunk();
+  return ParseSlowly(chunk, rest);
+}
+
+// Takes the whole chunk, if there is nothing odd about it.
+bool EventParser::ParseFast(Chunk& chunk, std::string& rest) {
+  size_t size = chunk.size;
+  if (chunk.last) {
+    ArrayScanner scanner;
+    size = scanner.Scan(chunk.view());
+    if (!scanner.ended()) return false;
+    rest.assign(chunk.text() + size, chunk.size - size);
+    --size;  // the bracket
+  }
+  char* begin = chunk.text() - 1;
+  const char behind = begin[1 + size];
+  begin[0] = '[';
+  begin[1 + size] = ']';
+  const size_t capacity = chunk.data.size();
+  od::document document;
+  bool good = impl_->parser.iterate(begin, size + 2, capacity).get(document) == simdjson::SUCCESS;
+  od::array array;
+  good = good && document.get_array().get(array) == simdjson::SUCCESS;
+  if (good) {
+    for (auto item : array) {
+      od::object object;
+      EventFields event;
+      if (item.get_object().get(object) != simdjson::SUCCESS || TakeEvent(object, event) != simdjson::SUCCESS) {
+        good = false;
+        break;
+      }
+      rows_.Add(event, chunk.offset);
+    }
+  }
+  good = good && AtEnd(document);
+  begin[1 + size] = behind;
+  return good;
+}
+
+EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& rest) {
+  std::string_view text = chunk.view();
+  ArrayScanner scanner;
+  const size_t scanned = scanner.Scan(text);
+  const bool whole = chunk.last ? scanner.ended() : !scanner.ended() && scanner.balanced();
+  if (!chunk.last && !whole && !exact_) return Outcome::kMisCut;
+  if (scanner.ended()) {
+    rest.assign(text.substr(scanned));
+    text = text.substr(0, scanned - 1);
+  }
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',') {
+      ++at;
+      continue;
+    }
+    const size_t end = c == '{' ? ValueEnd(text, at) : kNotFound;
+    if (end != kNotFound && ParseOne(text.substr(at, end - at), chunk.offset + at)) {
+      at = end;
+      continue;
+    }
+    const size_t comma = FirstEventComma(text, at);
+    if (comma == kNotFound) {
+      if (end == kNotFound && chunk.last && !whole) return Outcome::kTruncated;
+      rows_.Tell(c == '{' ? Note::kBadEvent : Note::kStray, chunk.offset + at);
+      at = end == kNotFound ? text.size() : end;
+    } else {
+      if (c != '{' || !ParseOne(text.substr(at, comma - at), chunk.offset + at))
+        rows_.Tell(c == '{' ? Note::kBadEvent : Note::kStray, chunk.offset + at);
+      at = comma + 1;
+    }
+  }
+  return whole ? Outcome::kDone : Outcome::kTruncated;
+}
+
+bool EventParser::ParseOne(std::string_view event, uint64_t offset) {
+  if (ParseClean(event, offset)) return true;
+  const Cleaned cleaned = Clean(event);
+  if (!cleaned.had_control && !cleaned.had_invalid_utf8) return false;
+  if (!ParseClean(cleaned.text, offset)) return false;
+  if (cleaned.had_control) rows_.Tell(Note::kControlCharacters, offset);
+  if (cleaned.had_invalid_utf8) rows_.Tell(Note::kInvalidUtf8, offset);
+  return true;
+}
+
+bool EventParser::ParseClean(std::string_view event, uint64_t offset) {
+  std::string& copy = impl_->event;
+  copy.assign(event);
+  copy.resize(event.size() + simdjson::SIMDJSON_PADDING, ' ');
+  EventFields fields;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const std::string_view phase = fields.ph;
+    fields = {};
+    fields.ph = phase;
+    od::document document;
+    od::object object;
+    if (impl_->parser.iterate(copy.data(), event.size(), copy.size()).get(document) != simdjson::SUCCESS) return false;
+    if (document.get_object().get(object) != simdjson::SUCCESS) return false;
+    const auto error = TakeEvent(object, fields);
+    if (error == simdjson::SUCCESS) {
+      if (!AtEnd(document)) return false;
+      rows_.Add(fields, offset);
+      return true;
+    }
+    if (error != simdjson::INCORRECT_TYPE || fields.ph != "\"C\"") return false;
+  }
+  return false;
+}
+
+}  // namespace gapless::kineto

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding events in JSON text without parsing it: string- and bracket-aware scanning, and the guess where an event starts.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gapless::kineto {
+
+inline constexpr size_t kNotFound = static_cast<size_t>(-1);
+
+// Position behind the object or array that opens at text[at]; kNotFound when it does not close.
+size_t ValueEnd(std::string_view text, size_t at);
+
+// A guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white space between, at
+// or after `from`. It is right unless an argument holds such text; whoever uses it checks what comes out.
+size_t LastEventComma(std::string_view text);
+size_t FirstEventComma(std::string_view text, size_t from);
+
+// Walks a sequence of values "v, v, v" that may end the array they are in: exact, one byte at a time.
+class ArrayScanner {
+ public:
+  // Scans on over `text`, which follows what was scanned before. Stops behind the end of the array.
+  // Returns the bytes consumed: all, or up to and including the closing bracket.
+  size_t Scan(std::string_view text);
+  bool ended() const { return ended_; }
+  // Position in the last scanned text of the last comma between values of the array; kNotFound: none.
+  size_t last_comma() const { return last_comma_; }
+  // Inside a value or string at the end of the text?
+  bool balanced() const { return depth_ == 0 && !in_string_; }
+
+ private:
+  size_t depth_ = 0;
+  bool in_string_ = false, escaped_ = false, ended_ = false;
+  size_t last_comma_ = kNotFound;
+};
+
+}  // namespace gapless::kineto

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step is complete when the recording holds all of it. The recorder's last step mark is often closed by the end of the
+// recording and not by the program; such a step launched less work than the others. Following the TensorBoard plugin, the
+// last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with none, when others have.
+#include "ingest/steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+
+#include "ingest/names.h"
+#include "trace/derive.h"
+
+namespace gapless {
+namespace {
+
+constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
+
+int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
+  const size_t digits = name.find_last_not_of("0123456789");
+  const std::string_view text = name.substr(digits == std::string_view::npos ? 0 : digits + 1);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end != text.data() ? number : otherwise;
+}
+
+// The rows of annotations whose name fits, in time order. Each distinct name is judged once.
+template <class Fits>
+std::vector<uint32_t> Annotations(const Trace& trace, Fits fits) {
+  std::vector<int8_t> judged(trace.strings.size(), -1);
+  std::vector<uint32_t> rows;
+  for (uint32_t row = 0; row < trace.slices.size(); ++row) {
+    if (trace.slices.category[row] != SliceCategory::kAnnotation) continue;
+    int8_t& verdict = judged[static_cast<uint32_t>(trace.slices.name[row])];
+    if (verdict < 0) verdict = fits(trace.Text(trace.slices.name[row])) ? 1 : 0;
+    if (verdict == 1) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<StepRow> Spans(const Trace& trace, const std::vector<uint32_t>& rows, StepSource source) {
+  std::vector<StepRow> steps;
+  for (const uint32_t row : rows)
+    steps.push_back({.number = TrailingNumber(trace.Text(trace.slices.name[row]), static_cast<int64_t>(steps.size())),
+                     .name = trace.slices.name[row], .ts_ns = trace.slices.ts_ns[row], .dur_ns = trace.slices.dur_ns[row],
+                     .source = source});
+  return steps;
+}
+
+// Steps between marks: from each mark's `at` to the next one's.
+template <class At>
+std::vector<StepRow> Between(const std::vector<uint32_t>& rows, StepSource source, At at) {
+  std::vector<StepRow> steps;
+  for (size_t i = 1; i < rows.size(); ++i)
+    steps.push_back({.number = static_cast<int64_t>(i), .ts_ns = at(rows[i - 1]), .dur_ns = at(rows[i]) - at(rows[i - 1]), .source = source});
+  return steps;
+}
+
+bool SaysStep(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view word : {"step", "iteration", "iter_", "iter ", "execute_context", "batch_"})
+    if (lower.find(word) != std::string::npos) return lower.find("optimizer") == std::string::npos;
+  return false;
+}
+
+// Only the annotations of the most frequent name count (several optimizers, nested loaders).
+std::vector<uint32_t> MostFrequent(const Trace& trace, std::vector<uint32_t> rows) {
+  std::map<StringId, size_t> count;
+  for (const uint32_t row : rows) ++count[trace.slices.name[row]];
+  StringId best = StringId::kNone;
+  for (const auto& [name, times] : count)
+    if (best == StringId::kNone || times > count[best]) best = name;
+  std::erase_if(rows, [&](uint32_t row) { return trace.slices.name[row] != best; });
+  return rows;
+}
+
+std::vector<StepRow> Candidates(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  if (auto rows = Annotations(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); }); !rows.empty())
+    return Spans(trace, rows, StepSource::kProfiler);
+  if (auto rows = MostFrequent(trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); })); rows.size() > 1)
+    return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
+  if (auto rows = Annotations(trace, SaysStep); rows.size() > 1) return Spans(trace, rows, StepSource::kAnnotation);
+  if (auto rows = MostFrequent(trace, Annotations(trace, IsDataLoading)); rows.size() > 1)
+    return Between(rows, StepSource::kInferred, [&](uint32_t row) { return slices.ts_ns[row]; });
+  return {};
+}
+
+// How much work each step launched: GPU operations, or host slices where there are none.
+std::vector<int64_t> Work(const Trace& trace) {
+  std::vector<int64_t> work(trace.steps.size());
+  const auto& step_of = trace.gpu_ops.size() > 0 ? trace.gpu_ops.step : trace.slices.step;
+  for (const StepId step : step_of)
+    if (step.valid()) ++work[step.value];
+  return work;
+}
+
+void MarkCutOff(Trace& trace) {
+  const std::vector<int64_t> work = Work(trace);
+  if (work.size() < 2) return;
+  std::vector<int64_t> sorted = work;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const auto typical = static_cast<double>(sorted[sorted.size() / 2]);
+  uint8_t* complete = trace.steps.complete.mutable_data();
+  for (size_t i = 0; i < work.size(); ++i)
+    if (work[i] == 0 && typical > 0) complete[i] = 0;
+  if (static_cast<double>(work.front()) < kFirstStepShare * typical) complete[0] = 0;
+  if (static_cast<double>(work.back()) < kLastStepShare * typical) complete[work.size() - 1] = 0;
+}
+
+}  // namespace
+
+void FindSteps(Trace& trace) {
+  if (trace.steps.size() > 0) return;
+  SetSteps(trace, Candidates(trace));
+  MarkCutOff(trace);
+}
+
+}  // namespace gapless

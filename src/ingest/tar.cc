@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tar archives (POSIX ustar, pax and GNU long names) as a stream of members: 512-byte headers, each followed by the member's
+// bytes padded to 512. https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/strings.h"
+#include "ingest/source.h"
+
+namespace gapless {
+namespace {
+
+constexpr size_t kBlock = 512;
+constexpr uint64_t kMaxName = 1 << 16;
+using Header = std::array<char, kBlock>;
+
+// Octal text, or big-endian binary when the first bit is set.
+uint64_t Number(const char* field, size_t size) {
+  uint64_t value = 0;
+  if ((static_cast<unsigned char>(field[0]) & 0x80) != 0) {
+    for (size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(field[i]);
+    return value;
+  }
+  for (size_t i = 0; i < size; ++i)
+    if (field[i] >= '0' && field[i] <= '7') value = value * 8 + static_cast<uint64_t>(field[i] - '0');
+  return value;
+}
+
+bool ChecksumFits(const Header& header) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(header[i]);
+  return sum == Number(header.data() + 148, 8);
+}
+
+std::string Text(const char* field, size_t size) { return {field, strnlen(field, size)}; }
+
+// "LEN key=value\n" records of a pax header; the value of `key`, or "".
+std::string PaxValue(std::string_view records, std::string_view key) {
+  while (!records.empty()) {
+    size_t length = 0, digits = 0;
+    while (digits < records.size() && records[digits] >= '0' && records[digits] <= '9')
+      length = length * 10 + static_cast<size_t>(records[digits++] - '0');
+    if (length <= digits + 1 || length > records.size()) return {};
+    const std::string_view record = records.substr(digits + 1, length - digits - 2);
+    if (record.starts_with(key) && record.size() > key.size() && record[key.size()] == '=') return std::string(record.substr(key.size() + 1));
+    records.remove_prefix(length);
+  }
+  return {};
+}
+
+struct Member {
+  std::string name;
+  uint64_t size = 0;
+  bool regular = false;
+};
+
+// Walks an archive forward.
+class TarCursor {
+ public:
+  TarCursor(std::unique_ptr<ByteStream> stream, std::string path) : stream_(std::move(stream)), path_(std::move(path)) {}
+
+  // Goes to the next member; false at the end of the archive.
+  Result<bool> Next() {
+    std::string long_name;
+    uint64_t long_size = 0;
+    bool has_long_size = false;
+    while (true) {
+      GAPLESS_TRY(Skip(left_ + padding_));
+      Header header{};
+      auto whole = Fill(header.data(), kBlock);
+      if (!whole) return Unexpected{whole.error()};
+      if (*whole == 0 || header[0] == 0) return false;
+      if (*whole < kBlock || !ChecksumFits(header)) return Fail(ErrorCode::kInput, "the archive is cut off or damaged", path_);
+      const char type = header[156];
+      const uint64_t size = Number(header.data() + 124, 12);
+      SetLeft(size);
+      if (type == 'L' || type == 'x') {
+        auto extra = TakeText();
+        if (!extra) return Unexpected{extra.error()};
+        if (type == 'L') long_name = Text(extra->data(), extra->size());
+        else if (auto path = PaxValue(*extra, "path"); !path.empty()) long_name = path;
+        if (const auto given = type == 'x' ? PaxValue(*extra, "size") : ""; !given.empty())
+          long_size = std::strtoull(given.c_str(), nullptr, 10), has_long_size = true;
+        continue;
+      }
+      if (has_long_size) SetLeft(long_size);
+      const std::string prefix = std::memcmp(header.data() + 257, "ustar", 5) == 0 ? Text(header.data() + 345, 155) : "";
+      member_.name = !long_name.empty() ? long_name : prefix.empty() ? Text(header.data(), 100) : prefix + "/" + Text(header.data(), 100);
+      member_.size = left_;
+      member_.regular = type == '0' || type == 0 || type == '7';
+      ++index_;
+      return true;
+    }
+  }
+
+  const Member& member() const { return member_; }
+  int index() const { return index_; }
+  bool untouched() const { return left_ == member_.size; }
+
+  // Bytes of the current member.
+  Result<size_t> Read(char* out, size_t size) {
+    auto got = Fill(out, static_cast<size_t>(std::min<uint64_t>(size, left_)));
+    if (!got) return got;
+    left_ -= *got;
+    if (*got == 0 && left_ > 0 && size > 0) return Fail(ErrorCode::kInput, "the archive is cut off within this member", path_);
+    return got;
+  }
+
+ private:
+  void SetLeft(uint64_t size) {
+    left_ = size;
+    padding_ = (kBlock - size % kBlock) % kBlock;
+  }
+  Result<size_t> Fill(char* out, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+      auto got = stream_->Read(out + done, size - done);
+      if (!got) return got;
+      if (*got == 0) break;
+      done += *got;
+    }
+    return done;
+  }
+  Result<void> Skip(uint64_t count) {
+    std::vector<char> sink(size_t{64} * 1024);
+    while (count > 0) {
+      auto got = Fill(sink.data(), static_cast<size_t>(std::min<uint64_t>(count, sink.size())));
+      if (!got) return Unexpected{got.error()};
+      if (*got == 0) break;
+      count -= *got;
+    }
+    left_ = padding_ = 0;
+    return {};
+  }
+  Result<std::string> TakeText() {
+    if (left_ > kMaxName) return Fail(ErrorCode::kInput, "the archive has a member name that is too long", path_);
+    std::string text(static_cast<size_t>(left_), '\0');
+    auto got = Fill(text.data(), text.size());
+    if (!got) return Unexpected{got.error()};
+    left_ = 0;
+    return text;
+  }
+
+  std::unique_ptr<ByteStream> stream_;
+  std::string path_;
+  Member member_;
+  uint64_t left_ = 0, padding_ = 0;
+  int index_ = -1;
+};
+
+class MemberStream : public ByteStream {
+ public:
+  explicit MemberStream(std::shared_ptr<TarCursor> cursor) : cursor_(std::move(cursor)) {}
+  Result<size_t> Read(char* out, size_t size) override { return cursor_->Read(out, size); }
+
+ private:
+  std::shared_ptr<TarCursor> cursor_;
+};
+
+class MemberSource : public Source {
+ public:
+  MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor) : archive_(std::move(archive)), cursor_(std::move(cursor)) {
+    path_ = archive_ + "!/" + cursor_->member().name;
+    stored_bytes_ = cursor_->member().size;
+    index_ = cursor_->index();
+  }
+  Result<std::unique_ptr<ByteStream>> Open() override {
+    if (cursor_->index() == index_ && cursor_->untouched()) return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_));
+    auto file = OpenFile(archive_);
+    if (!file) return Unexpected{file.error()};
+    files_.push_back(std::move(*file));
+    auto stream = files_.back()->Open();
+    if (!stream) return Unexpected{stream.error()};
+    auto again = std::make_shared<TarCursor>(std::move(*stream), archive_);
+    while (again->index() < index_) {
+      auto more = again->Next();
+      if (!more) return Unexpected{more.error()};
+      if (!*more) return Fail(ErrorCode::kInput, "the archive changed while it was read", path_);
+    }
+    return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(std::move(again)));
+  }
+
+ private:
+  std::string archive_;
+  std::shared_ptr<TarCursor> cursor_;
+  std::vector<std::unique_ptr<Source>> files_;  // keep their progress counters alive
+  int index_ = 0;
+};
+
+}  // namespace
+
+bool IsTar(Source& source) {
+  auto stream = source.Open();
+  if (!stream) return false;
+  Header header{};
+  auto got = (*stream)->Read(header.data(), kBlock);
+  return got && *got == kBlock && header[0] != 0 && ChecksumFits(header);
+}
+
+Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit) {
+  auto file = OpenFile(path);
+  if (!file) return Unexpected{file.error()};
+  auto stream = (*file)->Open();
+  if (!stream) return Unexpected{stream.error()};
+  const auto cursor = std::make_shared<TarCursor>(std::move(*stream), path);
+  while (true) {
+    auto more = cursor->Next();
+    if (!more) return Unexpected{more.error()};
+    if (!*more) return {};
+    if (!cursor->member().regular) continue;
+    MemberSource member(path, cursor);
+    visit(member);
+  }
+}
+
+}  // namespace gapless

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of an analysis as a SQLite virtual table. The analysis runs at the first scan; planning a query costs nothing.
+#include <memory>
+
+#include "query/vtab.h"
+
+namespace gapless {
+namespace {
+
+constexpr double kGuessedRows = 1000;  // before the analysis has run nobody knows
+
+struct VTab {
+  sqlite3_vtab base;
+  const AnalysisSource* source;
+};
+
+struct Cursor {
+  sqlite3_vtab_cursor base;
+  const Table* table = nullptr;
+  size_t row = 0;
+};
+
+int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
+  const auto* from = static_cast<const AnalysisSource*>(source);
+  if (const int rc = sqlite3_declare_vtab(db, Declaration(from->analysis->columns).c_str()); rc != SQLITE_OK) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  auto made = std::make_unique<VTab>();
+  made->source = from;
+  *out = &made.release()->base;
+  return SQLITE_OK;
+}
+
+int Disconnect(sqlite3_vtab* vtab) {
+  delete reinterpret_cast<VTab*>(vtab);
+  return SQLITE_OK;
+}
+
+int BestIndex(sqlite3_vtab*, sqlite3_index_info* info) {
+  info->estimatedRows = static_cast<sqlite3_int64>(kGuessedRows);
+  info->estimatedCost = kGuessedRows;
+  return SQLITE_OK;
+}
+
+int Open(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
+  *out = &std::make_unique<Cursor>().release()->base;
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_vtab_cursor* cursor) {
+  delete reinterpret_cast<Cursor*>(cursor);
+  return SQLITE_OK;
+}
+
+int Filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
+  auto& cursor = *reinterpret_cast<Cursor*>(base);
+  const AnalysisSource& source = *reinterpret_cast<VTab*>(base->pVtab)->source;
+  cursor.table = &source.tables->Get(source.analysis->name);
+  cursor.row = 0;
+  if (const Error* error = source.tables->ErrorOf(source.analysis->name); error != nullptr) {
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("analysis %s: %s", std::string(source.analysis->name).c_str(), error->message.c_str());
+    return SQLITE_ERROR;
+  }
+  return SQLITE_OK;
+}
+
+int Next(sqlite3_vtab_cursor* base) {
+  ++reinterpret_cast<Cursor*>(base)->row;
+  return SQLITE_OK;
+}
+
+int Eof(sqlite3_vtab_cursor* base) {
+  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+  return cursor.row >= cursor.table->rows() ? 1 : 0;
+}
+
+int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
+  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+  const Table& table = *cursor.table;
+  if (table.IsNull(cursor.row, column)) return SQLITE_OK;  // the result is NULL unless set
+  switch (table.columns()[static_cast<size_t>(column)].type) {
+    case ColumnType::kInt: SetResult(context, SqlValue::Int(table.Int(cursor.row, column))); break;
+    case ColumnType::kReal: SetResult(context, SqlValue::Real(table.Real(cursor.row, column))); break;
+    case ColumnType::kText: SetResult(context, SqlValue::Text(table.Text(cursor.row, column))); break;
+  }
+  return SQLITE_OK;
+}
+
+int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  *out = static_cast<sqlite3_int64>(reinterpret_cast<Cursor*>(base)->row);
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+const sqlite3_module* AnalysisModule() {
+  static constexpr sqlite3_module kModule = [] {
+    sqlite3_module module{};
+    module.iVersion = 1;
+    module.xConnect = Connect;
+    module.xBestIndex = BestIndex;
+    module.xDisconnect = Disconnect;
+    module.xDestroy = Disconnect;
+    module.xOpen = Open;
+    module.xClose = Close;
+    module.xFilter = Filter;
+    module.xNext = Next;
+    module.xEof = Eof;
+    module.xColumn = ReadColumn;
+    module.xRowid = RowIdOf;
+    return module;
+  }();
+  return &kModule;
+}
+
+}  // namespace gapless

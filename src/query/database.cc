@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connection: registers the tables, lets nothing but reading through, and turns SQLite's errors into ours.
+//
+// The database is in memory and stays empty. An authoriser allows what reading needs (select, read, functions, recursion, a
+// few pragmas that describe tables) and denies everything else, so neither a query nor a text in a trace can write a file,
+// attach a database or load code.
+#include "query/database.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "query/sql_hint.h"
+#include "query/vtab.h"
+
+namespace gapless {
+
+struct Database::Impl {
+  sqlite3* db = nullptr;
+  const std::atomic<bool>* cancel = nullptr;
+  std::vector<std::unique_ptr<TraceSource>> traces;
+  std::vector<std::unique_ptr<AnalysisSource>> analyses;
+
+  ~Impl() { sqlite3_close_v2(db); }
+};
+
+namespace {
+
+constexpr int kStepsBetweenLooks = 10000;  // virtual machine steps between two looks at the cancel flag
+
+int Authorise(void*, int action, const char* first, const char* second, const char*, const char*) {
+  constexpr std::array<std::string_view, 6> kPragmas = {"table_info",    "table_xinfo", "table_list",
+                                                        "function_list", "module_list", "compile_options"};
+  const std::string_view name = first != nullptr ? first : "";
+  const std::string_view function = second != nullptr ? second : "";
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_FUNCTION: return EqualsIgnoreCase(function, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: return std::ranges::find(kPragmas, name) != kPragmas.end() ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
+  }
+}
+
+int LookAtCancel(void* cancel) { return static_cast<const std::atomic<bool>*>(cancel)->load() ? 1 : 0; }
+
+SqlValue ValueOf(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER: return {SqlValue::Kind::kInt, sqlite3_column_int64(statement, column), 0, {}};
+    case SQLITE_FLOAT: return SqlValue::Real(sqlite3_column_double(statement, column));
+    case SQLITE_NULL: return SqlValue::Null();
+    default: break;
+  }
+  const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
+  const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, column));
+  return {SqlValue::Kind::kText, 0, 0, text == nullptr ? std::string_view() : std::string_view(text, size)};
+}
+
+Unexpected Failure(sqlite3* db, std::string_view sql) {
+  const int code = sqlite3_errcode(db);
+  const std::string message = sqlite3_errmsg(db);
+  if (code == SQLITE_INTERRUPT) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (code == SQLITE_AUTH) {
+    return Fail(ErrorCode::kUsage, "this statement does more than read (" + message + ")", "",
+                "a run is never changed: use SELECT, WITH or EXPLAIN");
+  }
+  const int offset = sqlite3_error_offset(db);
+  return Fail(ErrorCode::kUsage, message, offset < 0 ? "" : StrCat("SQL:character ", offset + 1), HintForSql(message, sql));
+}
+
+// One prepared statement, finalised at the end of its life.
+struct Statement {
+  sqlite3_stmt* handle = nullptr;
+  ~Statement() { sqlite3_finalize(handle); }
+};
+
+Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, RowSink& sink) {
+  const int columns = sqlite3_column_count(statement);
+  std::vector<std::string> names;
+  for (int i = 0; i < columns; ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  std::vector<SqlValue> cells(static_cast<size_t>(columns));
+  bool announced = false;
+  while (true) {
+    const int rc = sqlite3_step(statement);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) return Failure(db, sql);
+    if (!announced) sink.Columns(names);
+    announced = true;
+    if (rc == SQLITE_DONE) return {};
+    for (int i = 0; i < columns; ++i) cells[static_cast<size_t>(i)] = ValueOf(statement, i);
+    if (!sink.Row(cells)) return {};
+  }
+}
+
+bool OnlySpaceOrComments(sqlite3* db, const char* tail) {
+  Statement rest;
+  return sqlite3_prepare_v2(db, tail, -1, &rest.handle, nullptr) == SQLITE_OK && rest.handle == nullptr;
+}
+
+}  // namespace
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomic<bool>* cancel) {
+  auto impl = std::make_unique<Impl>();
+  if (sqlite3_open_v2(":memory:", &impl->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr) !=
+      SQLITE_OK) {
+    return Fail(ErrorCode::kEnvironment, "SQLite cannot open a database in memory");
+  }
+  const auto add_traces = [&](const SqlTable& table, const std::string& name, std::vector<const RunTrace*> traces) {
+    auto source = std::make_unique<TraceSource>(TraceSource{&table, &run, std::move(traces), 0});
+    for (const RunTrace* trace : source->traces) source->rows += table.rows(*trace->trace);
+    sqlite3_create_module(impl->db, name.c_str(), TraceModule(), source.get());
+    impl->traces.push_back(std::move(source));
+  };
+  std::vector<const RunTrace*> all;
+  for (const RunTrace& trace : run.traces()) all.push_back(&trace);
+  for (const SqlTable* table : AllSqlTables()) {
+    add_traces(*table, std::string(table->name), run.primary());
+    add_traces(*table, StrCat("all_", table->name), all);
+  }
+  for (const Analysis* analysis : AllAnalyses()) {
+    auto source = std::make_unique<AnalysisSource>(AnalysisSource{analysis, &tables});
+    sqlite3_create_module(impl->db, std::string(analysis->name).c_str(), AnalysisModule(), source.get());
+    impl->analyses.push_back(std::move(source));
+  }
+  sqlite3_set_authorizer(impl->db, Authorise, nullptr);
+  if (cancel != nullptr) {
+    impl->cancel = cancel;
+    sqlite3_progress_handler(impl->db, kStepsBetweenLooks, LookAtCancel, const_cast<std::atomic<bool>*>(cancel));
+  }
+  return Database(std::move(impl));
+}
+
+Result<void> Database::Query(std::string_view sql, RowSink& sink) {
+  const std::string text(sql);
+  Statement statement;
+  const char* tail = nullptr;
+  if (sqlite3_prepare_v2(impl_->db, text.c_str(), -1, &statement.handle, &tail) != SQLITE_OK) {
+    return Failure(impl_->db, text);
+  }
+  if (statement.handle == nullptr) return Fail(ErrorCode::kUsage, "there is no SQL statement");
+  if (!OnlySpaceOrComments(impl_->db, tail)) {
+    return Fail(ErrorCode::kUsage, "there is more than one SQL statement", "", "run them one by one");
+  }
+  return Fetch(impl_->db, statement.handle, text, sink);
+}
+
+std::vector<SqlTableInfo> DescribeSqlTables() {
+  std::vector<SqlTableInfo> tables;
+  for (const SqlTable* table : AllSqlTables()) {
+    SqlTableInfo info{table->name, table->help, false, {}};
+    for (const SqlColumn& column : table->columns) info.columns.push_back({column.name, column.type, column.unit, column.help});
+    tables.push_back(std::move(info));
+  }
+  for (const Analysis* analysis : AllAnalyses()) {
+    tables.push_back({analysis->name, analysis->help, true, {analysis->columns.begin(), analysis->columns.end()}});
+  }
+  return tables;
+}
+
+}  // namespace gapless

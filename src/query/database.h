@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL over a run: its tables and all analyses, read in place, never written.
+//
+// The tables are SQLite virtual tables over the columns of the traces: nothing is copied or indexed. A query by id, by trace,
+// by rank or by a range of ts_ns reads only the rows concerned. An analysis runs when a query first reads its table.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "base/result.h"
+#include "query/sql_table.h"
+#include "trace/run.h"
+
+namespace gapless {
+
+// Takes the rows of one result.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  // Called once, before the first row, also when there is none.
+  virtual void Columns(std::span<const std::string> names) = 0;
+  // The cells are good until the call returns. False ends the query: nobody reads the rest.
+  virtual bool Row(std::span<const SqlValue> cells) = 0;
+};
+
+// What `gapless query --tables` lists.
+struct SqlTableInfo {
+  std::string_view name;
+  std::string_view help;
+  bool is_analysis = false;
+  std::vector<ColumnSpec> columns;
+};
+std::vector<SqlTableInfo> DescribeSqlTables();
+
+class Database {
+ public:
+  // The run and the tables must outlive the database. `cancel`, when it becomes true, ends a running query.
+  static Result<Database> Open(const Run& run, Tables& tables, const std::atomic<bool>* cancel = nullptr);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  // Runs one statement that reads. Faults of the statement are usage errors; the hint names the tables or columns there are.
+  Result<void> Query(std::string_view sql, RowSink& sink);
+
+ private:
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gapless

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
+#include "query/sinks.h"
+
+namespace gapless {
+namespace {
+
+constexpr size_t kBlock = 1 << 16;
+
+class CsvSink : public PrintingSink {
+ public:
+  explicit CsvSink(BlockWriter write) : write_(std::move(write)) {}
+
+  void Columns(std::span<const std::string> names) override {
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (i > 0) block_ += ',';
+      AppendText(names[i]);
+    }
+    block_ += "\r\n";
+  }
+
+  bool Row(std::span<const SqlValue> cells) override {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (i > 0) block_ += ',';
+      AppendValue(cells[i]);
+    }
+    block_ += "\r\n";
+    return block_.size() < kBlock || Finish();
+  }
+
+  bool Finish() override {
+    const bool open = write_(block_);
+    block_.clear();
+    return open;
+  }
+
+ private:
+  void AppendValue(const SqlValue& value) {
+    switch (value.kind) {
+      case SqlValue::Kind::kNull: return;
+      case SqlValue::Kind::kInt: block_ += StrCat(value.integer); return;
+      case SqlValue::Kind::kReal: block_ += StrCat(value.real); return;
+      case SqlValue::Kind::kText: return AppendText(value.text);
+    }
+  }
+
+  void AppendText(std::string_view text) {
+    if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+      block_ += text;
+      return;
+    }
+    block_ += '"';  // an empty text is quoted, so that it is not taken for NULL
+    for (const char c : text) {
+      if (c == '"') block_ += '"';
+      block_ += c;
+    }
+    block_ += '"';
+  }
+
+  BlockWriter write_;
+  std::string block_;
+};
+
+}  // namespace
+
+std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write) { return std::make_unique<CsvSink>(std::move(write)); }
+
+}  // namespace gapless

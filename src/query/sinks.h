@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms in which `gapless query` prints a result. Rows are written as they come; nothing is held but a block of output
+// (the text form also holds the first rows, to fit its columns to them).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "query/database.h"
+
+namespace gapless {
+
+// Takes a block of output; false when nobody reads any more.
+using BlockWriter = std::function<bool(std::string_view)>;
+
+// A sink whose output must be completed once the query has succeeded.
+class PrintingSink : public RowSink {
+ public:
+  // Writes what is left. False: nobody reads any more.
+  virtual bool Finish() = 0;
+};
+
+struct TextTableOptions {
+  int width = 0;     // of the terminal: longer rows are cut; 0: no limit
+  bool utf8 = true;  // "–" for NULL and "…" for a cut; else nothing and "~"
+};
+
+// Aligned columns, numbers to the right, one header line. NULL is "–".
+std::unique_ptr<PrintingSink> MakeTextSink(BlockWriter write, const TextTableOptions& options);
+// An array of objects, one per line. 64-bit integers are integers; NULL is null.
+std::unique_ptr<PrintingSink> MakeJsonSink(BlockWriter write);
+// RFC 4180: a header line, CRLF, quotes where needed. NULL is the empty field.
+std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write);
+
+}  // namespace gapless

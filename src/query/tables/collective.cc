@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/bandwidth.h"
+#include "base/strings.h"
+#include "query/cells.h"
+
+namespace gapless {
+namespace {
+
+// The same collective has the same number on every rank: a hash of its group, kind and ordinal within the group.
+SqlValue MatchId(const SqlRow& at) {
+  const CollectiveTable& table = at.trace->trace->collectives;
+  const int64_t sequence = table.sequence[at.row];
+  const std::string_view group = at.trace->trace->Text(table.group[at.row]);
+  if (sequence == kAbsent || group.empty()) return SqlValue::Null();
+  uint64_t hash = 14695981039346656037U;  // FNV-1a
+  const auto mix = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  };
+  mix(group);
+  mix("/");
+  mix(at.trace->trace->Text(table.kind[at.row]));
+  mix(StrCat("/", sequence));
+  return SqlValue::Int(static_cast<int64_t>(hash >> 1));
+}
+
+SqlValue AlgoGbps(const SqlRow& at) {
+  const CollectiveTable& table = at.trace->trace->collectives;
+  return SqlValue::Real(AlgorithmBandwidthGbps(table.bytes[at.row], table.dur_ns[at.row]));
+}
+
+SqlValue BusGbps(const SqlRow& at) {
+  const CollectiveTable& table = at.trace->trace->collectives;
+  const double factor = BusFactor(at.trace->trace->Text(table.kind[at.row]), table.group_size[at.row]);
+  return SqlValue::Real(factor * AlgorithmBandwidthGbps(table.bytes[at.row], table.dur_ns[at.row]));
+}
+
+constexpr auto kTable = &Trace::collectives;
+constexpr auto kInt = ColumnType::kInt;
+constexpr auto kReal = ColumnType::kReal;
+constexpr auto kText = ColumnType::kText;
+constexpr SqlColumn kColumns[] = {
+    {"id", kInt, "", "unique over the run, the same each time it is opened", IdCell<&IdBase::collective>},
+    kTraceKey,
+    kRankKey,
+    {"name", kText, "", "as recorded", Cell<kTable, &CollectiveTable::name>},
+    {"kind", kText, "", "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, …",
+     Cell<kTable, &CollectiveTable::kind>},
+    {"slice_id", kInt, "id:slice", "the call on the host", Cell<kTable, &CollectiveTable::slice>},
+    {"gpu_op_id", kInt, "id:gpu_op", "its kernel", Cell<kTable, &CollectiveTable::gpu_op>},
+    {"device", kInt, "", "device; NULL: on the host", Cell<kTable, &CollectiveTable::device>},
+    {"stream", kInt, "", "stream", Cell<kTable, &CollectiveTable::stream>},
+    {"group", kText, "", "process group", Cell<kTable, &CollectiveTable::group>},
+    {"group_size", kInt, "", "ranks in the group", Cell<kTable, &CollectiveTable::group_size>},
+    {"sequence", kInt, "", "ordinal within its group", Cell<kTable, &CollectiveTable::sequence>},
+    {"match_id", kInt, "", "the same collective on other ranks has the same number", MatchId},
+    {"dtype", kText, "", "element type", Cell<kTable, &CollectiveTable::dtype>},
+    {"in_elements", kInt, "", "elements sent", Cell<kTable, &CollectiveTable::in_elements>},
+    {"out_elements", kInt, "", "elements received", Cell<kTable, &CollectiveTable::out_elements>},
+    {"bytes", kInt, "bytes", "message size, as the bandwidth formulas take it", Cell<kTable, &CollectiveTable::bytes>},
+    {"ts_ns", kInt, "ns", "start, in run time", TimeCell<kTable, &CollectiveTable::ts_ns>},
+    {"dur_ns", kInt, "ns", "duration", Cell<kTable, &CollectiveTable::dur_ns>},
+    {"algo_gbps", kReal, "GB/s", "algorithm bandwidth: bytes / duration", AlgoGbps},
+    {"bus_gbps", kReal, "GB/s", "bus bandwidth: comparable with the speed of the links", BusGbps},
+};
+
+}  // namespace
+
+SQL_TABLE(collective) = {.name = "collective",
+                         .help = "Collective communication: one row per device kernel of a collective",
+                         .columns = kColumns,
+                         .rows = RowsOf<kTable>,
+                         .first_id = FirstIdOf<&IdBase::collective>,
+                         .ts = TimesOf<kTable, &CollectiveTable::ts_ns>};
+
+}  // namespace gapless

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/cells.h"
+
+namespace gapless {
+namespace {
+
+constexpr auto kInt = ColumnType::kInt;
+constexpr auto kText = ColumnType::kText;
+constexpr SqlColumn kColumns[] = {
+    {"id", kInt, "", "key", NoCell},
+    {"parent_id", kInt, "id:stack", "the calling frame", NoCell},
+    {"file", kText, "", "source file", NoCell},
+    {"line", kInt, "", "line in the file", NoCell},
+    {"function", kText, "", "name of the function", NoCell},
+};
+
+}  // namespace
+
+SQL_TABLE(stack) = {.name = "stack",
+                    .help = "Call stacks, as a tree of frames",
+                    .columns = kColumns,
+                    .rows = NoRows};
+
+}  // namespace gapless

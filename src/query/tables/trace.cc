@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "query/cells.h"
+
+namespace gapless {
+namespace {
+
+template <auto member>
+SqlValue Info(const SqlRow& at) {
+  const auto& value = at.trace->trace->info.*member;
+  if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+    return SqlValue::Text(value);
+  } else {
+    return SqlValue::Int(value);
+  }
+}
+
+// Recordings of one process share a number: that of the first of them.
+SqlValue Process(const SqlRow& at) {
+  const auto same_process = [&](const RunTrace& other) {
+    const TraceInfo &a = at.trace->trace->info, &b = other.trace->info;
+    const bool known = a.pid != kAbsent && a.pid == b.pid && a.host == b.host && a.rank == b.rank;
+    return other.index == at.trace->index || (known && other.execution == at.trace->execution);
+  };
+  const auto first = std::ranges::find_if(at.run->traces(), same_process);
+  return SqlValue::Int(first->index);
+}
+
+constexpr auto kInt = ColumnType::kInt;
+constexpr auto kText = ColumnType::kText;
+constexpr SqlColumn kColumns[] = {
+    kTraceKey,
+    kRankKey,
+    {"process", kInt, "", "recordings of one process have the same number", Process},
+    {"execution", kInt, "", "0: the run itself; others: the same program run again",
+     [](const SqlRow& at) { return SqlValue::Int(at.trace->execution); }},
+    {"role", kText, "", "primary, or supplement: describes what a primary recording has already counted",
+     [](const SqlRow& at) { return SqlValue::Text(ToString(at.trace->role)); }},
+    {"format", kText, "", "the reader that read it (`gapless formats`)", Info<&TraceInfo::format>},
+    {"path", kText, "", "file; a member of an archive is archive!/member", Info<&TraceInfo::path>},
+    {"host", kText, "", "machine", Info<&TraceInfo::host>},
+    {"pid", kInt, "", "process with the most host slices", Info<&TraceInfo::pid>},
+    {"world_size", kInt, "", "processes of the job", Info<&TraceInfo::world_size>},
+    {"framework", kText, "", "framework and version", Info<&TraceInfo::framework>},
+    {"start_unix_ns", kInt, "ns", "start on the wall clock", Info<&TraceInfo::start_unix_ns>},
+    {"dur_ns", kInt, "ns", "from the first event's start to the last one's end", Info<&TraceInfo::dur_ns>},
+    {"event_count", kInt, "", "events in the file, of every kind", Info<&TraceInfo::event_count>},
+};
+
+}  // namespace
+
+SQL_TABLE(trace) = {.name = "trace",
+                    .help = "One row per recording: one process, recorded by one profiler",
+                    .columns = kColumns,
+                    .rows = [](const Trace&) -> size_t { return 1; }};
+
+}  // namespace gapless

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table of traces as a SQLite virtual table.
+//
+// A scan is a list of parts, one per trace: a trace and a range of its rows. A row's rowid is its id where the table has ids
+// (first id of the trace + row), else trace << 32 | row; either way rowids ascend over the parts.
+//
+// xBestIndex offers SQLite what the layout gives for free, and xFilter cuts the parts accordingly:
+//   trace = ?, rank = ?     leaves out other traces
+//   id = ?, id between      one row, or a range of rows, by arithmetic
+//   ts_ns between           a range of rows, by binary search (rows are sorted by ts_ns within a trace)
+// Every constraint is offered without `omit`, so SQLite checks it again on the rows that remain: a bound may be wider than
+// asked for (> taken as >=, a fraction rounded outwards, a text ignored) without the answer being wrong.
+// Ordering by rowid is free, and so is ordering by ts_ns while only one trace is read.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "base/strings.h"
+#include "query/vtab.h"
+
+namespace gapless {
+namespace {
+
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+
+// What a constraint is on, in the order in which their values are handed to xFilter. A bit of idxNum each.
+enum Use : int { kTrace, kRank, kIdIs, kIdLow, kIdHigh, kTimeLow, kTimeHigh, kUses };
+constexpr int Bit(int use) { return 1 << use; }
+
+struct VTab {
+  sqlite3_vtab base;  // first: SQLite sees only this
+  const TraceSource* source;
+  int trace_column, rank_column, id_column, time_column;  // -1: the table has none
+};
+
+struct Part {
+  const RunTrace* trace;
+  size_t row, end;
+};
+
+struct Cursor {
+  sqlite3_vtab_cursor base;
+  const TraceSource* source;
+  std::vector<Part> parts;
+  size_t part = 0;
+  SqlRow at;
+  size_t end = 0;
+};
+
+int ColumnOf(const SqlTable& table, std::string_view name) {
+  const auto found = std::ranges::find(table.columns, name, &SqlColumn::name);
+  return found == table.columns.end() ? -2 : static_cast<int>(found - table.columns.begin());
+}
+
+int64_t FirstRowId(const SqlTable& table, const RunTrace& trace) {
+  return table.first_id ? table.first_id(trace.base) : static_cast<int64_t>(trace.index) << 32;
+}
+
+int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
+  const auto* from = static_cast<const TraceSource*>(source);
+  const SqlTable& table = *from->table;
+  if (const int rc = sqlite3_declare_vtab(db, Declaration(table.columns).c_str()); rc != SQLITE_OK) return rc;
+  sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  auto made = std::make_unique<VTab>();
+  made->source = from;
+  made->trace_column = ColumnOf(table, "trace");
+  made->rank_column = ColumnOf(table, "rank");
+  made->id_column = table.first_id ? ColumnOf(table, "id") : -2;
+  made->time_column = table.ts ? ColumnOf(table, "ts_ns") : -2;
+  *out = &made.release()->base;
+  return SQLITE_OK;
+}
+
+int Disconnect(sqlite3_vtab* vtab) {
+  delete reinterpret_cast<VTab*>(vtab);
+  return SQLITE_OK;
+}
+
+// Which use a constraint can be put to; kUses: none.
+int UseOf(const VTab& vtab, int column, unsigned char op) {
+  const bool is = op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS;
+  const bool low = op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
+  const bool high = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+  if (is && column == vtab.trace_column) return kTrace;
+  if (is && column == vtab.rank_column) return kRank;
+  if (column == -1 || column == vtab.id_column) return is ? kIdIs : low ? kIdLow : high ? kIdHigh : kUses;
+  if (column == vtab.time_column) return low ? kTimeLow : high ? kTimeHigh : kUses;
+  return kUses;
+}
+
+// A guess at the rows that remain: it only has to rank plans.
+double EstimateRows(const VTab& vtab, int plan) {
+  if (plan & Bit(kIdIs)) return 1;
+  auto rows = static_cast<double>(vtab.source->rows);
+  const auto traces = static_cast<double>(std::max<size_t>(1, vtab.source->traces.size()));
+  if (plan & (Bit(kTrace) | Bit(kRank))) rows /= traces;
+  for (const int range : {kIdLow, kIdHigh, kTimeLow, kTimeHigh}) {
+    if (plan & Bit(range)) rows /= 8;
+  }
+  return std::max(1.0, rows);
+}
+
+// Can the rows come out in the order that the query asks for?
+bool ComesOrdered(const VTab& vtab, const sqlite3_index_info& info, int plan) {
+  if (info.nOrderBy != 1 || info.aOrderBy[0].desc) return false;
+  const int column = info.aOrderBy[0].iColumn;
+  if (column == -1 || column == vtab.id_column) return true;
+  return column == vtab.time_column && (vtab.source->traces.size() <= 1 || (plan & Bit(kTrace)));
+}
+
+int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
+  const auto& vtab = *reinterpret_cast<VTab*>(base);
+  std::array<int, kUses> constraint;
+  constraint.fill(-1);
+  int plan = 0;
+  for (int i = 0; i < info->nConstraint; ++i) {
+    if (!info->aConstraint[i].usable) continue;
+    const int use = UseOf(vtab, info->aConstraint[i].iColumn, info->aConstraint[i].op);
+    if (use == kUses || constraint[static_cast<size_t>(use)] >= 0) continue;
+    constraint[static_cast<size_t>(use)] = i;
+    plan |= Bit(use);
+  }
+  int arguments = 0;
+  for (const int i : constraint) {
+    if (i >= 0) info->aConstraintUsage[i].argvIndex = ++arguments;
+  }
+  const double rows = EstimateRows(vtab, plan);
+  info->idxNum = plan;
+  info->estimatedRows = static_cast<sqlite3_int64>(rows);
+  info->estimatedCost = rows + 2;
+  info->orderByConsumed = ComesOrdered(vtab, *info, plan) ? 1 : 0;
+  if (plan & Bit(kIdIs)) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  return SQLITE_OK;
+}
+
+int Open(sqlite3_vtab* vtab, sqlite3_vtab_cursor** out) {
+  auto cursor = std::make_unique<Cursor>();
+  cursor->source = reinterpret_cast<VTab*>(vtab)->source;
+  cursor->at.run = cursor->source->run;
+  *out = &cursor.release()->base;
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_vtab_cursor* cursor) {
+  delete reinterpret_cast<Cursor*>(cursor);
+  return SQLITE_OK;
+}
+
+// Closed ranges that the constraints leave. `none`: a comparison with NULL, which no row passes.
+struct Bounds {
+  int64_t trace_low = kMin, trace_high = kMax, rank_low = kMin, rank_high = kMax;
+  int64_t id_low = kMin, id_high = kMax, time_low = kMin, time_high = kMax;
+  bool none = false;
+};
+
+int64_t ToInt(double value) {
+  if (value <= -9.2e18) return kMin;
+  return value >= 9.2e18 ? kMax : static_cast<int64_t>(value);
+}
+
+void RaiseLow(sqlite3_value* value, Bounds& bounds, int64_t& low) {
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL) bounds.none = true;
+  if (type == SQLITE_INTEGER) low = std::max<int64_t>(low, sqlite3_value_int64(value));
+  if (type == SQLITE_FLOAT) low = std::max(low, ToInt(std::floor(sqlite3_value_double(value))));
+}
+
+void LowerHigh(sqlite3_value* value, Bounds& bounds, int64_t& high) {
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL) bounds.none = true;
+  if (type == SQLITE_INTEGER) high = std::min<int64_t>(high, sqlite3_value_int64(value));
+  if (type == SQLITE_FLOAT) high = std::min(high, ToInt(std::ceil(sqlite3_value_double(value))));
+}
+
+void Narrow(int use, sqlite3_value* value, Bounds& bounds) {
+  switch (use) {
+    case kTrace: RaiseLow(value, bounds, bounds.trace_low); return LowerHigh(value, bounds, bounds.trace_high);
+    case kRank:
+      if (sqlite3_value_type(value) == SQLITE_NULL) return;  // "rank IS NULL": SQLite checks the rows
+      RaiseLow(value, bounds, bounds.rank_low);
+      return LowerHigh(value, bounds, bounds.rank_high);
+    case kIdIs: RaiseLow(value, bounds, bounds.id_low); return LowerHigh(value, bounds, bounds.id_high);
+    case kIdLow: return RaiseLow(value, bounds, bounds.id_low);
+    case kIdHigh: return LowerHigh(value, bounds, bounds.id_high);
+    case kTimeLow: return RaiseLow(value, bounds, bounds.time_low);
+    case kTimeHigh: return LowerHigh(value, bounds, bounds.time_high);
+    default: return;
+  }
+}
+
+// a − b, stopping at the ends of the range.
+int64_t Minus(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b > 0 ? kMin : kMax;
+}
+
+// The rows of one trace within the bounds; an empty part when there are none.
+Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
+  const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
+  const int64_t first = FirstRowId(table, trace);
+  const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == kMin && bounds.rank_high == kMax
+                                              : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
+  if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high) return {&trace, 0, 0};
+  int64_t begin = std::clamp<int64_t>(Minus(bounds.id_low, first), 0, rows);
+  const int64_t last = Minus(bounds.id_high, first);
+  int64_t end = last >= rows ? rows : std::max<int64_t>(0, last + 1);
+  if (table.ts != nullptr) {
+    const Column<int64_t>& ts = table.ts(*trace.trace);
+    const int64_t low = Minus(bounds.time_low, trace.ts_shift_ns), high = Minus(bounds.time_high, trace.ts_shift_ns);
+    if (bounds.time_low != kMin) begin = std::max<int64_t>(begin, std::lower_bound(ts.begin(), ts.end(), low) - ts.begin());
+    if (bounds.time_high != kMax) end = std::min<int64_t>(end, std::upper_bound(ts.begin(), ts.end(), high) - ts.begin());
+  }
+  if (end < begin) end = begin;
+  return {&trace, static_cast<size_t>(begin), static_cast<size_t>(end)};
+}
+
+void EnterPart(Cursor& cursor) {
+  if (cursor.part == cursor.parts.size()) return;
+  const Part& part = cursor.parts[cursor.part];
+  cursor.at.trace = part.trace;
+  cursor.at.row = part.row;
+  cursor.end = part.end;
+}
+
+int Filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_value** values) {
+  auto& cursor = *reinterpret_cast<Cursor*>(base);
+  Bounds bounds;
+  int argument = 0;
+  for (int use = 0; use < kUses && argument < count; ++use) {
+    if (plan & Bit(use)) Narrow(use, values[argument++], bounds);
+  }
+  cursor.parts.clear();
+  cursor.part = 0;
+  for (const RunTrace* trace : cursor.source->traces) {
+    const Part part = Cut(*cursor.source->table, *trace, bounds);
+    if (part.row < part.end) cursor.parts.push_back(part);
+  }
+  EnterPart(cursor);
+  return SQLITE_OK;
+}
+
+int Next(sqlite3_vtab_cursor* base) {
+  auto& cursor = *reinterpret_cast<Cursor*>(base);
+  if (++cursor.at.row < cursor.end) return SQLITE_OK;
+  ++cursor.part;
+  EnterPart(cursor);
+  return SQLITE_OK;
+}
+
+int Eof(sqlite3_vtab_cursor* base) {
+  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+  return cursor.part == cursor.parts.size() ? 1 : 0;
+}
+
+int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
+  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+  SetResult(context, cursor.source->table->columns[static_cast<size_t>(column)].get(cursor.at));
+  return SQLITE_OK;
+}
+
+int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+  *out = FirstRowId(*cursor.source->table, *cursor.at.trace) + static_cast<int64_t>(cursor.at.row);
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+void SetResult(sqlite3_context* context, const SqlValue& value) {
+  switch (value.kind) {
+    case SqlValue::Kind::kNull: return sqlite3_result_null(context);
+    case SqlValue::Kind::kInt: return sqlite3_result_int64(context, value.integer);
+    case SqlValue::Kind::kReal: return sqlite3_result_double(context, value.real);
+    case SqlValue::Kind::kText:
+      return sqlite3_result_text64(context, value.text.data(), value.text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  }
+}
+
+// Without xCreate the module is a table of its own name ("eponymous"): nothing has to be created first.
+const sqlite3_module* TraceModule() {
+  static constexpr sqlite3_module kModule = [] {
+    sqlite3_module module{};
+    module.iVersion = 1;
+    module.xConnect = Connect;
+    module.xBestIndex = BestIndex;
+    module.xDisconnect = Disconnect;
+    module.xDestroy = Disconnect;
+    module.xOpen = Open;
+    module.xClose = Close;
+    module.xFilter = Filter;
+    module.xNext = Next;
+    module.xEof = Eof;
+    module.xColumn = ReadColumn;
+    module.xRowid = RowIdOf;
+    return module;
+  }();
+  return &kModule;
+}
+
+}  // namespace gapless

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two kinds of virtual tables. Private to the query room; the only header besides database.cc that knows SQLite.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "query/sql_table.h"
+
+namespace gapless {
+
+// A table over the traces of a run: what a virtual table named `name` reads.
+struct TraceSource {
+  const SqlTable* table = nullptr;
+  const Run* run = nullptr;
+  std::vector<const RunTrace*> traces;  // in the order of the run, so row ids ascend
+  size_t rows = 0;                      // of all traces
+};
+
+// A table that an analysis makes when it is first read.
+struct AnalysisSource {
+  const Analysis* analysis = nullptr;
+  Tables* tables = nullptr;
+};
+
+// Modules to register with a pointer to a source, which must outlive the connection.
+const sqlite3_module* TraceModule();
+const sqlite3_module* AnalysisModule();
+
+// Hands a cell to SQLite without copying its text.
+void SetResult(sqlite3_context* context, const SqlValue& value);
+
+// "CREATE TABLE x(…)" with the given columns, for sqlite3_declare_vtab. Column is anything with a name and a type.
+template <class Columns>
+std::string Declaration(const Columns& columns) {
+  constexpr std::string_view kTypes[] = {"INTEGER", "REAL", "TEXT"};
+  std::string sql = "CREATE TABLE x(";
+  bool first = true;
+  for (const auto& column : columns) {
+    if (!first) sql += ", ";
+    first = false;
+    sql.append("\"").append(column.name).append("\" ").append(kTypes[static_cast<size_t>(column.type)]);
+  }
+  return sql + ")";
+}
+
+}  // namespace gapless

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/renderer.h"
+
+#include <algorithm>
+
+namespace gapless {
+
+const Renderer* FindRenderer(std::string_view name) {
+  const auto all = AllRenderers();
+  const auto found = std::ranges::find(all, name, [](const Renderer* renderer) { return renderer->name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+}  // namespace gapless

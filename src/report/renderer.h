@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A renderer turns a diagnosed run into one document. It computes nothing: every number comes from the summary, the diagnosis
+// or the table of an analysis; a renderer formats, chooses and leaves out.
+//
+// To add one: write src/report/renderers/<name>.cc and end it with
+//   RENDERER(<name>) = {.name = "<name>", .help = "…", .render = Render};
+// It is then `gapless analyze --format <name>`. All texts of a recording are untrusted.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyses/analysis.h"
+#include "base/result.h"
+#include "diagnose/rule.h"
+#include "diagnose/summary.h"
+#include "trace/run.h"
+
+namespace gapless {
+
+struct Report {
+  const Run& run;
+  Tables& tables;
+  const Diagnosis& diagnosis;
+  const RunSummary& summary;
+  std::span<const Error> failures;  // inputs that could not be read, while others could
+};
+
+struct RenderOptions {
+  int width = 80;  // columns to fill at most
+  bool colour = false;
+  bool utf8 = true;      // false: ASCII only
+  bool verbose = false;  // also what is usually left out
+};
+
+struct Renderer {
+  std::string_view name;  // equals the file name
+  std::string_view help;  // one line of at most 72 characters
+  std::string (*render)(const Report& report, const RenderOptions& options);
+};
+
+#define RENDERER(n)                   \
+  extern const Renderer n##_renderer; \
+  constinit const Renderer n##_renderer
+
+std::span<const Renderer* const> AllRenderers();  // sorted by name; generated from the folder
+// The renderer called `name`; null: there is none.
+const Renderer* FindRenderer(std::string_view name);
+
+}  // namespace gapless

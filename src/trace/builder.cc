@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/builder.h"
+
+#include <algorithm>
+
+#include "trace/builder_impl.h"
+
+namespace gapless {
+
+void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
+  if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
+    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), category.Grow(), api.Grow(), thread.Grow();
+    ts_ns.Grow(), dur_ns.Grow(), external_id.Grow(), correlation.Grow(), sequence.Grow();
+  }
+  const size_t at = rows++;
+  name[at] = row.name;
+  category[at] = row.category;
+  api[at] = row.api;
+  thread[at] = thread_index;
+  ts_ns[at] = row.ts_ns;
+  dur_ns[at] = row.dur_ns;
+  external_id[at] = row.external_id;
+  correlation[at] = row.correlation;
+  sequence[at] = row.sequence;
+  input_shapes[at] = row.input_shapes;
+  input_types[at] = row.input_types;
+  source_line[at] = row.source_line;
+}
+
+uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
+  const ThreadKey key{pid, tid};
+  if (last_thread < threads.size() && threads[last_thread] == key) return last_thread;
+  const auto [it, is_new] = thread_index.try_emplace(key, static_cast<uint32_t>(threads.size()));
+  if (is_new) threads.push_back(key);
+  return last_thread = it->second;
+}
+
+std::array<uint32_t, 9> TraceBuilder::Shard::Impl::Sizes() const {
+  const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
+  return {n(slices.rows), n(gpu_ops.size()),  n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
+          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.size())};
+}
+
+void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
+  slices.rows = sizes[kSliceList];
+  gpu_ops.Truncate(sizes[kGpuOpList]);
+  gpu_annotations.Truncate(sizes[kGpuAnnotationList]);
+  syncs.Truncate(sizes[kSyncList]);
+  collectives.Truncate(sizes[kCollectiveList]);
+  steps.Truncate(sizes[kStepList]);
+  flows.Truncate(sizes[kFlowList]);
+  counters.Truncate(sizes[kCounterList]);
+  memory_events.Truncate(sizes[kMemoryList]);
+}
+
+TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
+TraceBuilder::Shard::~Shard() = default;
+
+void TraceBuilder::Shard::BeginChunk(uint64_t order) { impl->chunks.push_back({order, impl->Sizes()}); }
+
+void TraceBuilder::Shard::DropChunk() { impl->Truncate(impl->chunks.back().rows); }
+
+void TraceBuilder::Shard::Add(const SliceRow& row) { impl->slices.Add(row, impl->ThreadIndex(row.pid, row.tid)); }
+void TraceBuilder::Shard::Add(const GpuOpRow& row) { impl->gpu_ops.Add(row); }
+void TraceBuilder::Shard::Add(const GpuAnnotationRow& row) { impl->gpu_annotations.Add(row); }
+void TraceBuilder::Shard::Add(const SyncRow& row) { impl->syncs.Add(row); }
+void TraceBuilder::Shard::Add(const CollectiveRow& row) { impl->collectives.Add(row); }
+void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
+void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
+void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }
+void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
+  impl->memory_events.Add({row, impl->ThreadIndex(row.pid, row.tid)});
+}
+
+TraceBuilder::TraceBuilder() : impl_(std::make_unique<Impl>()) {}
+TraceBuilder::~TraceBuilder() = default;
+
+TraceBuilder::Shard& TraceBuilder::NewShard() {
+  impl_->shards.push_back(std::make_unique<Shard>(std::make_unique<Shard::Impl>()));
+  return *impl_->shards.back();
+}
+
+void TraceBuilder::DropShards() { impl_->shards.clear(); }
+
+void TraceBuilder::AddDevice(DeviceRow row) { impl_->devices.push_back(std::move(row)); }
+
+void TraceBuilder::AddEnvironment(std::string_view key, std::string_view value) {
+  impl_->environment.insert_or_assign(std::string(key), std::string(value));
+}
+
+void TraceBuilder::NameThread(int64_t pid, int64_t tid, std::string_view name) {
+  impl_->thread_names.insert_or_assign({pid, tid}, std::string(name));
+}
+
+void TraceBuilder::NameProcess(int64_t pid, std::string_view name) {
+  impl_->process_names.insert_or_assign(pid, std::string(name));
+}
+
+void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset, std::string_view text) {
+  if (count == 0) return;
+  StatEntry& entry = impl_->stats[std::string(kind)];
+  entry.severity = std::max(entry.severity, severity);
+  entry.count += count;
+  if (first_offset != kAbsent && (entry.first_offset == kAbsent || first_offset < entry.first_offset)) entry.first_offset = first_offset;
+  if (entry.text.empty()) entry.text = text;
+}
+
+}  // namespace gapless

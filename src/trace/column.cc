@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/column.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace gapless {
+
+std::shared_ptr<std::byte> AllocatePages(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  // Small columns share the heap: a mapping costs a system call and at least a page.
+  if (bytes < size_t{64} * 1024) {
+    auto* heap = static_cast<std::byte*>(std::calloc(1, bytes));
+    if (heap == nullptr) throw std::bad_alloc();
+    return {heap, [](std::byte* p) { std::free(p); }};
+  }
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { munmap(p, bytes); }};
+}
+
+}  // namespace gapless

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from the rows of a trace alone: nesting, launch links, arrows, waits, step numbers. Called by
+// TraceBuilder::Finish(); AssignSteps() again by whoever finds the steps later. Each fills columns that are still zero.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "trace/builder.h"
+
+namespace gapless {
+
+struct DeriveCounts {
+  int64_t overlapping_slices = 0;      // slices of one thread that overlap without nesting
+  int64_t unlinked_gpu_ops = 0;        // carry a correlation no launch has
+  int64_t duplicate_correlations = 0;  // launches whose correlation another launch has too
+  int64_t unmatched_flow_ends = 0;
+};
+
+// depth, parent, self_ns, inherited source_line of slices, and `slice` of memory events.
+void NestSlices(Trace& trace, DeriveCounts& counts);
+// launch, op of GPU operations; slices whose copy call lasted until the copy was done become kBlockingMemcpy.
+void LinkLaunches(Trace& trace, DeriveCounts& counts);
+// The sync table: host calls that wait, joined with the recorder's own rows.
+void FindSyncs(Trace& trace, std::vector<SyncRow> recorded);
+// step of slices and GPU operations, gpu_start_ns and gpu_end_ns of steps. Needs launches linked.
+void AssignSteps(Trace& trace);
+// Replaces the step table and assigns. Steps that overlap an earlier one are left out; the number of those is returned.
+int64_t SetSteps(Trace& trace, std::vector<StepRow> steps);
+
+}  // namespace gapless

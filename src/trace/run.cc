@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// How recordings of one job relate:
+// - the same process (rank and pid agree, and host where known): recordings that overlap in time by more than half of the
+//   shorter one describe the same thing, and only the one with the most rows is primary; otherwise they are two stretches of
+//   one execution, both primary.
+// - different processes with the same rank, or without ranks and apart in time: other executions of the program.
+// - different processes with different ranks, or without ranks but overlapping in time: parts of one execution.
+#include "trace/run.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gapless {
+namespace {
+
+struct Span {
+  int64_t start, end;
+};
+
+// On the wall clock where that is known, else on the recorder's own.
+Span SpanOf(const Trace& trace) {
+  const int64_t start = trace.info.start_unix_ns != kAbsent ? trace.info.start_unix_ns : trace.info.origin_ns;
+  return {start, start + trace.info.dur_ns};
+}
+
+int64_t Overlap(Span a, Span b) { return std::min(a.end, b.end) - std::max(a.start, b.start); }
+
+bool SameProcess(const Trace& a, const Trace& b) {
+  return a.info.rank == b.info.rank && a.info.pid == b.info.pid && a.info.pid != kAbsent &&
+         (a.info.host == b.info.host || a.info.host.empty() || b.info.host.empty());
+}
+
+bool SameStretch(const Trace& a, const Trace& b) {
+  const Span x = SpanOf(a), y = SpanOf(b);
+  return Overlap(x, y) * 2 > std::min(x.end - x.start, y.end - y.start) || (x.start == y.start && x.end == y.end);
+}
+
+// Could both be parts of one execution?
+bool Together(const Trace& a, const Trace& b) {
+  if (SameProcess(a, b)) return true;
+  if (a.info.rank != kAbsent && b.info.rank != kAbsent) return a.info.rank != b.info.rank;
+  return Overlap(SpanOf(a), SpanOf(b)) > 0;
+}
+
+bool MoreRows(const Trace& a, const Trace& b) { return a.slices.size() + a.gpu_ops.size() > b.slices.size() + b.gpu_ops.size(); }
+
+// Each trace joins the first execution with all of whose traces it goes together.
+void AssignExecutions(std::vector<RunTrace>& traces) {
+  std::vector<size_t> by_time(traces.size());
+  for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
+  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
+    return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start;
+  });
+  std::vector<std::vector<size_t>> executions;
+  for (const size_t i : by_time) {
+    size_t execution = 0;
+    for (; execution < executions.size(); ++execution)
+      if (std::all_of(executions[execution].begin(), executions[execution].end(),
+                      [&](size_t other) { return Together(*traces[i].trace, *traces[other].trace); }))
+        break;
+    if (execution == executions.size()) executions.emplace_back();
+    executions[execution].push_back(i);
+    traces[i].execution = static_cast<int>(execution);
+  }
+}
+
+void AssignRoles(std::vector<RunTrace>& traces) {
+  for (RunTrace& one : traces)
+    for (const RunTrace& other : traces) {
+      if (&one == &other || one.execution != other.execution) continue;
+      if (!SameProcess(*one.trace, *other.trace) || !SameStretch(*one.trace, *other.trace)) continue;
+      const bool tie = !MoreRows(*one.trace, *other.trace) && !MoreRows(*other.trace, *one.trace);
+      if (MoreRows(*other.trace, *one.trace) || (tie && other.index < one.index)) one.role = Role::kSupplement;
+    }
+}
+
+void AssignTimeAxis(std::vector<RunTrace>& traces) {
+  for (RunTrace& one : traces) {
+    int64_t zero = SpanOf(*one.trace).start;
+    for (const RunTrace& other : traces)
+      if (other.execution == one.execution) zero = std::min(zero, SpanOf(*other.trace).start);
+    one.ts_shift_ns = SpanOf(*one.trace).start - zero;
+  }
+}
+
+void AssignIds(std::vector<RunTrace>& traces) {
+  IdBase next;
+  for (RunTrace& one : traces) {
+    one.base = next;
+    const Trace& trace = *one.trace;
+    next.slice += static_cast<int64_t>(trace.slices.size());
+    next.gpu_op += static_cast<int64_t>(trace.gpu_ops.size());
+    next.gpu_annotation += static_cast<int64_t>(trace.gpu_annotations.size());
+    next.sync += static_cast<int64_t>(trace.syncs.size());
+    next.collective += static_cast<int64_t>(trace.collectives.size());
+    next.step += static_cast<int64_t>(trace.steps.size());
+    next.memory_event += static_cast<int64_t>(trace.memory_events.size());
+  }
+}
+
+}  // namespace
+
+Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
+  const auto key = [](const Trace& trace) {
+    return std::make_tuple(trace.info.rank, SpanOf(trace).start, trace.info.pid, std::string_view(trace.info.path));
+  };
+  std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
+  for (auto& trace : given) traces_.push_back({.trace = std::move(trace), .index = static_cast<int>(traces_.size()), .base = {}});
+  AssignExecutions(traces_);
+  AssignRoles(traces_);
+  AssignTimeAxis(traces_);
+  AssignIds(traces_);
+}
+
+std::vector<const RunTrace*> Run::primary() const {
+  std::vector<const RunTrace*> found;
+  for (const RunTrace& one : traces_)
+    if (one.role == Role::kPrimary && one.execution == 0) found.push_back(&one);
+  return found;
+}
+
+}  // namespace gapless

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective communication. One row per device kernel of a collective; without kernels (CPU backends) per host call. Sorted by ts_ns.
+#pragma once
+
+#include "trace/column.h"
+#include "trace/enums.h"
+#include "trace/ids.h"
+
+namespace gapless {
+
+struct CollectiveTable {
+  Column<StringId> name;
+  Column<StringId> kind;  // all_reduce, all_gather, …
+  Column<SliceId> slice;
+  Column<GpuOpId> gpu_op;
+  Column<int32_t> device;  // kAbsent32: host
+  Column<int64_t> stream;
+  Column<StringId> group;
+  Column<int32_t> group_size;  // kAbsent32: none
+  Column<int64_t> sequence;  // ordinal within its group
+  Column<StringId> dtype;
+  Column<int64_t> in_elements;
+  Column<int64_t> out_elements;
+  Column<int64_t> bytes;  // message size as the bus-bandwidth formula takes it
+  Column<int64_t> ts_ns;
+  Column<int64_t> dur_ns;
+
+  size_t size() const { return name.size(); }
+
+  // Calls f(name, column) for every column, in the order of declaration.
+  template <class Self, class F>
+  static void Visit(Self& self, F&& f) {
+    f("name", self.name);
+    f("kind", self.kind);
+    f("slice", self.slice);
+    f("gpu_op", self.gpu_op);
+    f("device", self.device);
+    f("stream", self.stream);
+    f("group", self.group);
+    f("group_size", self.group_size);
+    f("sequence", self.sequence);
+    f("dtype", self.dtype);
+    f("in_elements", self.in_elements);
+    f("out_elements", self.out_elements);
+    f("bytes", self.bytes);
+    f("ts_ns", self.ts_ns);
+    f("dur_ns", self.dur_ns);
+  }
+};
+
+}  // namespace gapless

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "trace/derive.h"
+
+namespace gapless {
+namespace {
+
+// The step that contains `ts_ns`, searching on from `at`, which must not be past it. Times come in ascending order.
+StepId StepAt(const StepTable& steps, size_t& at, int64_t ts_ns) {
+  while (at < steps.size() && steps.ts_ns[at] + steps.dur_ns[at] <= ts_ns) ++at;
+  return at < steps.size() && steps.ts_ns[at] <= ts_ns ? StepId(at) : StepId();
+}
+
+}  // namespace
+
+void AssignSteps(Trace& trace) {
+  StepTable& steps = trace.steps;
+  StepId* slice_step = trace.slices.step.mutable_data();
+  StepId* op_step = trace.gpu_ops.step.mutable_data();
+  size_t at = 0;
+  for (size_t row = 0; row < trace.slices.size(); ++row) slice_step[row] = StepAt(steps, at, trace.slices.ts_ns[row]);
+  int64_t* gpu_start = steps.gpu_start_ns.mutable_data();
+  int64_t* gpu_end = steps.gpu_end_ns.mutable_data();
+  std::fill_n(gpu_start, steps.size(), kAbsent);
+  std::fill_n(gpu_end, steps.size(), kAbsent);
+  at = 0;
+  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
+    const int64_t start = trace.gpu_ops.ts_ns[row], end = start + trace.gpu_ops.dur_ns[row];
+    const SliceId launch = trace.gpu_ops.launch[row];
+    const StepId by_time = StepAt(steps, at, start);
+    const StepId step = launch.valid() ? slice_step[launch.value] : by_time;
+    op_step[row] = step;
+    if (!step.valid()) continue;
+    if (gpu_start[step.value] == kAbsent || start < gpu_start[step.value]) gpu_start[step.value] = start;
+    gpu_end[step.value] = std::max(gpu_end[step.value], end);
+  }
+}
+
+int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const StepRow& a, const StepRow& b) { return a.ts_ns < b.ts_ns; });
+  std::vector<StepRow> kept;
+  for (StepRow& row : rows)
+    if (kept.empty() || kept.back().ts_ns + kept.back().dur_ns <= row.ts_ns) kept.push_back(row);
+  const size_t n = kept.size();
+  StepTable& steps = trace.steps;
+  steps = {};
+  steps.number = Column<int64_t>::OfSize(n), steps.name = Column<StringId>::OfSize(n), steps.ts_ns = Column<int64_t>::OfSize(n);
+  steps.dur_ns = Column<int64_t>::OfSize(n), steps.gpu_start_ns = Column<int64_t>::OfSize(n), steps.gpu_end_ns = Column<int64_t>::OfSize(n);
+  steps.complete = Column<uint8_t>::OfSize(n), steps.source = Column<StepSource>::OfSize(n);
+  for (size_t i = 0; i < n; ++i) {
+    steps.number.mutable_data()[i] = kept[i].number;
+    steps.name.mutable_data()[i] = kept[i].name;
+    steps.ts_ns.mutable_data()[i] = kept[i].ts_ns;
+    steps.dur_ns.mutable_data()[i] = kept[i].dur_ns;
+    steps.complete.mutable_data()[i] = kept[i].complete;
+    steps.source.mutable_data()[i] = kept[i].source;
+  }
+  AssignSteps(trace);
+  return static_cast<int64_t>(rows.size() - n);
+}
+
+}  // namespace gapless

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the sync table. A wait may be seen twice: as the host call that blocks and as the recorder's own row on the stream;
+// both carry the correlation of the call and become one row.
+#include <algorithm>
+#include <unordered_map>
+
+#include "trace/derive.h"
+#include "trace/order.h"
+
+namespace gapless {
+namespace {
+
+struct Wait {
+  SyncKind kind = SyncKind::kDevice;
+  SliceId slice;
+  int32_t device = kAbsent32;
+  int64_t stream = kAbsent, event = kAbsent, ts_ns = 0, dur_ns = 0, wait_ns = kAbsent;
+};
+
+bool SyncKindOf(ApiKind api, SyncKind& kind) {
+  switch (api) {
+    case ApiKind::kDeviceSync: kind = SyncKind::kDevice; return true;
+    case ApiKind::kStreamSync: kind = SyncKind::kStream; return true;
+    case ApiKind::kEventSync: kind = SyncKind::kEvent; return true;
+    case ApiKind::kStreamWait: kind = SyncKind::kStreamWait; return true;
+    case ApiKind::kBlockingMemcpy: kind = SyncKind::kImplicit; return true;
+    default: return false;
+  }
+}
+
+std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorded) {
+  const SliceTable& slices = trace.slices;
+  std::unordered_multimap<int64_t, size_t> by_correlation;
+  for (size_t i = 0; i < recorded.size(); ++i)
+    if (recorded[i].correlation != kAbsent) by_correlation.emplace(recorded[i].correlation, i);
+  std::vector<bool> joined(recorded.size());
+  std::vector<Wait> waits;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    Wait wait{.slice = SliceId(row), .ts_ns = slices.ts_ns[row], .dur_ns = slices.dur_ns[row]};
+    if (!SyncKindOf(slices.api[row], wait.kind)) continue;
+    if (wait.kind != SyncKind::kStreamWait) wait.wait_ns = wait.dur_ns;
+    const auto match = slices.correlation[row] == kAbsent ? by_correlation.end() : by_correlation.find(slices.correlation[row]);
+    if (match != by_correlation.end() && !joined[match->second]) {
+      const SyncRow& seen = recorded[match->second];
+      joined[match->second] = true;
+      wait.kind = wait.kind == SyncKind::kImplicit ? wait.kind : seen.kind;
+      wait.device = seen.device, wait.stream = seen.stream, wait.event = seen.event;
+      if (wait.kind == SyncKind::kStreamWait) wait.wait_ns = seen.dur_ns;
+    }
+    waits.push_back(wait);
+  }
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    const SyncRow& seen = recorded[i];
+    if (joined[i]) continue;
+    waits.push_back({seen.kind, SliceId(), seen.device, seen.stream, seen.event, seen.ts_ns, seen.dur_ns, seen.dur_ns});
+  }
+  std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.ts_ns < b.ts_ns; });
+  return waits;
+}
+
+// GPU operations by end time, to find whose end let a wait go on.
+class Ends {
+ public:
+  explicit Ends(const GpuOpTable& ops) : ops_(ops), order_(ops.size()) {
+    for (uint32_t row = 0; row < ops.size(); ++row) order_[row] = row;
+    StableOrder(order_, [&](uint32_t row) { return SortKey{End(row), 0}; });
+  }
+  // The last operation to end within the wait, on its stream if that is known. A wait that found the GPU done has none.
+  GpuOpId Within(const Wait& wait) const {
+    constexpr int kLookBack = 256;  // other streams' operations to skip
+    const int64_t end = wait.ts_ns + wait.dur_ns;
+    auto at = std::upper_bound(order_.begin(), order_.end(), end, [&](int64_t ts, uint32_t row) { return ts < End(row); });
+    for (int i = 0; i < kLookBack && at != order_.begin(); ++i) {
+      const uint32_t row = *--at;
+      if (End(row) < wait.ts_ns) return {};
+      if ((wait.stream == kAbsent || wait.kind == SyncKind::kDevice || ops_.stream[row] == wait.stream) &&
+          (wait.device == kAbsent32 || ops_.device[row] == wait.device))
+        return GpuOpId(row);
+    }
+    return {};
+  }
+
+ private:
+  int64_t End(uint32_t row) const { return ops_.ts_ns[row] + ops_.dur_ns[row]; }
+  const GpuOpTable& ops_;
+  std::vector<uint32_t> order_;
+};
+
+template <class T>
+Column<T> Gather(const std::vector<Wait>& waits, T Wait::* member) {
+  std::vector<T> values;
+  values.reserve(waits.size());
+  for (const Wait& wait : waits) values.push_back(wait.*member);
+  return values;
+}
+
+}  // namespace
+
+void FindSyncs(Trace& trace, std::vector<SyncRow> recorded) {
+  const std::vector<Wait> waits = CollectWaits(trace, recorded);
+  SyncTable& syncs = trace.syncs;
+  syncs.kind = Gather(waits, &Wait::kind);
+  syncs.slice = Gather(waits, &Wait::slice);
+  syncs.device = Gather(waits, &Wait::device);
+  syncs.stream = Gather(waits, &Wait::stream);
+  syncs.event = Gather(waits, &Wait::event);
+  syncs.ts_ns = Gather(waits, &Wait::ts_ns);
+  syncs.dur_ns = Gather(waits, &Wait::dur_ns);
+  syncs.wait_ns = Gather(waits, &Wait::wait_ns);
+  std::vector<GpuOpId> waited(waits.size());
+  if (!waits.empty()) {
+    const Ends ends(trace.gpu_ops);
+    for (size_t i = 0; i < waits.size(); ++i)
+      if (waits[i].kind != SyncKind::kStreamWait) waited[i] = ends.Within(waits[i]);
+  }
+  syncs.waited_gpu_op = std::move(waited);
+}
+
+}  // namespace gapless

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/table.h"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "trace/ids.h"
+
+namespace gapless {
+
+Table::Table(std::string_view name, std::vector<ColumnSpec> specs)
+    : name_(name), specs_(std::move(specs)), cells_(specs_.size()) {}
+
+int Table::Find(std::string_view name) const {
+  for (size_t i = 0; i < specs_.size(); ++i)
+    if (specs_[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+Table::RowWriter Table::Row() {
+  assert((cells_.empty() || cells_.back().size == rows_) && "the row before this one misses cells");
+  ++rows_;
+  return RowWriter(*this);
+}
+
+void Table::Reserve(size_t rows) {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    if (specs_[i].type == ColumnType::kInt) cells_[i].ints.reserve(rows);
+    if (specs_[i].type == ColumnType::kReal) cells_[i].reals.reserve(rows);
+    if (specs_[i].type == ColumnType::kText) cells_[i].texts.reserve(rows);
+  }
+}
+
+void Table::Append(size_t column, bool present) {
+  Cells& cells = cells_[column];
+  if (!present && cells.present.empty()) cells.present.assign(cells.size, 1);
+  if (!present || !cells.present.empty()) cells.present.push_back(present);
+  ++cells.size;
+}
+
+Table::RowWriter& Table::RowWriter::Int(int64_t value) {
+  assert(column_ < table_.cells_.size());
+  if (value == kAbsent) return Null();
+  Cells& cells = table_.cells_[column_];
+  const ColumnType type = table_.specs_[column_].type;
+  assert(type != ColumnType::kText);
+  if (type == ColumnType::kReal)
+    cells.reals.push_back(static_cast<double>(value));
+  else
+    cells.ints.push_back(value);
+  table_.Append(column_++, true);
+  return *this;
+}
+
+Table::RowWriter& Table::RowWriter::Real(double value) {
+  assert(column_ < table_.cells_.size() && table_.specs_[column_].type == ColumnType::kReal);
+  if (std::isnan(value)) return Null();
+  table_.cells_[column_].reals.push_back(value);
+  table_.Append(column_++, true);
+  return *this;
+}
+
+Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
+  assert(column_ < table_.cells_.size() && table_.specs_[column_].type == ColumnType::kText);
+  table_.cells_[column_].texts.push_back(table_.texts_.Intern(value));
+  table_.Append(column_++, true);
+  return *this;
+}
+
+Table::RowWriter& Table::RowWriter::TextOrNull(std::string_view value) { return value.empty() ? Null() : Text(value); }
+
+Table::RowWriter& Table::RowWriter::Null() {
+  assert(column_ < table_.cells_.size());
+  Cells& cells = table_.cells_[column_];
+  switch (table_.specs_[column_].type) {
+    case ColumnType::kInt: cells.ints.push_back(0); break;
+    case ColumnType::kReal: cells.reals.push_back(0); break;
+    case ColumnType::kText: cells.texts.push_back(StringId::kNone); break;
+  }
+  table_.Append(column_++, false);
+  return *this;
+}
+
+bool Table::IsNull(size_t row, int column) const {
+  assert(column >= 0 && static_cast<size_t>(column) < cells_.size() && "no such column");
+  const Cells& cells = cells_[static_cast<size_t>(column)];
+  return row >= cells.size || (!cells.present.empty() && cells.present[row] == 0);
+}
+
+int64_t Table::Int(size_t row, int column) const {
+  if (IsNull(row, column) || specs_[static_cast<size_t>(column)].type != ColumnType::kInt) return 0;
+  return cells_[static_cast<size_t>(column)].ints[row];
+}
+
+double Table::Real(size_t row, int column) const {
+  if (IsNull(row, column)) return std::numeric_limits<double>::quiet_NaN();
+  const Cells& cells = cells_[static_cast<size_t>(column)];
+  switch (specs_[static_cast<size_t>(column)].type) {
+    case ColumnType::kInt: return static_cast<double>(cells.ints[row]);
+    case ColumnType::kReal: return cells.reals[row];
+    case ColumnType::kText: break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string_view Table::Text(size_t row, int column) const {
+  if (IsNull(row, column) || specs_[static_cast<size_t>(column)].type != ColumnType::kText) return {};
+  return texts_[cells_[static_cast<size_t>(column)].texts[row]];
+}
+
+}  // namespace gapless

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table: typed, named columns with units. What every analysis returns and every renderer, the SQL verb and the bindings read.
+//
+// Absent cells are Null, never 0. Tables move; they are not copied. Times are int64 ns in columns ending in _ns; shares are 0–1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/string_pool.h"
+
+namespace gapless {
+
+enum class ColumnType : uint8_t { kInt, kReal, kText };
+
+struct ColumnSpec {
+  std::string_view name;
+  ColumnType type = ColumnType::kInt;
+  std::string_view unit;  // "ns", "bytes", "share", "GB/s", "" for none; "id:slice" when it names a row of table slice
+  std::string_view help;  // one line: what it is
+};
+
+class Table {
+ public:
+  // `specs` must outlive the table (they are the constants of the analysis).
+  Table(std::string_view name, std::vector<ColumnSpec> specs);
+
+  std::string_view name() const { return name_; }
+  const std::vector<ColumnSpec>& columns() const { return specs_; }
+  size_t rows() const { return rows_; }
+  // Index of the column called `name`; -1: there is none.
+  int Find(std::string_view name) const;
+
+  // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null().
+  class RowWriter {
+   public:
+    RowWriter& Int(int64_t value);   // kAbsent becomes Null; also fills kReal columns
+    RowWriter& Real(double value);   // NaN becomes Null
+    RowWriter& Text(std::string_view value);
+    RowWriter& TextOrNull(std::string_view value);  // empty becomes Null
+    RowWriter& Null();
+
+   private:
+    friend class Table;
+    explicit RowWriter(Table& table) : table_(table) {}
+    Table& table_;
+    size_t column_ = 0;
+  };
+  RowWriter Row();
+  // Room for `rows` rows, when their number is known.
+  void Reserve(size_t rows);
+
+  bool IsNull(size_t row, int column) const;
+  int64_t Int(size_t row, int column) const;    // 0 when Null or not kInt: ask IsNull first
+  double Real(size_t row, int column) const;    // also reads kInt columns; NaN when Null
+  std::string_view Text(size_t row, int column) const;  // "" when Null
+  // By name; the column must exist (a missing one is a fault of the caller and aborts in debug builds).
+  int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }
+  double Real(size_t row, std::string_view column) const { return Real(row, Find(column)); }
+  std::string_view Text(size_t row, std::string_view column) const { return Text(row, Find(column)); }
+  bool IsNull(size_t row, std::string_view column) const { return IsNull(row, Find(column)); }
+
+ private:
+  // Only the vector of the column's type is filled. `present` stays empty until the first Null.
+  struct Cells {
+    std::vector<int64_t> ints;
+    std::vector<double> reals;
+    std::vector<StringId> texts;  // of texts_
+    std::vector<uint8_t> present;
+    size_t size = 0;
+  };
+  void Append(size_t column, bool present);
+
+  std::string name_;
+  std::vector<ColumnSpec> specs_;
+  std::vector<Cells> cells_;
+  StringPool texts_;  // each distinct text once: names repeat
+  size_t rows_ = 0;
+};
+
+}  // namespace gapless

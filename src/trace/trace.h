@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace: one process's recording by one profiler, as immutable columns. Plain data; vendor-free.
+//
+// Times are int64 nanoseconds counted from the trace's own zero, `info.origin_ns`, on the recorder's clock. Rows of a table
+// are named by typed ids (SliceId …) that are valid within this trace only; trace/run.h makes them unique over a run.
+#pragma once
+
+#include <string>
+
+#include "trace/schema/collective.h"
+#include "trace/schema/counter.h"
+#include "trace/schema/device.h"
+#include "trace/schema/environment.h"
+#include "trace/schema/flow.h"
+#include "trace/schema/gpu_annotation.h"
+#include "trace/schema/gpu_op.h"
+#include "trace/schema/memory_event.h"
+#include "trace/schema/read_stats.h"
+#include "trace/schema/slice.h"
+#include "trace/schema/step.h"
+#include "trace/schema/sync.h"
+#include "trace/schema/thread.h"
+#include "trace/string_pool.h"
+
+namespace gapless {
+
+struct TraceInfo {
+  std::string path;    // as given; a tar member is "archive.tar.gz!/member"
+  std::string format;  // name of the reader
+  std::string host;    // empty: not recorded
+  std::string framework;
+  int64_t rank = kAbsent;
+  int64_t world_size = kAbsent;
+  int64_t pid = kAbsent;        // process with the most host slices
+  int64_t origin_ns = 0;        // the trace's zero on the recorder's clock
+  int64_t start_unix_ns = kAbsent;  // the trace's zero on the wall clock, when the recorder said
+  int64_t dur_ns = 0;           // from zero to the last end
+  int64_t event_count = 0;      // events in the file, of every kind
+};
+
+struct Trace {
+  TraceInfo info;
+  StringPool strings;
+  ThreadTable threads;
+  DeviceTable devices;
+  SliceTable slices;
+  GpuOpTable gpu_ops;
+  GpuAnnotationTable gpu_annotations;
+  SyncTable syncs;
+  CollectiveTable collectives;
+  StepTable steps;
+  FlowTable flows;
+  CounterTable counters;
+  MemoryEventTable memory_events;
+  EnvironmentTable environment;
+  ReadStatsTable read_stats;
+
+  std::string_view Text(StringId id) const { return strings[id]; }
+
+  // Calls f(table name, table) for every table: the cache file and memory accounting are written once, over this.
+  template <class Self, class F>
+  static void VisitTables(Self& self, F&& f) {
+    f("thread", self.threads);
+    f("device", self.devices);
+    f("slice", self.slices);
+    f("gpu_op", self.gpu_ops);
+    f("gpu_annotation", self.gpu_annotations);
+    f("sync", self.syncs);
+    f("collective", self.collectives);
+    f("step", self.steps);
+    f("flow", self.flows);
+    f("counter", self.counters);
+    f("memory_event", self.memory_events);
+    f("environment", self.environment);
+    f("read_stats", self.read_stats);
+  }
+};
+
+// Bytes held by all columns and texts.
+size_t MemoryBytes(const Trace& trace);
+
+}  // namespace gapless

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "base/strings.h"
+
+namespace gapless {
+namespace {
+
+constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
+constexpr uint64_t kFormat = 1;
+constexpr size_t kAlign = 64;
+
+struct Header {
+  uint64_t magic = kMagic, schema = 0, file_bytes = 0, directory_hash = 0, entries = 0;
+};
+struct Entry {
+  uint64_t offset = 0, bytes = 0;
+};
+
+struct Block {
+  const void* data;
+  size_t bytes;
+};
+
+std::string InfoText(const TraceInfo& info) {
+  std::string text;
+  for (const std::string* field : {&info.path, &info.format, &info.host, &info.framework}) text += *field + '\0';
+  for (const int64_t number : {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count})
+    text += StrCat(number, '\0');
+  return text;
+}
+
+bool ParseInfo(std::string_view text, TraceInfo& info) {
+  const auto fields = Split(text, '\0');
+  if (fields.size() != 12) return false;
+  size_t at = 0;
+  for (std::string* field : {&info.path, &info.format, &info.host, &info.framework}) *field = fields[at++];
+  for (int64_t* number : {&info.rank, &info.world_size, &info.pid, &info.origin_ns, &info.start_unix_ns, &info.dur_ns, &info.event_count}) {
+    const std::string_view field = fields[at++];
+    if (std::from_chars(field.data(), field.data() + field.size(), *number).ec != std::errc()) return false;
+  }
+  return true;
+}
+
+class Mapping {
+ public:
+  static Result<std::shared_ptr<Mapping>> Open(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path);
+    struct stat info{};
+    void* at = fstat(fd, &info) == 0 && info.st_size > 0
+                   ? mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
+                   : MAP_FAILED;
+    close(fd);
+    if (at == MAP_FAILED) return Fail(ErrorCode::kInput, "cannot be mapped", path);
+    return std::make_shared<Mapping>(static_cast<std::byte*>(at), static_cast<size_t>(info.st_size));
+  }
+  Mapping(std::byte* data, size_t bytes) : data_(data), bytes_(bytes) {}
+  ~Mapping() { munmap(data_, bytes_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  const std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_;
+  size_t bytes_;
+};
+
+// Largest id allowed in a column that names rows of a table or texts; sizes of other columns are not limited.
+struct Limits {
+  size_t slices = 0, gpu_ops = 0, threads = 0, steps = 0, texts = 0;
+};
+template <class T>
+bool Fits(const Column<T>&, const Limits&) {
+  return true;
+}
+template <class T>
+bool RowsFit(const Column<T>& column, size_t rows) {
+  uint32_t worst = 0;
+  for (const T id : column) worst = std::max(worst, id.value + 1);  // kNoRow wraps to 0
+  return worst <= rows;
+}
+bool Fits(const Column<SliceId>& column, const Limits& limits) { return RowsFit(column, limits.slices); }
+bool Fits(const Column<GpuOpId>& column, const Limits& limits) { return RowsFit(column, limits.gpu_ops); }
+bool Fits(const Column<ThreadId>& column, const Limits& limits) { return RowsFit(column, limits.threads); }
+bool Fits(const Column<StepId>& column, const Limits& limits) { return RowsFit(column, limits.steps); }
+bool Fits(const Column<StringId>& column, const Limits& limits) {
+  uint32_t worst = 0;
+  for (const StringId id : column) worst = std::max(worst, static_cast<uint32_t>(id));
+  return column.empty() || worst < limits.texts;
+}
+
+bool IdsFit(const Trace& trace) {
+  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(), trace.strings.size()};
+  bool fit = true;
+  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+    std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) { fit = fit && Fits(column, limits); });
+  });
+  // Parents come before their children, so that walking up ends.
+  for (size_t row = 0; fit && row < trace.slices.size(); ++row)
+    fit = !trace.slices.parent[row].valid() || trace.slices.parent[row].value < row;
+  return fit;
+}
+
+class FileWriter {
+ public:
+  explicit FileWriter(int fd) : fd_(fd) {}
+  bool Write(const void* data, size_t bytes) {
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t put = write(fd_, from, std::min<size_t>(bytes, size_t{1} << 30));
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) return false;
+      from += put;
+      bytes -= static_cast<size_t>(put);
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
+  std::vector<Entry> entries;
+  uint64_t offset = (sizeof(Header) + blocks.size() * sizeof(Entry) + kAlign - 1) / kAlign * kAlign;
+  for (const Block& block : blocks) {
+    entries.push_back({offset, block.bytes});
+    offset += (block.bytes + kAlign - 1) / kAlign * kAlign;
+  }
+  Header header{.schema = TraceFileSchema(), .file_bytes = offset, .entries = entries.size()};
+  header.directory_hash = XXH3_64bits(entries.data(), entries.size() * sizeof(Entry));
+  FileWriter writer(fd);
+  static constexpr char kZeros[kAlign] = {};
+  const auto pad = [&](uint64_t bytes) { return writer.Write(kZeros, (kAlign - bytes % kAlign) % kAlign); };
+  bool good = writer.Write(&header, sizeof header) && writer.Write(entries.data(), entries.size() * sizeof(Entry)) &&
+              pad(sizeof header + entries.size() * sizeof(Entry));
+  for (const Block& block : blocks) good = good && writer.Write(block.data, block.bytes) && pad(block.bytes);
+  return good;
+}
+
+}  // namespace
+
+uint64_t TraceFileSchema() {
+  std::string layout = StrCat("format ", kFormat, ';');
+  const Trace trace;
+  Trace::VisitTables(trace, [&](std::string_view table, const auto& columns) {
+    std::decay_t<decltype(columns)>::Visit(columns, [&](std::string_view name, const auto& column) {
+      layout += StrCat(table, '.', name, ':', sizeof(typename std::decay_t<decltype(column)>::value_type), ';');
+    });
+  });
+  return XXH3_64bits(layout.data(), layout.size());
+}
+
+Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {
+  std::vector<Block> blocks;
+  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+    std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) {
+      blocks.push_back({column.data(), column.size() * sizeof(*column.data())});
+    });
+  });
+  std::vector<uint64_t> ends;
+  std::string texts;
+  for (size_t id = 0; id < trace.strings.size(); ++id) {
+    texts += trace.strings[StringId{static_cast<uint32_t>(id)}];
+    ends.push_back(texts.size());
+  }
+  const std::string info = InfoText(trace.info);
+  blocks.push_back({ends.data(), ends.size() * sizeof(uint64_t)});
+  blocks.push_back({texts.data(), texts.size()});
+  blocks.push_back({info.data(), info.size()});
+  std::string temporary = path + ".XXXXXX";
+  const int fd = mkstemp(temporary.data());
+  if (fd < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(errno)), path);
+  const bool written = WriteBlocks(fd, blocks);
+  const bool closed = close(fd) == 0;
+  if (!written || !closed || rename(temporary.c_str(), path.c_str()) != 0) {
+    const int problem = errno;
+    unlink(temporary.c_str());
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(problem)), path);
+  }
+  return {};
+}
+
+namespace {
+
+// Hands out the blocks of a mapped file in order; `good` turns false on the first that does not fit.
+class BlockReader {
+ public:
+  BlockReader(std::shared_ptr<Mapping> mapping, std::vector<Entry> entries) : mapping_(std::move(mapping)), entries_(std::move(entries)) {}
+  template <class T>
+  std::span<const T> Next() {
+    if (next_ >= entries_.size()) return good = false, std::span<const T>();
+    const Entry entry = entries_[next_++];
+    if (entry.bytes % sizeof(T) != 0) return good = false, std::span<const T>();
+    return {reinterpret_cast<const T*>(mapping_->data() + entry.offset), entry.bytes / sizeof(T)};
+  }
+  const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
+  bool good = true;
+
+ private:
+  std::shared_ptr<Mapping> mapping_;
+  std::vector<Entry> entries_;
+  size_t next_ = 0;
+};
+
+Result<BlockReader> OpenBlocks(const std::string& path) {
+  auto mapping = Mapping::Open(path);
+  if (!mapping) return Unexpected{mapping.error()};
+  const std::byte* data = (*mapping)->data();
+  const size_t bytes = (*mapping)->bytes();
+  const auto broken = [&] { return Fail(ErrorCode::kInput, "is no column file of this version, or damaged", path); };
+  Header header;
+  if (bytes < sizeof header) return broken();
+  std::memcpy(&header, data, sizeof header);
+  if (header.magic != kMagic || header.schema != TraceFileSchema() || header.file_bytes != bytes) return broken();
+  if (header.entries > (bytes - sizeof header) / sizeof(Entry)) return broken();
+  std::vector<Entry> entries(header.entries);
+  std::memcpy(entries.data(), data + sizeof header, header.entries * sizeof(Entry));
+  if (XXH3_64bits(entries.data(), entries.size() * sizeof(Entry)) != header.directory_hash) return broken();
+  for (const Entry& entry : entries)
+    if (entry.offset % kAlign != 0 || entry.offset > bytes || entry.bytes > bytes - entry.offset) return broken();
+  return BlockReader(std::move(*mapping), std::move(entries));
+}
+
+bool TakeTexts(BlockReader& blocks, Trace& trace) {
+  const auto ends = blocks.Next<uint64_t>();
+  const auto texts = blocks.Next<char>();
+  const auto info = blocks.Next<char>();
+  std::vector<std::string_view> views;
+  views.reserve(ends.size());
+  uint64_t begin = 0;
+  for (const uint64_t end : ends) {
+    if (end < begin || end > texts.size()) return false;
+    views.emplace_back(texts.data() + begin, end - begin);
+    begin = end;
+  }
+  if (views.empty() || !views.front().empty()) return false;
+  trace.strings = StringPool::FromViews(std::move(views), blocks.mapping());
+  return ParseInfo({info.data(), info.size()}, trace.info);
+}
+
+}  // namespace
+
+Result<Trace> MapTraceFile(const std::string& path) {
+  auto opened = OpenBlocks(path);
+  if (!opened) return Unexpected{opened.error()};
+  BlockReader& blocks = *opened;
+  Trace trace;
+  Trace::VisitTables(trace, [&](std::string_view, auto& table) {
+    using TableType = std::decay_t<decltype(table)>;
+    size_t rows = 0;
+    bool first = true;
+    TableType::Visit(table, [&](std::string_view, auto& column) {
+      using T = typename std::decay_t<decltype(column)>::value_type;
+      column = Column<T>::View(blocks.Next<T>(), blocks.mapping());
+      if (first) rows = column.size();
+      first = false;
+      blocks.good = blocks.good && column.size() == rows;
+    });
+  });
+  if (!blocks.good || !TakeTexts(blocks, trace) || !IdsFit(trace)) return Fail(ErrorCode::kInput, "is damaged", path);
+  return trace;
+}
+
+}  // namespace gapless

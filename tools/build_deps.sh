@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds static archives of the libraries that the distribution ships only as shared ones (simdjson, isa-l), so that the
+# program carries them. The sources are the distribution's own source packages, of the same version as the headers that are
+# installed, fetched by apt from the archives this machine already uses and checked by apt with the same keys. apt runs with
+# state of its own below build/deps/src, so nothing on the machine changes and no root is needed.
+#
+# Leaves build/deps/lib/lib{simdjson,isal}.a; a library whose version is already there is not built again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+deps=$PWD/build/deps
+apt_root=$deps/src/apt
+cxx=${CXX:-g++}
+rm -rf "$deps/src"
+mkdir -p "$deps/lib" "$apt_root"/{parts,lists/partial,cache/archives/partial,log}
+
+# The machine's own archives of this release, as source archives. Other archives (drivers, tools) are left out.
+write_source_lists() {
+  local release
+  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+    sed -n "s/^deb\(-src\)\?\([[:space:]].*[[:space:]]${release}[-/ ].*\)/deb-src\2/p" | sort -u >"$apt_root/parts/own.list"
+  local file n=0
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [ -e "$file" ] || continue
+    n=$((n + 1))
+    awk -v release="$release" 'BEGIN { RS = ""; ORS = "\n\n" }
+      $0 ~ "(^|\n)Suites:[^\n]*[ \t]" release "([-/ \t\n]|$)" { sub(/(^|\n)Types:[^\n]*/, "\nTypes: deb-src"); print }' \
+      "$file" | sed '/./,$!d' >"$apt_root/parts/own$n.sources"
+  done
+  find "$apt_root/parts" -empty -delete
+}
+
+own_apt() {
+  apt-get -q -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$apt_root/parts" \
+    -o Dir::State="$apt_root" -o Dir::State::Lists="$apt_root/lists" -o Dir::State::status=/var/lib/dpkg/status \
+    -o Dir::Cache="$apt_root/cache" -o Dir::Log="$apt_root/log" -o APT::Sandbox::User="" "$@"
+}
+
+fetch() { # <source package> <version>: prints the unpacked folder
+  if [ -z "$(ls -A "$apt_root/parts")" ]; then
+    write_source_lists
+    own_apt update >&2
+  fi
+  rm -rf "${deps:?}/src/$1"
+  mkdir -p "$deps/src/$1"
+  (cd "$deps/src/$1" && own_apt source --only-source "$1=$2" >&2) || {
+    echo "The source of $1 $2 is not in this machine's archives; bring the -dev packages up to date (apt-get upgrade)." >&2
+    exit 4
+  }
+  find "$deps/src/$1" -mindepth 1 -maxdepth 1 -type d
+}
+
+build_simdjson() { # <folder>: one source file, every CPU's implementation in it, chosen at run time
+  "$cxx" -std=c++17 -O3 -DNDEBUG -fPIC -I"$1/include" -I"$1/src" -c "$1/src/simdjson.cpp" -o "$1/simdjson.o"
+  rm -f "$1/libsimdjson.a"
+  ar rcs "$1/libsimdjson.a" "$1/simdjson.o"
+  cp "$1/libsimdjson.a" "$deps/lib/"
+}
+
+build_isal() { # <folder>: inflate and the checksums it needs
+  make -C "$1" -s -f Makefile.unx -j"$(nproc)" units="crc igzip" lib >"$deps/src/isal.log" 2>&1 ||
+    { tail -30 "$deps/src/isal.log" >&2; return 1; }
+  cp "$1/bin/isa-l.a" "$deps/lib/libisal.a"
+}
+
+for library in simdjson isal; do
+  read -r source version < <(dpkg-query -W -f '${source:Package} ${source:Version}\n' "lib$library-dev")
+  stamp=$deps/lib/$library.version
+  if [ -e "$deps/lib/lib$library.a" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$version" ]; then continue; fi
+  echo "building lib$library.a from the distribution's source package $source $version"
+  folder=$(fetch "$source" "$version")
+  build_$library "$folder"
+  echo "$version" >"$stamp"
+done
+rm -rf "$deps/src"

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the house rules that no other tool knows. Prints one line for each breach and exits 1 when there is any.
+
+Every source starts with its licence; no text names a folder of somebody's machine; no test is left unfinished; sources stay
+short (above 400 lines is a warning, it does not fail).
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+SOURCES = {".cc", ".h", ".py", ".sh"}
+TEXTS = SOURCES | {".md", ".txt", ".cmake", ".json", ".yml", ".test", ""}
+LOCAL = re.compile(r"(?<![\w./$}])/(?:home|root|work|Users|mnt|tmp/bash)/\w")
+UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+LONGEST = 400
+
+
+def files():
+    """The files of the project: what git tracks, and what it would track."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True)
+    names = [n for n in listed.stdout.split("\0") if n]
+    return sorted(ROOT / n for n in names if (ROOT / n).is_file() and pathlib.Path(n).suffix in TEXTS)
+
+
+def breaches(path):
+    name = path.relative_to(ROOT).as_posix()
+    recorded = name.startswith(("tests/data/", "samples/")) and path.suffix != ".md"
+    if recorded:
+        return
+    try:
+        lines = path.read_text().splitlines()
+    except UnicodeDecodeError:
+        return
+    if path.suffix in SOURCES and not any(LICENCE in line for line in lines[:3]):
+        yield f"{name}:1: no \"{LICENCE}\""
+    for number, line in enumerate(lines, 1):
+        if path == pathlib.Path(__file__).resolve():
+            break
+        if LOCAL.search(line) and not name.endswith(("_test.cc", ".test")):
+            yield f"{name}:{number}: names a local path: {line.strip()[:80]}"
+        if UNFINISHED.search(line) and path.suffix in SOURCES:
+            yield f"{name}:{number}: unfinished: {line.strip()[:80]}"
+
+
+def main():
+    found = [text for path in files() for text in breaches(path)]
+    print("\n".join(found), end="\n" if found else "")
+    long = []
+    for path in files():
+        if path.suffix in SOURCES:
+            count = len(path.read_text().splitlines())
+            if count > LONGEST:
+                long.append(f"{path.relative_to(ROOT).as_posix()} ({count})")
+    if long:
+        print(f"warning: longer than {LONGEST} lines: {', '.join(long)}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks every #include of src/ against src/layers.txt: which room may include which, and which header has which door.
+
+A door is the only place where sources may reach a heavy header, directly or through other headers, because each one that
+does costs seconds to compile. Prints one line for each breach and exits 1 when there is any.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def read_layers(text):
+    """Returns ({room: rooms it may include}, [(header prefix, path prefixes, most sources or None)])."""
+    rooms, doors = {}, []
+    for line in text.splitlines():
+        line = line.split("#")[0].strip()
+        if line.startswith("door "):
+            words = line.split()[1:]
+            most = int(words.pop()) if words[-1].isdigit() else None
+            doors.append((words[0], tuple(words[1:]), most))
+        elif line:
+            room, below = line.split(":")
+            rooms[room] = {room, *below.split()}
+    return rooms, doors
+
+
+def read_includes(root):
+    """{file: [(line number, quote, header)]} for every source and header below root."""
+    found = {}
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".h", ".cc")):
+        lines = enumerate(path.read_text().splitlines(), 1)
+        matches = ((n, INCLUDE.match(line)) for n, line in lines)
+        found[path.relative_to(root).as_posix()] = [(n, *m.groups()) for n, m in matches if m]
+    return found
+
+
+def way_to(prefix, file, includes, seen):
+    """The includes that lead from file to a header beginning with prefix, or None."""
+    for _, quote, header in includes.get(file, ()):
+        if quote == "<" and header.startswith(prefix):
+            return [f"<{header}>"]
+        if quote == '"' and header not in seen:
+            seen.add(header)
+            rest = way_to(prefix, header, includes, seen)
+            if rest:
+                return [header, *rest]
+    return None
+
+
+def direction_breaches(rooms, includes):
+    for file, lines in includes.items():
+        room = file.split("/")[0]
+        if room not in rooms:
+            yield f"src/{file}: room {room} is not in src/layers.txt"
+            continue
+        for number, quote, header in lines:
+            if quote == '"' and (header not in includes or header.split("/")[0] not in rooms[room]):
+                yield f'src/{file}:{number}: {room} may not include "{header}"'
+
+
+def door_breaches(doors, includes):
+    for prefix, places, most in doors:
+        inside = []
+        for file in (f for f in includes if f.endswith(".cc")):
+            way = way_to(prefix, file, includes, set())
+            if way and file.startswith(places):
+                inside.append(file)
+            elif way:
+                yield f"src/{file} reaches {' > '.join(way)}, which only {', '.join(places)} may"
+        if most is not None and len(inside) > most:
+            yield f"<{prefix}…> is reached by {len(inside)} sources, {most} may: {', '.join(inside)}"
+
+
+if __name__ == "__main__":
+    all_rooms, all_doors = read_layers((ROOT / "layers.txt").read_text())
+    all_includes = read_includes(ROOT)
+    breaches = [*direction_breaches(all_rooms, all_includes), *door_breaches(all_doors, all_includes)]
+    print("\n".join(breaches), end="\n" if breaches else "")
+    sys.exit(1 if breaches else 0)

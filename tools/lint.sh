@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every check of the sources that needs no build; prints one line for each and fails when any fails.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+failed=0
+
+check() { # <name> <command>...
+  local output
+  if output=$("${@:2}" 2>&1); then
+    printf 'ok    %s%s\n' "$1" "${output:+ — $(tail -1 <<<"$output")}"
+  else
+    printf 'FAIL  %s\n%s\n' "$1" "$output"
+    failed=1
+  fi
+}
+
+scripts() { find tools .ci -type f -exec grep -lE '^#!/bin/(ba)?sh' {} +; }
+spelling() { codespell --quiet-level 3 --ignore-words tools/words.txt --skip './build,./.git,*.gz,*.zst,*.svg' \
+  --builtin clear,rare . ; }
+
+check "format" tools/format.sh --check
+check "layers" python3 tools/check_layers.py
+check "house rules" python3 tools/check_house.py
+check "spelling" spelling
+mapfile -t found < <(scripts)
+check "scripts" shellcheck -e SC1091,SC2016,SC2317 "${found[@]}"
+if [ -x build/gapless ] && build/gapless docs --help >/dev/null 2>&1; then
+  check "reference pages are fresh" build/gapless docs --check
+fi
+exit $failed

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What `make test` runs. Without CI: the checks of the sources, one optimised build, every test.
+# With CI=true: the checks; one build with the address and undefined-behaviour sanitizers and coverage, every test; the
+# optimised program under the end-to-end tests; clang 16 over every source and clang-tidy over what changed; line coverage
+# of src/, which must be 85 % at least. TIDY=all takes every source instead (the schedule does).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$(nproc)
+lowest_coverage=85
+mkdir -p build
+
+step() { # <title> <command>...
+  local start=$SECONDS
+  printf '\n== %s\n' "$1"
+  "${@:2}" || { printf '== FAILED: %s\n' "$1"; exit 1; }
+  printf '== %s: %d s\n' "$1" $((SECONDS - start))
+}
+
+configure_and_build() { # <preset> [<build option>...]
+  cmake --preset "$1" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; return 1; }
+  cmake --build --preset "$1" "${@:2}" | tail -40
+}
+
+run_tests() { # <preset> [<ctest option>...]
+  ctest --test-dir "build/$1" --output-on-failure --no-tests=error -j "$jobs" "${@:2}" | grep -v -E '^ *Start +[0-9]'
+}
+
+coverage() {
+  gcovr --root . --object-directory build/ci --filter 'src/' --exclude '.*_test\.cc' --exclude '.*_bench\.cc' \
+    --exclude-unreachable-branches --gcov-ignore-parse-errors -j "$jobs" --sort-uncovered \
+    --txt build/coverage.txt --print-summary --fail-under-line "$lowest_coverage" build/ci
+}
+
+program() {
+  configure_and_build release --target gapless
+  ln -f build/release/gapless build/gapless
+}
+
+step "static libraries" tools/build_deps.sh
+if [ "${CI:-}" != true ]; then
+  step "optimised build" configure_and_build release
+  ln -f build/release/gapless build/gapless
+  step "checks of the sources" tools/lint.sh
+  step "tests" run_tests release
+  exit
+fi
+step "optimised program" program
+step "checks of the sources" tools/lint.sh
+step "clang 16 reads every source" tools/clang_syntax.sh
+step "build with sanitizers and coverage" configure_and_build ci
+step "clang-tidy" tools/tidy.sh build/ci "--${TIDY:-changed}"
+step "end-to-end tests of the optimised program" run_tests release -E '^test_'
+step "tests with sanitizers" run_tests ci
+step "coverage" coverage

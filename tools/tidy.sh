@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# clang-tidy over sources: tools/tidy.sh BUILD_FOLDER [--all | --changed [REVISION]]
+# --changed takes what differs from REVISION, or from the point where this branch left origin/main, or from the last commit
+# but one on main itself; a changed header brings the sources that include it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:?build folder with compile_commands.json}
+mode=${2:---changed}
+
+base() {
+  local fork
+  fork=$(git merge-base HEAD origin/main 2>/dev/null || true)
+  if [ -n "$fork" ] && [ "$fork" != "$(git rev-parse HEAD)" ]; then
+    echo "$fork"
+  else
+    git rev-parse --verify -q HEAD~1 || git hash-object -t tree /dev/null
+  fi
+}
+
+changed() {
+  local names header
+  names=$(git diff --name-only --diff-filter=d "${1:-$(base)}" -- src fuzz bench tests; git ls-files -o --exclude-standard src)
+  grep '\.cc$' <<<"$names" || true
+  for header in $(grep '^src/.*\.h$' <<<"$names" || true); do
+    grep -rl --include='*.cc' "#include \"${header#src/}\"" src || true
+  done
+}
+
+if [ "$mode" = --all ]; then
+  files=$(find src -name '*.cc')
+else
+  files=$(changed "${3:-}" | sort -u)
+fi
+# Tests are left to the compiler: the checks mostly find faults of the test macros there.
+files=$(grep -v -E '_test\.cc$|_bench\.cc$' <<<"$files" | grep '^src/' || true)
+[ -n "$files" ] || { echo "tidy: nothing changed"; exit 0; }
+echo "tidy: $(wc -l <<<"$files") files"
+tr '\n' '\0' <<<"$files" | sed -z '$d' | xargs -0 -P "$(nproc)" -n 2 clang-tidy-16 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v 'warnings\? generated\|Suppressed\|header-filter' >&2)
