@@ -3,7 +3,8 @@
 # What `make test` runs. Without CI: the checks of the sources, one optimised build, every test.
 # With CI=true: the checks; one build with the address and undefined-behaviour sanitizers and coverage, every test; the
 # optimised program under the end-to-end tests; clang 16 over every source and clang-tidy over what changed; line coverage
-# of src/, which must be 85 % at least. TIDY=all takes every source instead (the schedule does).
+# of src/, which must be 85 % at least. TIDY=all takes every source instead (the schedule does),
+# TIDY_SINCE=REVISION what changed since then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
@@ -49,7 +50,7 @@ step "optimised program" program
 step "checks of the sources" tools/lint.sh
 step "clang 16 reads every source" tools/clang_syntax.sh
 step "build with sanitizers and coverage" configure_and_build ci
-step "clang-tidy" tools/tidy.sh build/ci "--${TIDY:-changed}"
+step "clang-tidy" tools/tidy.sh build/ci "--${TIDY:-changed}" "${TIDY_SINCE:-}"
 step "end-to-end tests of the optimised program" run_tests release -E '^test_'
 step "tests with sanitizers" run_tests ci
 step "coverage" coverage

@@ -8,8 +8,9 @@ cd "$(dirname "$0")/.."
 build=${1:?build folder with compile_commands.json}
 mode=${2:---changed}
 
-base() {
+base() { # <revision, may be unknown>
   local fork
+  if git rev-parse --verify -q "${1:-}^{commit}"; then return; fi
   fork=$(git merge-base HEAD origin/main 2>/dev/null || true)
   if [ -n "$fork" ] && [ "$fork" != "$(git rev-parse HEAD)" ]; then
     echo "$fork"
@@ -20,7 +21,7 @@ base() {
 
 changed() {
   local names header
-  names=$(git diff --name-only --diff-filter=d "${1:-$(base)}" -- src fuzz bench tests; git ls-files -o --exclude-standard src)
+  names=$(git diff --name-only --diff-filter=d "$(base "${1:-}")" -- src fuzz bench tests; git ls-files -o --exclude-standard src)
   grep '\.cc$' <<<"$names" || true
   for header in $(grep '^src/.*\.h$' <<<"$names" || true); do
     grep -rl --include='*.cc' "#include \"${header#src/}\"" src || true
@@ -36,4 +37,5 @@ fi
 files=$(grep -v -E '_test\.cc$|_bench\.cc$' <<<"$files" | grep '^src/' || true)
 [ -n "$files" ] || { echo "tidy: nothing changed"; exit 0; }
 echo "tidy: $(wc -l <<<"$files") files"
-tr '\n' '\0' <<<"$files" | sed -z '$d' | xargs -0 -P "$(nproc)" -n 2 clang-tidy-16 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2> >(grep -v 'warnings\? generated\|Suppressed\|header-filter' >&2)
+xargs -d '\n' -P "$(nproc)" -n 2 clang-tidy-16 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option \
+  <<<"$files" 2> >(grep -v -E 'warnings? (and [0-9]+ errors? )?generated|^Suppressed|header-filter' >&2)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows that nothing is needed beyond what is promised. Run as root: tools/try_fresh.sh [demo] [test] [bare]
-#   demo, test   in a fresh minimal Debian with git and make: clone this repository, `make demo`, `make test`
+# Shows that nothing is needed beyond what is promised. Run as root: tools/try_fresh.sh [ci] [demo] [test] [bare]
+#   ci           in a fresh minimal Debian with git: clone this repository, `.ci/run`
+#   demo, test   the same with make installed: `make demo`, `make test`
 #   bare         in an empty Debian: only the program that `demo` built and the sample; shows what it is linked to
 # The archives are those this machine's apt uses. The installations are made below TRY_FRESH (default: a temporary folder),
 # and removed at the end unless KEEP=1. With WORKTREE=1 the files as they are now are taken, instead of the last commit.
@@ -68,13 +69,19 @@ clean() {
 trap clean EXIT
 mkdir -p "$work"
 
-if [[ " $what " == *" demo "* || " $what " == *" test "* ]]; then
-  make_root "$work/fresh" --include=git,make,ca-certificates
+if [ "$what" != bare ]; then
+  make_root "$work/fresh" --include=git,ca-certificates
   copy_source "$work/fresh"
+  prepare="cd /src/gapless && git config --global --add safe.directory /src/gapless"
+  if [[ " $what " == *" ci "* ]]; then
+    echo "== .ci/run"
+    with_mounts "$work/fresh" "$prepare && .ci/run"
+  fi
   for target in demo test; do
     [[ " $what " == *" $target "* ]] || continue
     echo "== make $target"
-    with_mounts "$work/fresh" "cd /src/gapless && git config --global --add safe.directory /src/gapless && make $target"
+    with_mounts "$work/fresh" "$prepare && { command -v make || { apt-get update && apt-get install -y make; } >/dev/null; } &&
+      make $target"
   done
 fi
 if [[ " $what " == *" bare "* ]]; then

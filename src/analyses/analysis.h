@@ -2,7 +2,7 @@
 // An analysis turns a run into one Table. Pure: the same run gives the same bytes; no prose, no judgement.
 //
 // To add one: write src/analyses/list/<name>.cc, end it with
-//   ANALYSIS(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .run = Run};
+//   ANALYSIS(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .run = Compute};
 // It is then a table of `gapless query`, a page of the reference, and available to rules by name.
 #pragma once
 

@@ -63,6 +63,15 @@ Result<void> CheckPositionals(const Command& command, const Arguments& arguments
     if (given.size() >= min) continue;
     return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", positional.name, ": ", positional.help), "", HelpHint(command));
   }
+  for (const PositionalSpec& positional : command.positionals) {
+    if (positional.choices == nullptr || given.empty()) continue;  // only a verb's one argument has choices
+    const auto choices = positional.choices();
+    if (std::ranges::find(choices, given[0]) != choices.end()) continue;
+    const std::string_view nearest = Nearest(given[0], choices);
+    const std::vector<std::string> names(choices.begin(), choices.end());
+    return Fail(ErrorCode::kUsage, StrCat("'", Printable(given[0]), "' is not a ", positional.name), "",
+                nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
+  }
   if (given.size() > max) {
     return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[max]), "'"), "", HelpHint(command));
   }

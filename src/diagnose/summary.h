@@ -10,20 +10,10 @@
 
 #include "analyses/analysis.h"
 #include "diagnose/bottleneck.h"
+#include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 
 namespace gapless {
-
-// The waste ledger of one device: the parts without wall_ns and idle_ns add up to wall_ns, the idle parts to idle_ns.
-struct DeviceBreakdown {
-  int64_t trace = 0;       // key of table `trace`
-  int64_t rank = kAbsent;  // kAbsent: none recorded
-  int32_t device = 0;
-  std::string device_name;  // "Tesla V100-SXM2-32GB"; empty: not recorded
-  int64_t wall_ns = 0;
-  int64_t compute_ns = 0, exposed_comm_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
-  int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
-};
 
 struct StepTimes {  // of the complete steps' windows, over all ranks
   int64_t median = 0, p50 = 0, p95 = 0, p99 = 0;
@@ -40,7 +30,7 @@ struct RunSummary {
   std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
   std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
   std::string run_class;     // "input bound", "launch bound", "sync bound", "communication bound", "copy bound", "host bound",
-                             // "compute bound"; empty: no device did work
+                             // "compute bound", "unknown" (idle, and nothing recorded says why); empty: no device did work
   std::string class_evidence;     // one sentence with the numbers; empty with run_class
   std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
 };

@@ -22,8 +22,8 @@ struct LoadProgress {
 
 struct LoadOptions {
   bool use_cache = true;
-  std::vector<int64_t> ranks;                          // only these; empty: all
-  std::function<void(const LoadProgress&)> progress;   // now and then, from any thread
+  std::vector<int64_t> ranks{};                        // only these; empty: all
+  std::function<void(const LoadProgress&)> progress{}; // now and then, from any thread
   const std::atomic<bool>* cancel = nullptr;           // set: return kInterrupted soon
   size_t threads = 0;                                  // 0: DefaultThreads()
 };

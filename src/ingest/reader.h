@@ -23,7 +23,7 @@ enum class Sniff : uint8_t { kNo, kMaybe, kYes };
 struct ReadContext {
   ThreadPool& pool;
   const std::atomic<bool>* cancel = nullptr;  // set: stop soon with kInterrupted
-  std::function<void()> progress;             // called now and then, from any thread; may be empty
+  std::function<void()> progress{};           // called now and then, from any thread; may be empty
 
   bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 };

@@ -160,6 +160,7 @@ class FileSource : public Source {
   Result<std::unique_ptr<ByteStream>> Open() override {
     const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path_);
+    bytes_taken_ = 0;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     unsigned char magic[4] = {};
     const ssize_t got = pread(fd, magic, sizeof magic, 0);

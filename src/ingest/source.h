@@ -29,7 +29,7 @@ class Source {
   virtual Result<std::unique_ptr<ByteStream>> Open() = 0;
   const std::string& path() const { return path_; }  // for messages; "archive.tar.gz!/member" inside an archive
   uint64_t stored_bytes() const { return stored_bytes_; }  // size on disk, 0 when unknown
-  // Bytes on disk taken so far, over all openings: for progress.
+  // Bytes on disk taken since the last opening: for progress.
   uint64_t bytes_taken() const { return bytes_taken_.load(std::memory_order_relaxed); }
 
  protected:

@@ -94,6 +94,12 @@ Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, R
   }
 }
 
+// Makes SQLite know the table now: declaring it later would look like a CREATE TABLE to the authoriser.
+void Connect(sqlite3* db, const std::string& table) {
+  Statement statement;
+  sqlite3_prepare_v2(db, StrCat("SELECT 1 FROM \"", table, "\"").c_str(), -1, &statement.handle, nullptr);
+}
+
 bool OnlySpaceOrComments(sqlite3* db, const char* tail) {
   Statement rest;
   return sqlite3_prepare_v2(db, tail, -1, &rest.handle, nullptr) == SQLITE_OK && rest.handle == nullptr;
@@ -116,6 +122,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
     auto source = std::make_unique<TraceSource>(TraceSource{&table, &run, std::move(traces), 0});
     for (const RunTrace* trace : source->traces) source->rows += table.rows(*trace->trace);
     sqlite3_create_module(impl->db, name.c_str(), TraceModule(), source.get());
+    Connect(impl->db, name);
     impl->traces.push_back(std::move(source));
   };
   std::vector<const RunTrace*> all;
@@ -127,6 +134,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
   for (const Analysis* analysis : AllAnalyses()) {
     auto source = std::make_unique<AnalysisSource>(AnalysisSource{analysis, &tables});
     sqlite3_create_module(impl->db, std::string(analysis->name).c_str(), AnalysisModule(), source.get());
+    Connect(impl->db, std::string(analysis->name));
     impl->analyses.push_back(std::move(source));
   }
   sqlite3_set_authorizer(impl->db, Authorise, nullptr);

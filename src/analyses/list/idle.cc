@@ -10,9 +10,9 @@ namespace gapless {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
-    {"id", kInt, "", "ordinal of the interval over the run"},
     kTraceColumn,
     kRankColumn,
+    {"id", kInt, "", "ordinal of the interval over the run"},
     kDeviceColumn,
     {"step", kInt, "", "step in whose window it begins; NULL: none"},
     {"ts_ns", kInt, "ns", "when the device went idle"},
@@ -99,8 +99,9 @@ class Writer {
     const RunTrace& of = *timeline_.of;
     const SliceId launch = gap.next.valid() ? trace_.gpu_ops.launch[gap.next.value] : SliceId();
     const HostContext context = ContextOf(trace_, open);
-    auto row = table_.Row();
-    row.Int(static_cast<int64_t>(table_.rows()) - 1).Int(of.index).Int(of.rank()).Int(device_.device).Int(StepOf(gap.span.start));
+    const auto id = static_cast<int64_t>(table_.rows());
+    auto row = BeginRow(table_, of);
+    row.Int(id).Int(device_.device).Int(StepOf(gap.span.start));
     row.Int(gap.span.start + of.ts_shift_ns).Int(gap.span.length()).Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
     for (const int64_t sum : cause.sums) row.Int(sum);
     row.Int(of.Id(gap.previous)).Int(of.Id(gap.next)).Int(of.Id(launch)).Int(of.Id(open));
@@ -114,7 +115,7 @@ class Writer {
   size_t step_ = 0;
 };
 
-Result<Table> Run(const gapless::Run&, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("idle", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) Writer(table, timeline, device).Write();
@@ -126,6 +127,6 @@ Result<Table> Run(const gapless::Run&, Tables& tables) {
 ANALYSIS(idle) = {.name = "idle",
                   .help = "Each interval in which a whole device was idle, its causes and what the host was doing",
                   .columns = kColumns,
-                  .run = Run};
+                  .run = Compute};
 
 }  // namespace gapless

@@ -63,7 +63,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::s
   }
 }
 
-Result<Table> Run(const gapless::Run&, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("ledger", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<Interval> windows;
@@ -85,6 +85,6 @@ Result<Table> Run(const gapless::Run&, Tables& tables) {
 ANALYSIS(ledger) = {.name = "ledger",
                     .help = "Where each device's time went: compute, exposed communication and copies, idle by cause",
                     .columns = kColumns,
-                    .run = Run};
+                    .run = Compute};
 
 }  // namespace gapless

@@ -33,7 +33,7 @@ std::vector<int64_t> BusyWithin(const TraceTimeline& timeline) {
   return busy;
 }
 
-Result<Table> Run(const gapless::Run&, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("steps", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
@@ -62,6 +62,6 @@ Result<Table> Run(const gapless::Run&, Tables& tables) {
 ANALYSIS(steps) = {.name = "steps",
                    .help = "Training steps: host time, time until the device was done, how busy it was",
                    .columns = kColumns,
-                   .run = Run};
+                   .run = Compute};
 
 }  // namespace gapless

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication of each device: how much there is, how much of it no computation hides, and the same collectives by kind.
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/bandwidth.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"device", kInt, "", "device number; NULL: on the host"},
+    {"kind", kText, "", "all_reduce, all_gather, …; NULL: all communication of the device"},
+    {"calls", kInt, "", "kernels, or host calls where the backend has none"},
+    {"bytes", kInt, "bytes", "sum of message sizes; NULL: not recorded"},
+    {"total_ns", kInt, "ns", "time in which any of them ran"},
+    {"exposed_ns", kInt, "ns", "of that, time in which no kernel computed; NULL on the host"},
+    {"overlap_share", kReal, "share", "of total_ns hidden under computation"},
+    {"share_of_wall", kReal, "share", "total_ns of the analysed window"},
+    {"bus_gbps", kReal, "GB/s", "bus bandwidth over the time, by the formulas of nccl-tests; NULL: sizes not recorded"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest; NULL on the host"},
+};
+
+struct Group {
+  int64_t calls = 0, bytes = kAbsent, timed_ns = 0;
+  double bus_bytes = 0;
+  Intervals spans;
+  GpuOpId longest;
+  int64_t longest_ns = -1;
+};
+
+// By device (the host first), then kind.
+using Groups = std::map<std::pair<int32_t, std::string_view>, Group>;
+
+Groups ByKind(const TraceTimeline& timeline) {
+  const Trace& trace = timeline.trace();
+  const CollectiveTable& all = trace.collectives;
+  Groups groups;
+  const RowRange rows = RowsWithin(all.ts_ns, timeline.window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    const std::string_view kind = trace.Text(all.kind[row]);
+    Group& group = groups[{all.device[row], kind}];
+    ++group.calls;
+    AppendMerged(group.spans, {all.ts_ns[row], all.ts_ns[row] + all.dur_ns[row]});
+    if (all.dur_ns[row] > group.longest_ns) group.longest = all.gpu_op[row], group.longest_ns = all.dur_ns[row];
+    if (all.bytes[row] == kAbsent) continue;
+    group.bytes = (group.bytes == kAbsent ? 0 : group.bytes) + all.bytes[row];
+    group.bus_bytes += static_cast<double>(all.bytes[row]) * BusFactor(kind, all.group_size[row]);
+    group.timed_ns += all.dur_ns[row];
+  }
+  return groups;
+}
+
+const DeviceTimeline* Find(const TraceTimeline& timeline, int32_t device) {
+  for (const DeviceTimeline& one : timeline.devices)
+    if (one.device == device) return &one;
+  return nullptr;
+}
+
+// All communication kernels of a device, whether or not the recorder told which collective they belong to.
+Group AllOf(const TraceTimeline& timeline, const DeviceTimeline& device) {
+  Group all;
+  all.spans = device.communication;
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
+  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    if (ops.device[row] != device.device || ops.kind[row] != GpuOpKind::kKernel) continue;
+    if (ops.op_class[row] != GpuOpClass::kCommunication) continue;
+    ++all.calls;
+    if (ops.dur_ns[row] > all.longest_ns) all.longest = GpuOpId(row), all.longest_ns = ops.dur_ns[row];
+  }
+  return all;
+}
+
+void AddRow(const TraceTimeline& timeline, int32_t device, std::string_view kind, const Group& group, Table& table) {
+  const DeviceTimeline* on = Find(timeline, device);
+  const Intervals spans = Clip(group.spans, timeline.window.span);
+  const int64_t total = Total(spans);
+  const int64_t exposed = on == nullptr ? kAbsent : Total(Subtract(spans, on->compute));
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(kind).Int(group.calls).Int(group.bytes).Int(total).Int(exposed);
+  row.Real(exposed == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(total - exposed, total));
+  row.Real(ShareOf(total, timeline.window.span.length()));
+  row.Real(group.timed_ns > 0 ? group.bus_bytes / static_cast<double>(group.timed_ns) : std::numeric_limits<double>::quiet_NaN());
+  row.Int(timeline.of->Id(group.longest));
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("communication", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    Groups groups = ByKind(timeline);
+    for (const DeviceTimeline& device : timeline.devices) {
+      Group all = AllOf(timeline, device);
+      for (const auto& [key, group] : groups)
+        if (key.first == device.device && group.bytes != kAbsent) all.bytes = std::max<int64_t>(all.bytes, 0) + group.bytes;
+      all.bus_bytes = std::numeric_limits<double>::quiet_NaN();  // kinds have different formulas
+      if (all.calls > 0) AddRow(timeline, device.device, {}, all, table);
+    }
+    for (const auto& [key, group] : groups) AddRow(timeline, key.first, key.second.empty() ? "other" : key.second, group, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(communication) = {.name = "communication",
+                           .help = "Communication per device, whole and by kind: time, how much is exposed, bandwidth",
+                           .columns = kColumns,
+                           .run = Compute};
+
+}  // namespace gapless

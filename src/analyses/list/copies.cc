@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills by kind.
+#include <array>
+#include <optional>
+
+#include "analyses/analysis.h"
+#include "analyses/bandwidth.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"kind", kText, "", "h2d_pageable, h2d_pinned, h2d, d2h…, d2d, p2p, memset, other"},
+    {"pageable", kInt, "", "1: from or to memory the system may move; 0: pinned; NULL: not said, or not host memory"},
+    {"calls", kInt, "", "how many"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"bytes", kInt, "bytes", "moved or filled; NULL: not recorded"},
+    {"total_ns", kInt, "ns", "sum of durations"},
+    {"exposed_ns", kInt, "ns", "time in which some of them ran and no kernel computed"},
+    {"mean_gbps", kReal, "GB/s", "bytes over time, for those with both"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
+};
+
+constexpr size_t kMemset = kCopyKindNames.size();  // one more kind than copies have
+
+struct Group {
+  int64_t calls = 0, bytes = kAbsent, timed_ns = 0, total_ns = 0;
+  uint32_t longest = 0;
+  Intervals spans;
+};
+
+std::array<Group, kMemset + 1> Collect(const Trace& trace, RowRange rows, int32_t device) {
+  std::array<Group, kMemset + 1> groups;
+  const GpuOpTable& ops = trace.gpu_ops;
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    if (ops.kind[row] == GpuOpKind::kKernel || ops.device[row] != device) continue;
+    const CopyKind copy = ops.copy_kind[row] == CopyKind::kNone ? CopyKind::kOther : ops.copy_kind[row];
+    Group& group = groups[ops.kind[row] == GpuOpKind::kMemset ? kMemset : static_cast<size_t>(copy)];
+    const int64_t dur = ops.dur_ns[row];
+    if (group.calls++ == 0 || dur > ops.dur_ns[group.longest]) group.longest = static_cast<uint32_t>(row);
+    group.total_ns += dur;
+    AppendMerged(group.spans, {ops.ts_ns[row], ops.ts_ns[row] + dur});
+    if (ops.bytes[row] == kAbsent) continue;
+    group.bytes = (group.bytes == kAbsent ? 0 : group.bytes) + ops.bytes[row];
+    group.timed_ns += dur;
+  }
+  return groups;
+}
+
+std::optional<bool> IsPageable(size_t kind) {
+  switch (static_cast<CopyKind>(kind)) {
+    case CopyKind::kHtoDPageable:
+    case CopyKind::kDtoHPageable: return true;
+    case CopyKind::kHtoDPinned:
+    case CopyKind::kDtoHPinned: return false;
+    default: return std::nullopt;
+  }
+}
+
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+  const Trace& trace = timeline.trace();
+  const auto groups = Collect(trace, RowsWithin(trace.gpu_ops.ts_ns, timeline.window.span), device.device);
+  for (size_t kind = 0; kind < groups.size(); ++kind) {
+    const Group& group = groups[kind];
+    if (group.calls == 0) continue;
+    const std::optional<bool> pageable = kind == kMemset ? std::nullopt : IsPageable(kind);
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device.device).Text(kind == kMemset ? "memset" : kCopyKindNames[kind]).Int(pageable ? *pageable : kAbsent);
+    row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
+    row.Int(group.bytes).Int(group.total_ns).Int(Total(Clip(Subtract(group.spans, device.compute), timeline.window.span)));
+    row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("copies", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(copies) = {.name = "copies",
+                    .help = "Copies and fills by kind: bytes, time, how much no computation hides, bandwidth",
+                    .columns = kColumns,
+                    .run = Compute};
+
+}  // namespace gapless

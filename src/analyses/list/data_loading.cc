@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for the next batch, by iterator and place in the user's code.
+#include <algorithm>
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"name", kText, "", "the iterator as recorded, e.g. enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"workers", kInt, "", "0: batches are made in the training process; NULL: by workers, or not known"},
+    {"multiprocess", kInt, "", "1: by worker processes; 0: in the training process; NULL: not known"},
+    {"calls", kInt, "", "batches asked for"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"total_ns", kInt, "ns", "host time spent waiting for them"},
+    {"mean_ns", kInt, "ns", "mean"},
+    {"max_ns", kInt, "ns", "longest"},
+    {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
+    {"pageable_share", kReal, "share", "of the time of host-to-device copies, from pageable memory; NULL: none, or not said"},
+    {"slice_id", kInt, "id:slice", "the longest"},
+};
+
+struct Group {
+  int64_t calls = 0, total_ns = 0, idle_ns = 0;
+  uint32_t longest = 0;
+};
+using Key = std::pair<StringId, StringId>;  // name, source line
+
+class Loading {
+ public:
+  explicit Loading(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
+    is_data_.resize(trace_.strings.size());
+    for (size_t id = 0; id < is_data_.size(); ++id) is_data_[id] = IsDataLoadingName(trace_.strings[static_cast<StringId>(id)]);
+    if (std::find(is_data_.begin(), is_data_.end(), 1) == is_data_.end()) return;
+    AddCalls();
+    AddIdle();
+  }
+
+  std::map<Key, Group> groups;
+
+ private:
+  void AddCalls() {
+    const SliceTable& slices = trace_.slices;
+    const RowRange rows = RowsWithin(slices.ts_ns, timeline_.window.host);
+    for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
+      if (is_data_[static_cast<uint32_t>(slices.name[row])] == 0 || InsideAnother(row)) continue;
+      Group& group = groups[{slices.name[row], slices.source_line[row]}];
+      group.total_ns += slices.dur_ns[row];
+      if (group.calls++ == 0 || slices.dur_ns[row] > slices.dur_ns[group.longest]) group.longest = row;
+    }
+  }
+
+  void AddIdle() {
+    for (const DeviceTimeline& device : timeline_.devices)
+      for (const IdleGap& gap : device.gaps)
+        for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
+          if (device.parts[part].cause != IdleCause::kData) continue;
+          const uint32_t slice = device.parts[part].slice.value;
+          const auto group = groups.find({trace_.slices.name[slice], trace_.slices.source_line[slice]});
+          if (group != groups.end()) group->second.idle_ns += device.PartEnd(gap, part) - device.parts[part].start;
+        }
+  }
+
+  bool InsideAnother(uint32_t row) const {
+    for (SliceId at = trace_.slices.parent[row]; at.valid(); at = trace_.slices.parent[at.value])
+      if (is_data_[static_cast<uint32_t>(trace_.slices.name[at.value])] != 0) return true;
+    return false;
+  }
+
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  std::vector<uint8_t> is_data_;  // by text
+};
+
+double PageableShare(const TraceTimeline& timeline) {
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
+  int64_t pageable = 0, pinned = 0;
+  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    if (ops.copy_kind[row] == CopyKind::kHtoDPageable) pageable += ops.dur_ns[row];
+    if (ops.copy_kind[row] == CopyKind::kHtoDPinned) pinned += ops.dur_ns[row];
+  }
+  return ShareOf(pageable, pageable + pinned);
+}
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  const Loading loading(timeline);
+  std::vector<std::pair<Key, Group>> ordered(loading.groups.begin(), loading.groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size()), devices = static_cast<int64_t>(timeline.devices.size());
+  const double pageable = ordered.empty() ? 0 : PageableShare(timeline);
+  for (const auto& [key, group] : ordered) {
+    const std::string_view name = trace.Text(key.first);
+    const bool single = name.find("SingleProcess") != name.npos, multi = name.find("MultiProcess") != name.npos;
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(name).TextOrNull(trace.Text(key.second));
+    row.Int(single ? 0 : kAbsent).Int(single || multi ? multi : kAbsent);
+    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.total_ns).Int(group.total_ns / group.calls);
+    row.Int(trace.slices.dur_ns[group.longest]).Int(devices > 0 ? group.idle_ns / devices : kAbsent).Real(pageable);
+    row.Int(timeline.of->Id(SliceId(group.longest)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("data_loading", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(data_loading) = {.name = "data_loading",
+                          .help = "Waiting for batches by iterator and source line: calls, time, idle time it causes",
+                          .columns = kColumns,
+                          .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels by name. Groups are found through one array over the trace's texts, durations laid out group by group so that the
+// median needs no map and no vector per name.
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"name", kText, "", "name of the kernel"},
+    {"class", kText, "", "what it computes: gemm, conv, attention, norm, …"},
+    {"matrix_unit", kText, "", "runs on matrix units: yes, no, unknown"},
+    {"calls", kInt, "", "how often it ran"},
+    {"total_ns", kInt, "ns", "sum of its durations"},
+    {"mean_ns", kInt, "ns", "mean duration"},
+    {"min_ns", kInt, "ns", "shortest"},
+    {"p50_ns", kInt, "ns", "median"},
+    {"max_ns", kInt, "ns", "longest"},
+    {"share", kReal, "share", "of the time of all kernels of the device"},
+    {"occupancy_pct", kReal, "percent", "recorder's estimate of occupancy, mean weighted by duration"},
+    {"gpu_op_id", kInt, "id:gpu_op", "its longest run"},
+};
+
+struct Group {
+  uint32_t longest = 0;  // row
+  int64_t calls = 0, total_ns = 0, min_ns = std::numeric_limits<int64_t>::max();
+  double occupancy_time = 0, occupancy_ns = 0;
+  size_t first = 0;  // into the durations
+};
+
+class ByName {
+ public:
+  ByName(const Trace& trace, RowRange rows, int32_t device) : trace_(trace), group_of_(trace.strings.size(), -1) {
+    for (size_t row = rows.first; row < rows.last; ++row)
+      if (Wanted(row, device)) Add(static_cast<uint32_t>(row));
+    size_t first = 0;
+    for (Group& group : groups) group.first = first, first += static_cast<size_t>(group.calls);
+    durations_.resize(first);
+    std::vector<size_t> next;
+    for (const Group& group : groups) next.push_back(group.first);
+    for (size_t row = rows.first; row < rows.last; ++row)
+      if (Wanted(row, device)) durations_[next[static_cast<size_t>(GroupOf(row))]++] = trace_.gpu_ops.dur_ns[row];
+  }
+
+  int64_t Median(const Group& group) {
+    return Percentile(std::span(durations_).subspan(group.first, static_cast<size_t>(group.calls)), 0.5);
+  }
+
+  std::vector<Group> groups;
+  int64_t total_ns = 0;
+
+ private:
+  bool Wanted(size_t row, int32_t device) const {
+    return trace_.gpu_ops.kind[row] == GpuOpKind::kKernel && trace_.gpu_ops.device[row] == device;
+  }
+  int32_t& GroupOf(size_t row) { return group_of_[static_cast<uint32_t>(trace_.gpu_ops.name[row])]; }
+
+  void Add(uint32_t row) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    int32_t& at = GroupOf(row);
+    if (at < 0) at = static_cast<int32_t>(groups.size()), groups.push_back({.longest = row});
+    Group& group = groups[static_cast<size_t>(at)];
+    const int64_t dur = ops.dur_ns[row];
+    ++group.calls;
+    group.total_ns += dur, total_ns += dur;
+    group.min_ns = std::min(group.min_ns, dur);
+    if (dur > ops.dur_ns[group.longest]) group.longest = row;
+    const auto occupancy = static_cast<double>(ops.occupancy_pct[row]);
+    if (!(occupancy >= 0)) return;
+    group.occupancy_time += occupancy * static_cast<double>(dur);
+    group.occupancy_ns += static_cast<double>(dur);
+  }
+
+  const Trace& trace_;
+  std::vector<int32_t> group_of_;
+  std::vector<int64_t> durations_;
+};
+
+void AddRows(const TraceTimeline& timeline, int32_t device, Table& table) {
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
+  ByName by_name(timeline.trace(), RowsWithin(ops.ts_ns, timeline.window.span), device);
+  std::vector<Group>& groups = by_name.groups;
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
+  for (const Group& group : groups) {
+    const uint32_t row_of = group.longest;
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device).Text(timeline.trace().Text(ops.name[row_of]));
+    row.Text(ToString(ops.op_class[row_of])).Text(ToString(ops.matrix_unit[row_of]));
+    row.Int(group.calls).Int(group.total_ns).Int(group.total_ns / group.calls).Int(group.min_ns);
+    row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
+    row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("kernels", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device.device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(kernels) = {.name = "kernels",
+                     .help = "Kernels by name: calls, time, share, matrix units, occupancy",
+                     .columns = kColumns,
+                     .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces are.
+// Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+// TraceLens "short_kernels" and its agent's rules draw the line there: launching one costs the host about as much.
+constexpr int64_t kShortKernelNs = 10'000;
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"calls", kInt, "", "host calls that launched work"},
+    {"graph_calls", kInt, "", "of these, launches of a captured graph"},
+    {"gpu_ops", kInt, "", "operations they put on the device"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"call_total_ns", kInt, "ns", "host time in the calls"},
+    {"call_mean_ns", kInt, "ns", "mean host time of a call"},
+    {"call_p50_ns", kInt, "ns", "median"},
+    {"call_p95_ns", kInt, "ns", "95 of 100 calls take at most this"},
+    {"delay_p50_ns", kInt, "ns", "from the end of the call to the start of its (first) operation, median"},
+    {"delay_p95_ns", kInt, "ns", "95 of 100 wait at most this"},
+    {"queued_share", kReal, "share", "of the calls: the device still had work when they returned"},
+    {"kernels", kInt, "", "kernels, communication aside"},
+    {"kernel_p50_ns", kInt, "ns", "their median duration"},
+    {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
+    {"short_kernel_share", kReal, "share", "short kernels of all, by count"},
+};
+
+struct Stats {
+  std::vector<int64_t> call_ns, delay_ns, kernel_ns;
+  int64_t gpu_ops = 0, graph_calls = 0, queued = 0, call_total_ns = 0, short_kernels = 0;
+};
+
+Stats Collect(const Trace& trace, RowRange rows, int32_t device) {
+  Stats stats;
+  const GpuOpTable& ops = trace.gpu_ops;
+  const SliceTable& slices = trace.slices;
+  std::vector<uint8_t> seen(slices.size());  // launches already counted: those of graphs have many operations
+  int64_t busy_until = std::numeric_limits<int64_t>::min();
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    if (ops.device[row] != device) continue;
+    const int64_t start = ops.ts_ns[row], dur = ops.dur_ns[row], busy_before = busy_until;
+    busy_until = std::max(busy_until, start + dur);
+    if (ops.kind[row] == GpuOpKind::kKernel && ops.op_class[row] != GpuOpClass::kCommunication) {
+      stats.kernel_ns.push_back(dur);
+      stats.short_kernels += dur < kShortKernelNs;
+    }
+    const SliceId launch = ops.launch[row];
+    if (!launch.valid()) continue;
+    ++stats.gpu_ops;
+    if (seen[launch.value] != 0) continue;
+    seen[launch.value] = 1;
+    const int64_t call_ns = slices.dur_ns[launch.value], call_end = slices.ts_ns[launch.value] + call_ns;
+    stats.call_ns.push_back(call_ns);
+    stats.call_total_ns += call_ns;
+    stats.delay_ns.push_back(std::max<int64_t>(0, start - call_end));
+    stats.queued += busy_before > call_end;
+    stats.graph_calls += slices.api[launch.value] == ApiKind::kGraphLaunch;
+  }
+  return stats;
+}
+
+void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
+  Stats stats = Collect(timeline.trace(), RowsWithin(timeline.trace().gpu_ops.ts_ns, timeline.window.span), device);
+  const auto calls = static_cast<int64_t>(stats.call_ns.size());
+  const auto kernels = static_cast<int64_t>(stats.kernel_ns.size());
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
+  row.Real(ShareOf(calls, static_cast<int64_t>(timeline.window.steps.size())));
+  row.Int(stats.call_total_ns).Int(calls > 0 ? stats.call_total_ns / calls : kAbsent);
+  row.Int(Percentile(stats.call_ns, 0.5)).Int(Percentile(stats.call_ns, 0.95));
+  row.Int(Percentile(stats.delay_ns, 0.5)).Int(Percentile(stats.delay_ns, 0.95));
+  row.Real(ShareOf(stats.queued, calls)).Int(kernels).Int(Percentile(stats.kernel_ns, 0.5));
+  row.Int(stats.short_kernels).Real(ShareOf(stats.short_kernels, kernels));
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("launches", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(launches) = {.name = "launches",
+                      .help = "Launches per device: cost on the host, delay, queueing, how short the kernels are",
+                      .columns = kColumns,
+                      .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products, convolutions and attention of each device: how much of the kernel time they are, and whether they run on
+// matrix units (tensor cores, matrix cores). The element type is that of the first tensor of the operator that launched them.
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"device_name", kText, "", "name of the device"},
+    {"vendor", kText, "", "nvidia, amd, other; NULL: not recorded"},
+    {"compute_major", kInt, "", "compute capability"},
+    {"compute_minor", kInt, "", "compute capability"},
+    {"kernel_ns", kInt, "ns", "time of all kernels, communication aside"},
+    {"matrix_ns", kInt, "ns", "of these, matrix products, convolutions and attention"},
+    {"on_units_ns", kInt, "ns", "of these, kernels whose names say that they use matrix units"},
+    {"off_units_ns", kInt, "ns", "kernels whose names say that they do not"},
+    {"unknown_ns", kInt, "ns", "kernels whose names do not tell"},
+    {"share", kReal, "share", "matrix_ns of kernel_ns"},
+    {"on_units_share", kReal, "share", "on_units_ns of what is known; NULL: nothing is"},
+    {"dtype", kText, "", "element type with the most matrix time off the units; of all where none is; NULL: not recorded"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off the units"},
+};
+
+struct Sums {
+  int64_t kernel_ns = 0, unit_ns[3] = {};  // by MatrixUnit
+  std::map<std::string_view, int64_t> dtype_ns[3];
+  GpuOpId longest_off;
+};
+
+// ["float", "float", ""] → float. Recorders write the types of all inputs, "" for what is no tensor.
+std::string_view FirstType(std::string_view types) {
+  for (size_t at = 0; (at = types.find('"', at)) != std::string_view::npos;) {
+    const size_t end = types.find('"', at + 1);
+    if (end == std::string_view::npos) break;
+    const std::string_view type = types.substr(at + 1, end - at - 1);
+    if (!type.empty() && type != "Scalar" && type != "ScalarList" && type != "TensorList" && type != "None") return type;
+    at = end + 1;
+  }
+  return {};
+}
+
+std::string_view TypeOf(const Trace& trace, SliceId op) {
+  for (SliceId at = op; at.valid(); at = trace.slices.parent[at.value])
+    if (const std::string_view type = FirstType(trace.Text(trace.slices.input_types[at.value])); !type.empty()) return type;
+  return {};
+}
+
+Sums Collect(const TraceTimeline& timeline, int32_t device) {
+  Sums sums;
+  const Trace& trace = timeline.trace();
+  const GpuOpTable& ops = trace.gpu_ops;
+  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    const GpuOpClass kind = ops.op_class[row];
+    if (ops.kind[row] != GpuOpKind::kKernel || ops.device[row] != device || kind == GpuOpClass::kCommunication) continue;
+    sums.kernel_ns += ops.dur_ns[row];
+    if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
+    const MatrixUnit unit = ops.matrix_unit[row];
+    sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
+    if (const auto type = TypeOf(trace, ops.op[row]); !type.empty()) sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
+    if (unit == MatrixUnit::kNo && (!sums.longest_off.valid() || ops.dur_ns[row] > ops.dur_ns[sums.longest_off.value]))
+      sums.longest_off = GpuOpId(row);
+  }
+  return sums;
+}
+
+std::string_view MostOf(const std::map<std::string_view, int64_t>& times) {
+  const auto most = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == times.end() ? std::string_view() : most->first;
+}
+
+std::string_view DtypeOf(const Sums& sums) {
+  for (const MatrixUnit unit : {MatrixUnit::kNo, MatrixUnit::kYes, MatrixUnit::kUnknown})
+    if (const auto type = MostOf(sums.dtype_ns[static_cast<size_t>(unit)]); !type.empty()) return type;
+  return {};
+}
+
+int64_t Wide(int32_t value) { return value == kAbsent32 ? kAbsent : value; }
+
+void DescribeDevice(const Trace& trace, int32_t device, Table::RowWriter& row) {
+  const DeviceTable& devices = trace.devices;
+  for (size_t at = 0; at < devices.size(); ++at) {
+    if (devices.device[at] != device) continue;
+    row.TextOrNull(trace.Text(devices.name[at])).Text(ToString(devices.vendor[at]));
+    row.Int(Wide(devices.compute_major[at])).Int(Wide(devices.compute_minor[at]));
+    return;
+  }
+  row.Null().Null().Null().Null();
+}
+
+void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
+  const Sums sums = Collect(timeline, device);
+  const int64_t unknown = sums.unit_ns[0], off = sums.unit_ns[1], on = sums.unit_ns[2], matrix = unknown + off + on;
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(device);
+  DescribeDevice(timeline.trace(), device, row);
+  row.Int(sums.kernel_ns).Int(matrix).Int(on).Int(off).Int(unknown);
+  row.Real(ShareOf(matrix, sums.kernel_ns)).Real(ShareOf(on, on + off)).TextOrNull(DtypeOf(sums));
+  row.Int(timeline.of->Id(sums.longest_off));
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("matrix_work", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(matrix_work) = {.name = "matrix_work",
+                         .help = "Matrix products, convolutions, attention per device: share, and on matrix units or not",
+                         .columns = kColumns,
+                         .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Synchronisations by where they come from. What a wait costs shows after it: the device has run dry, and until the host has
+// launched again it is idle. `idle_after_ns` is that time: idle gaps that began while the host was in the wait, without what
+// the data loader took of them.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/open_slice.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "device, stream, event, stream_wait, implicit (a copy that blocks)"},
+    {"call", kText, "", "the host call; NULL: only the recorder's own row is known"},
+    {"operator", kText, "", "outermost operator around it, e.g. aten::item"},
+    {"annotation", kText, "", "innermost annotation around it that is not the step"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"calls", kInt, "", "how many"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"wait_ns", kInt, "ns", "time threads (stream_wait: streams) were held up; NULL: not recorded"},
+    {"mean_wait_ns", kInt, "ns", "mean"},
+    {"max_wait_ns", kInt, "ns", "longest"},
+    {"drained", kInt, "", "of the calls: a device ran out of work during the wait"},
+    {"idle_after_ns", kInt, "ns", "idle time that began during the waits, data loading aside, mean over the devices"},
+    {"sync_id", kInt, "id:sync", "the longest"},
+    {"slice_id", kInt, "id:slice", "its host call"},
+};
+
+struct Group {
+  int64_t calls = 0, wait_ns = kAbsent, timed = 0, drained = 0, idle_ns = 0;
+  uint32_t longest = 0;
+};
+using Key = std::tuple<SyncKind, std::string_view, std::string_view, std::string_view, std::string_view>;
+
+// The host's waits by start, to find the one during which a gap began.
+class HostWaits {
+ public:
+  explicit HostWaits(const SyncTable& syncs) : syncs_(syncs) {
+    for (uint32_t row = 0; row < syncs.size(); ++row)
+      if (syncs.slice[row].valid() && syncs.kind[row] != SyncKind::kStreamWait) rows_.push_back(row);
+  }
+  // The latest to start of those that contain `ts`; kNoRowValue: none. Times come in ascending order.
+  uint32_t At(int64_t ts) {
+    while (next_ < rows_.size() && syncs_.ts_ns[rows_[next_]] <= ts) ++next_;
+    constexpr size_t kThreads = 8;  // waits of other threads that started later and are over
+    for (size_t back = 1; back <= std::min(next_, kThreads); ++back) {
+      const uint32_t row = rows_[next_ - back];
+      if (syncs_.ts_ns[row] + syncs_.dur_ns[row] >= ts) return row;
+    }
+    return kNoRowValue;
+  }
+
+ private:
+  const SyncTable& syncs_;
+  std::vector<uint32_t> rows_;
+  size_t next_ = 0;
+};
+
+struct After {
+  std::vector<int64_t> idle_ns;  // by row of the sync table
+  std::vector<uint8_t> drained;
+};
+
+After IdleAfter(const TraceTimeline& timeline) {
+  const SyncTable& syncs = timeline.trace().syncs;
+  After after{std::vector<int64_t>(syncs.size()), std::vector<uint8_t>(syncs.size())};
+  for (const DeviceTimeline& device : timeline.devices) {
+    HostWaits waits(syncs);
+    for (const IdleGap& gap : device.gaps) {
+      const uint32_t row = waits.At(gap.span.start);
+      if (row == kNoRowValue) continue;
+      after.drained[row] = 1;
+      for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
+        if (device.parts[part].cause != IdleCause::kData)
+          after.idle_ns[row] += device.PartEnd(gap, part) - device.parts[part].start;
+    }
+  }
+  return after;
+}
+
+Key KeyOf(const Trace& trace, uint32_t row) {
+  const SliceId slice = trace.syncs.slice[row];
+  const HostContext context = ContextOf(trace, slice);
+  const std::string_view call = slice.valid() ? trace.Text(trace.slices.name[slice.value]) : std::string_view();
+  return {trace.syncs.kind[row], call, context.operator_name, context.annotation, context.source_line};
+}
+
+std::map<Key, Group> Collect(const TraceTimeline& timeline) {
+  const Trace& trace = timeline.trace();
+  const SyncTable& syncs = trace.syncs;
+  const After after = IdleAfter(timeline);
+  std::map<Key, Group> groups;
+  const RowRange rows = RowsWithin(syncs.ts_ns, timeline.window.host);
+  for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
+    Group& group = groups[KeyOf(trace, row)];
+    const int64_t wait = syncs.wait_ns[row];
+    if (group.calls++ == 0 || wait > syncs.wait_ns[group.longest]) group.longest = row;
+    if (wait != kAbsent) group.wait_ns = (group.timed++ == 0 ? 0 : group.wait_ns) + wait;
+    group.drained += after.drained[row];
+    group.idle_ns += after.idle_ns[row];
+  }
+  return groups;
+}
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const std::map<Key, Group> groups = Collect(timeline);
+  std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second.wait_ns > b.second.wait_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  const auto devices = static_cast<int64_t>(timeline.devices.size());
+  const SyncTable& syncs = timeline.trace().syncs;
+  for (const auto& [key, group] : ordered) {
+    const auto& [kind, call, operator_name, annotation, source_line] = key;
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(ToString(kind)).TextOrNull(call).TextOrNull(operator_name).TextOrNull(annotation).TextOrNull(source_line);
+    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.wait_ns);
+    row.Int(group.timed > 0 ? group.wait_ns / group.timed : kAbsent).Int(syncs.wait_ns[group.longest]);
+    row.Int(group.drained).Int(devices > 0 ? group.idle_ns / devices : kAbsent);
+    row.Int(timeline.of->base.sync + group.longest).Int(timeline.of->Id(syncs.slice[group.longest]));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("syncs", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(syncs) = {.name = "syncs",
+                   .help = "Synchronisations by call, operator and source line: waits, and the idle time that follows them",
+                   .columns = kColumns,
+                   .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/docs/pages.h"
+#include "cli/output.h"
+
+namespace gapless {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct State {
+  std::string path;
+  std::string_view what;  // "same", "written", "stale", "missing", "extra"
+};
+
+std::string ReadAll(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Files in docs/reference that no page is for.
+void AddExtras(const fs::path& root, const std::vector<Page>& pages, std::vector<State>& states) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(root / "reference", ignored)) {
+    const std::string path = "reference/" + entry.path().filename().string();
+    bool known = false;
+    for (const Page& page : pages) known = known || page.path == path;
+    if (!known && entry.path().extension() == ".md") states.push_back({path, "extra"});
+  }
+}
+
+Result<void> WritePage(const fs::path& path, const std::string& text) {
+  std::error_code code;
+  fs::create_directories(path.parent_path(), code);
+  if (code) return Fail(ErrorCode::kEnvironment, "cannot make the folder: " + code.message(), path.parent_path().string());
+  return WriteFile(path.string(), text);
+}
+
+std::string AsJson(const std::vector<State>& states) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Key("pages");
+  json.BeginArray();
+  for (const State& state : states) {
+    json.BeginObject();
+    json.Field("path", state.path);
+    json.Field("state", state.what);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+std::string AsText(const std::vector<State>& states, bool check) {
+  std::string out;
+  size_t changed = 0;
+  for (const State& state : states) {
+    if (state.what == "same") continue;
+    ++changed;
+    out += StrCat(state.what, "  ", Printable(state.path), "\n");
+  }
+  if (changed == 0) return StrCat("all ", states.size(), " pages are fresh\n");
+  return check ? out + "run `gapless docs` to write them again (an extra page is to be removed)\n" : out;
+}
+
+Result<int> Execute(const Arguments& arguments, Session&) {
+  const bool check = arguments.Has("check");
+  const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];
+  std::error_code ignored;
+  if (!fs::is_directory(root, ignored)) {
+    return Fail(ErrorCode::kUsage, "there is no folder for the pages", root.string(), "gapless docs FOLDER");
+  }
+  const std::vector<Page> pages = GeneratedPages();
+  std::vector<State> states;
+  for (const Page& page : pages) {
+    const fs::path path = root / page.path;
+    const bool exists = fs::exists(path, ignored);
+    const bool same = exists && ReadAll(path) == page.text;
+    if (!same && !check) GAPLESS_TRY(WritePage(path, page.text));
+    states.push_back({page.path, same ? "same" : !check ? "written" : exists ? "stale" : "missing"});
+  }
+  AddExtras(root, pages, states);
+  bool fresh = true;
+  for (const State& state : states) fresh = fresh && state.what == "same";
+  auto printed = PrintTextOrJson(arguments, [&] { return AsText(states, check); }, [&] { return AsJson(states); });
+  if (!printed) return printed;
+  return check && !fresh ? 1 : 0;
+}
+
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "FOLDER", .help = "where the pages are; docs when not given", .min = 0, .max = 1, .is_path = true}};
+constexpr OptionSpec kOptions[] = {{.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
+constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
+
+}  // namespace
+
+COMMAND(docs) = {.name = "docs",
+                 .help = "Write the reference pages, man page and completions",
+                 .about = "Writes the pages that are made from the program itself into a folder: the reference of commands, "
+                          "tables, analyses, rules and formats, the man page, and the completions of bash, zsh and fish.",
+                 .positionals = kPositionals,
+                 .options = kOptions,
+                 .examples = kExamples,
+                 .run = Execute};
+
+}  // namespace gapless

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manual page, in the man(7) macros.
+#include "base/strings.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/docs/pages.h"
+#include "cli/usage.h"
+
+namespace gapless {
+namespace {
+
+// Text for roff: backslashes, dashes that must stay dashes, and lines that would start with a control character.
+std::string Roff(std::string_view text) {
+  std::string out;
+  bool line_start = true;
+  for (const char c : text) {
+    if (line_start && (c == '.' || c == '\'')) out += "\\&";
+    line_start = c == '\n';
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Paragraphs(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : Split(text, '\n')) out += line.empty() ? "" : StrCat(".PP\n", Roff(line), "\n");
+  return out;
+}
+
+std::string Term(const std::string& term, std::string_view text) {
+  return StrCat(".TP\n\\fB", Roff(term), "\\fR\n", Roff(text), "\n");
+}
+
+std::string Verb(const Command& command) {
+  std::string out = StrCat(".SS ", command.name, "\n", Roff(command.help), ".\n", Paragraphs(command.about));
+  for (const PositionalSpec& positional : command.positionals) out += Term(PositionalSyntax(positional), positional.help);
+  for (const OptionSpec& option : OptionsOf(command)) out += Term(OptionSyntax(option), option.help);
+  return out;
+}
+
+}  // namespace
+
+std::string ManPage() {
+  std::string out = StrCat(".\\\" Written by `gapless docs`.\n.TH GAPLESS 1 \"\" \"gapless ", kVersion, "\" \"User Commands\"\n");
+  out += StrCat(".SH NAME\ngapless \\- ", Roff(kOneLiner), "\n");
+  out += ".SH SYNOPSIS\n.B gapless\n.I VERB\n.RI [ ARGUMENT ...]\n";
+  out += ".SH VERBS\n";
+  for (const Command* command : AllCommands()) out += Verb(*command);
+  out += ".SH EXIT STATUS\n";
+  for (const ExitCode& exit : ExitCodes()) out += Term(StrCat(exit.code), exit.what);
+  out += ".SH ENVIRONMENT\n";
+  out += Term("NO_COLOR", "No colour, whatever its value.");
+  out += Term("COLUMNS", "Width of the output.");
+  out += Term("GAPLESS_THREADS", "Threads to read and analyse with.");
+  out += Term("GAPLESS_LOG", "What is logged to standard error: debug, info, warning, error or off.");
+  out += Term("XDG_CACHE_HOME", "Where the column cache is kept, in a folder gapless.");
+  out += ".SH EXAMPLES\n";
+  for (const Command* command : AllCommands()) {
+    for (const Example& example : command->examples) {
+      out += StrCat(".PP\n", Roff(example.what), ":\n.PP\n.nf\n.RS\n", Roff(example.line), "\n.RE\n.fi\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace gapless

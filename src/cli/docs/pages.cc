@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/docs/pages.h"
+
+namespace gapless {
+
+std::vector<Page> GeneratedPages() {
+  return {
+      {"completion/_gapless", ZshCompletion()},      {"completion/gapless.bash", BashCompletion()},
+      {"completion/gapless.fish", FishCompletion()}, {"man/gapless.1", ManPage()},
+      {"reference/analyses.md", AnalysesPage()},     {"reference/commands.md", CommandsPage()},
+      {"reference/formats.md", FormatsPage()},       {"reference/rules.md", RulesPage()},
+      {"reference/tables.md", TablesPage()},
+  };
+}
+
+}  // namespace gapless

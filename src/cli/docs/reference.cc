@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of docs/reference/.
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/docs/pages.h"
+#include "cli/usage.h"
+#include "diagnose/rule.h"
+#include "ingest/reader.h"
+#include "query/database.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kTypes[] = {"integer", "real", "text"};
+constexpr int kHelpWidth = 100;
+
+std::string Start(std::string_view title, std::string_view what) {
+  return StrCat("<!-- Written by `gapless docs`. Change the sources and run it again. -->\n\n# ", title, "\n\n", what, "\n");
+}
+
+// A text inside a cell of a table.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
+  std::string out = "\n| column | type | unit | what it is |\n|---|---|---|---|\n";
+  for (const ColumnSpec& column : columns) {
+    const std::string unit = column.unit.starts_with("id:") ? StrCat("id of ", column.unit.substr(3)) : std::string(column.unit);
+    out += StrCat("| `", column.name, "` | ", kTypes[static_cast<size_t>(column.type)], " | ", unit, " | ", Cell(column.help), " |\n");
+  }
+  return out;
+}
+
+std::string TablesOf(bool analyses) {
+  std::string out;
+  for (const SqlTableInfo& table : DescribeSqlTables()) {
+    if (table.is_analysis == analyses) out += StrCat("\n## ", table.name, "\n\n", table.help, ".\n", ColumnTable(table.columns));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string TablesPage() {
+  return Start("Tables",
+               "What `gapless query` reads. Each table shows the primary recordings of the run; `all_` before its name also\n"
+               "shows supplements and other executions of the program. Times are integers in nanoseconds from the start of the\n"
+               "run. A column `x_id` names a row of table `x`. NULL means that something was not recorded.\n"
+               "The [analyses](analyses.md) are tables, too.") +
+         TablesOf(false);
+}
+
+std::string AnalysesPage() {
+  return Start("Analyses", "Tables that are worked out from the recording when a query or a rule first asks for them.") + TablesOf(true);
+}
+
+std::string RulesPage() {
+  std::string out = Start("Rules", "What `gapless analyze` looks for. `--only` and `--without` take the names.");
+  for (const Rule* rule : AllRules()) {
+    out += StrCat("\n## ", rule->id, "\n\n", rule->title, " (`", ToString(rule->type), "`).\n\n", rule->why, "\n");
+    out += "\nLooks at:";
+    for (const std::string_view need : rule->needs) out += StrCat(" [", need, "](analyses.md#", need, ")");
+    out += "\n";
+  }
+  return out;
+}
+
+std::string FormatsPage() {
+  std::string out = Start("Formats", "Recordings that can be read. The content decides, not the name; files may be compressed with gzip\n"
+                                     "or zstd, and several may lie in a folder or a `.tar.gz`.");
+  out += "\n| format | files | what it is |\n|---|---|---|\n";
+  for (const Reader* reader : AllReaders()) {
+    const std::vector<std::string> extensions(reader->extensions.begin(), reader->extensions.end());
+    out += StrCat("| ", reader->name, " | ", Join(extensions, " "), " | ", Cell(reader->help), " |\n");
+  }
+  return out;
+}
+
+std::string CommandsPage() {
+  std::string out = Start("Commands", "The program `gapless` and its verbs.");
+  for (const Command* command : AllCommands()) {
+    out += StrCat("\n## ", command->name, "\n\n", command->help, ".\n\n```text\n", HelpOf(*command, kHelpWidth), "```\n");
+  }
+  out += "\n## Exit status\n\n| status | meaning |\n|---|---|\n";
+  for (const ExitCode& exit : ExitCodes()) out += StrCat("| ", exit.code, " | ", exit.what, " |\n");
+  return out;
+}
+
+}  // namespace gapless

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// First estimate of what a fix buys: Amdahl's law over the intervals at stake, before anything is simulated.
+//
+// A rule says how much of the analysed time would go away at least, probably and at most; the step then shrinks by that
+// share. The bounds are of what was seen idle or running, so they cannot promise more than there is. A simulator that
+// replays the trace replaces this function: it gets the item of `predict --what` and returns the same Gain.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/bottleneck.h"
+#include "diagnose/ledger_view.h"
+
+namespace gapless {
+
+struct TimeAtStake {
+  std::string_view fix;   // item of `predict --what`
+  int64_t wall_ns = 0;    // all of the analysed time, over the devices at stake
+  double low_ns = 0, expected_ns = 0, high_ns = 0;  // of it would go away
+  double confidence = 0;  // 0–1
+};
+
+// Orders and bounds the three (0 ≤ low ≤ expected ≤ high < wall) and turns them into speedup factors.
+Gain EstimateGain(const TimeAtStake& stake);
+
+// Of removing all bottlenecks together. Gains over the same kind of time do not add up: those that remove idle time together
+// remove at most all idle time, those that shorten kernels at most what the kernels take, and so for communication.
+// Bottlenecks without a gain count for nothing.
+Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger);
+
+}  // namespace gapless

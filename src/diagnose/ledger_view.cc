@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/ledger_view.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "trace/table.h"
+
+namespace gapless {
+namespace {
+
+struct Part {
+  std::string_view column;
+  int64_t DeviceBreakdown::* member;
+};
+constexpr Part kParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
+                           {"compute_ns", &DeviceBreakdown::compute_ns},
+                           {"exposed_comm_ns", &DeviceBreakdown::exposed_comm_ns},
+                           {"exposed_copy_ns", &DeviceBreakdown::exposed_copy_ns},
+                           {"idle_ns", &DeviceBreakdown::idle_ns},
+                           {"idle_data_ns", &DeviceBreakdown::idle_data_ns},
+                           {"idle_launch_ns", &DeviceBreakdown::idle_launch_ns},
+                           {"idle_sync_ns", &DeviceBreakdown::idle_sync_ns},
+                           {"idle_host_ns", &DeviceBreakdown::idle_host_ns},
+                           {"idle_unknown_ns", &DeviceBreakdown::idle_unknown_ns}};
+
+double ShareIn(const DeviceBreakdown& device, int64_t ns) {
+  return device.wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(device.wall_ns) : 0;
+}
+
+std::string NameIn(const Run& run, int64_t trace_index, int32_t device) {
+  for (const RunTrace& one : run.traces()) {
+    if (one.index != trace_index) continue;
+    const DeviceTable& devices = one.trace->devices;
+    for (size_t row = 0; row < devices.size(); ++row)
+      if (devices.device[row] == device) return std::string(one.trace->Text(devices.name[row]));
+  }
+  return {};
+}
+
+}  // namespace
+
+double LedgerView::Share(int64_t ns) const { return ShareIn(total, ns); }
+
+std::string LedgerView::CostText(int64_t ns) const {
+  if (step_rows > 0) return StrCat(FormatDuration(ns / step_rows), " of every step");
+  const auto count = static_cast<int64_t>(std::max<size_t>(1, devices.size()));
+  return StrCat(FormatDuration(ns / count), " of ", FormatDuration(total.wall_ns / count), " recorded");
+}
+
+std::string LedgerView::WorstText(int64_t DeviceBreakdown::* part) const {
+  if (devices.size() < 2) return {};
+  const auto share = [&](const DeviceBreakdown& device) { return ShareIn(device, device.*part); };
+  const auto [least, most] = std::minmax_element(devices.begin(), devices.end(),
+                                                 [&](const auto& a, const auto& b) { return share(a) < share(b); });
+  constexpr double kSame = 0.02;  // of the step
+  if (share(*most) - share(*least) < kSame) return {};
+  const std::string who = most->rank != kAbsent ? StrCat("rank ", most->rank) : StrCat("device ", most->device);
+  return StrCat("; ", who, " is worst with ", FormatPercent(share(*most)));
+}
+
+LedgerView ReadLedger(Tables& tables) {
+  LedgerView view;
+  const Table& ledger = tables.Get("ledger");
+  const int step = ledger.Find("step");
+  for (size_t row = 0; row < ledger.rows(); ++row) {
+    if (!ledger.IsNull(row, step)) {
+      ++view.step_rows;
+      continue;
+    }
+    DeviceBreakdown device;
+    device.trace = ledger.Int(row, "trace");
+    device.rank = ledger.IsNull(row, "rank") ? kAbsent : ledger.Int(row, "rank");
+    device.device = static_cast<int32_t>(ledger.Int(row, "device"));
+    device.device_name = NameIn(tables.run(), device.trace, device.device);
+    for (const Part& part : kParts) {
+      device.*part.member = ledger.Int(row, part.column);
+      view.total.*part.member += device.*part.member;
+    }
+    view.devices.push_back(std::move(device));
+  }
+  return view;
+}
+
+}  // namespace gapless

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "diagnose/rule.h"
+
+namespace gapless {
+
+std::string_view ToString(BottleneckType type) {
+  static constexpr std::array<std::string_view, 8> kNames = {"KERNEL_EFFICIENCY", "MEMORY_BANDWIDTH", "DATA_LOADING",
+                                                             "CPU_GPU_SYNC",      "MULTI_GPU_COMM",   "MEMORY_ALLOCATION",
+                                                             "LAUNCH_BOUND",      "HOST_BOUND"};
+  return static_cast<size_t>(type) < kNames.size() ? kNames[static_cast<size_t>(type)] : "?";
+}
+
+double SeverityOfShare(double share_of_step) {
+  constexpr double kScale = 0.15;
+  return 1 - std::exp(-std::max(0.0, share_of_step) / kScale);
+}
+
+Diagnosis Diagnose(Tables& tables) {
+  Diagnosis diagnosis;
+  for (const Rule* rule : AllRules()) {
+    Result<std::vector<Bottleneck>> found = rule->check(tables);
+    if (!found) {
+      diagnosis.failures.push_back({rule->id, found.error()});
+      continue;
+    }
+    for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
+  }
+  const auto expected = [](const Bottleneck& one) { return one.gain ? one.gain->expected : 1.0; };
+  std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), [&](const Bottleneck& a, const Bottleneck& b) {
+    return expected(a) != expected(b) ? expected(a) > expected(b) : a.severity > b.severity;
+  });
+  return diagnosis;
+}
+
+}  // namespace gapless

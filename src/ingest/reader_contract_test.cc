@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every reader must do, over the whole table of readers: each is given every prefix of its sample at 4 KiB steps and a
+// thousand mutations of it, and must answer with a trace or an error that says what to do; never crash, never hang.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+
+#include "ingest/load.h"
+#include "ingest/memory_source.h"
+#include "ingest/reader.h"
+
+namespace gapless {
+namespace {
+
+// A sample of each format, from samples/.
+const std::map<std::string_view, std::string> kSamples = {{"kineto", "samples/resnet50_v100.pt.trace.json.gz"}};
+
+std::string Decompressed(const std::string& path) {
+  auto source = OpenFile(path);
+  if (!source) return {};
+  auto stream = (*source)->Open();
+  std::string all, buffer(1 << 20, '\0');
+  while (stream) {
+    auto got = (*stream)->Read(buffer.data(), buffer.size());
+    if (!got || *got == 0) break;
+    all.append(buffer, 0, *got);
+  }
+  return all;
+}
+
+class ReaderContract : public ::testing::TestWithParam<const Reader*> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(kSamples.contains(GetParam()->name)) << "add a sample of this format to kSamples";
+    sample_ = Decompressed(kSamples.at(GetParam()->name));
+    ASSERT_FALSE(sample_.empty()) << "run from the project's folder";
+  }
+  // The sample's head and tail, short enough to be read a thousand times.
+  std::string Short() const { return sample_.substr(0, 150'000) + sample_.substr(sample_.size() - 30'000); }
+  void ExpectTraceOrError(const std::string& bytes) {
+    MemorySource source(bytes);
+    const auto trace = ReadTrace(source, {.pool = pool_});
+    if (!trace) {
+      EXPECT_FALSE(trace.error().message.empty());
+      EXPECT_FALSE(trace.error().hint.empty()) << trace.error().message;
+    }
+  }
+  std::string sample_;
+  ThreadPool pool_{2};
+};
+
+TEST_P(ReaderContract, DescribesItself) {
+  const Reader& reader = *GetParam();
+  EXPECT_FALSE(reader.help.empty());
+  EXPECT_LE(reader.help.size(), 100U);
+  EXPECT_EQ(reader.help.find('\n'), std::string_view::npos);
+  EXPECT_FALSE(reader.extensions.empty());
+}
+
+TEST_P(ReaderContract, KnowsItsOwnSampleAndNoOther) {
+  for (const auto& [name, path] : kSamples) {
+    const std::string head = Decompressed(path).substr(0, 65536);
+    EXPECT_EQ(GetParam()->sniff(head) == Sniff::kYes, name == GetParam()->name) << name;
+  }
+  EXPECT_EQ(GetParam()->sniff(""), Sniff::kNo);
+}
+
+TEST_P(ReaderContract, SurvivesEveryPrefix) {
+  const std::string bytes = sample_.substr(0, 2 << 20);
+  for (size_t size = 0; size <= bytes.size(); size += 4096) ExpectTraceOrError(bytes.substr(0, size));
+}
+
+TEST_P(ReaderContract, SurvivesAThousandMutations) {
+  const std::string sample = Short();
+  std::mt19937 random(20231);
+  for (int i = 0; i < 1000; ++i) {
+    std::string mutated = sample;
+    for (unsigned edit = 0; edit <= random() % 8; ++edit) {
+      const size_t at = random() % mutated.size();
+      switch (random() % 4) {
+        case 0: mutated[at] = static_cast<char>(random()); break;
+        case 1: mutated.erase(at, random() % 200); break;
+        case 2: mutated.insert(at, sample.substr(random() % sample.size(), random() % 200)); break;
+        default: mutated[at] = "{}[],:\"\\0-.e"[random() % 12]; break;
+      }
+    }
+    ExpectTraceOrError(mutated);
+  }
+}
+
+TEST_P(ReaderContract, ReadsTheSameTwice) {
+  MemorySource source(sample_);
+  const auto a = ReadTrace(source, {.pool = pool_});
+  const auto b = ReadTrace(source, {.pool = pool_});
+  ASSERT_TRUE(a && b);
+  ASSERT_EQ(a->slices.size(), b->slices.size());
+  EXPECT_TRUE(std::equal(a->slices.name.begin(), a->slices.name.end(), b->slices.name.begin()));
+  EXPECT_TRUE(std::equal(a->gpu_ops.launch.begin(), a->gpu_ops.launch.end(), b->gpu_ops.launch.begin()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, ReaderContract, ::testing::ValuesIn(AllReaders().begin(), AllReaders().end()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST(Readers, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const Reader* reader : AllReaders()) EXPECT_TRUE(names.insert(reader->name).second) << reader->name;
+}
+
+}  // namespace
+}  // namespace gapless

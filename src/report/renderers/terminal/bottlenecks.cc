@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/strings.h"
+#include "report/renderers/terminal/sections.h"
+
+namespace gapless {
+namespace {
+
+constexpr double kCritical = 0.7, kWarning = 0.4;  // of severity
+constexpr int kMargin = 4;                         // " 1  "
+constexpr size_t kMostEvidence = 2;                // lines per bottleneck; -v shows all
+
+std::string Factor(double value) { return FormatNumber(value, value < 9.995 ? 2 : 1) + "×"; }
+
+std::string GainText(const Gain& gain) {
+  return StrCat(Factor(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
+}
+
+Tone ToneOf(double severity) {
+  return severity > kCritical ? Tone::kCritical : severity >= kWarning ? Tone::kWarning : Tone::kDim;
+}
+
+std::string_view WordOf(double severity) {
+  return severity > kCritical ? "critical" : severity >= kWarning ? "warning" : "minor";
+}
+
+void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone, std::string_view lead = "") {
+  const int indent = kMargin + DisplayWidth(lead);
+  bool first = true;
+  for (const std::string& line : WrapWords(Printable(text), paint.width() - indent)) {
+    out += std::string(kMargin, ' ') + (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' '));
+    out += paint.In(tone, line) + "\n";
+    first = false;
+  }
+}
+
+// "DATA_LOADING · critical · 20.1 % of the step · train.py:41"
+std::string Label(const Bottleneck& bottleneck) {
+  std::vector<std::string> items = {std::string(ToString(bottleneck.type)), std::string(WordOf(bottleneck.severity))};
+  if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
+  for (const Evidence& evidence : bottleneck.evidence) {
+    if (evidence.source.empty()) continue;
+    items.push_back(evidence.source);
+    break;
+  }
+  return Join(items, " · ");
+}
+
+std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
+  const std::string gain = bottleneck.gain ? GainText(*bottleneck.gain) : "";
+  const int room = paint.width() - kMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
+  const std::vector<std::string> title = WrapWords(Printable(bottleneck.title), room);
+  std::string out;
+  for (size_t i = 0; i < title.size(); ++i) {
+    const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kMargin) : std::string(kMargin, ' ');
+    out += paint.In(ToneOf(bottleneck.severity), lead);
+    out += paint.In(Tone::kBold, i == 0 && !gain.empty() ? PadRight(title[i], room) : title[i]);
+    if (i == 0 && !gain.empty()) out += "  " + paint.In(Tone::kGood, gain);
+    out += "\n";
+  }
+  AppendIndented(out, Label(bottleneck), paint, Tone::kDim);
+  if (paint.verbose()) AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
+  size_t shown = 0;
+  for (const Evidence& evidence : bottleneck.evidence) {
+    if (!paint.verbose() && shown++ == kMostEvidence) break;
+    AppendIndented(out, evidence.text, paint, Tone::kPlain, "· ");
+  }
+  for (const Recommendation& advice : bottleneck.recommendations) {
+    const std::string effort = advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")");
+    AppendIndented(out, advice.text + effort, paint, Tone::kHost, "→ ");
+    if (!paint.verbose()) continue;
+    for (const std::string_view line : Split(advice.code, '\n')) AppendIndented(out, line, paint, Tone::kPlain, "    ");
+  }
+  return out;
+}
+
+std::string Together(const Report& report, const Paint& paint) {
+  const auto& gain = report.summary.estimated_speedup;
+  if (!gain || report.diagnosis.bottlenecks.size() < 2) return {};
+  std::string out = StrCat("fixing all ", report.diagnosis.bottlenecks.size(), " together: ", paint.In(Tone::kGood, GainText(*gain)));
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string BottlenecksSection(const Report& report, const Paint& paint) {
+  const auto& found = report.diagnosis.bottlenecks;
+  if (report.summary.total.wall_ns == 0 && found.empty()) return {};
+  if (found.empty()) return paint.In(Tone::kBold, "no bottleneck found") + ": no rule saw enough time at stake\n";
+  std::string out = paint.In(Tone::kBold, "what to fix, by what it buys") + "\n";
+  for (size_t i = 0; i < found.size(); ++i) out += One(i + 1, found[i], paint);
+  const std::string together = Together(report, paint);
+  return out + together;
+}
+
+}  // namespace gapless

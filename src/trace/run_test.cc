@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/run.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/builder.h"
+
+namespace gapless {
+namespace {
+
+using Job = Run;  // inside a test, Run is the test's own method
+
+// A recording of one process from `start` (wall clock) on, `rows` slices of 10 ns.
+std::shared_ptr<const Trace> Recording(int64_t rank, int64_t pid, int64_t start, int rows, std::string path = "x") {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (int i = 0; i < rows; ++i) shard.Add(SliceRow{.name = shard.Text("op"), .pid = pid, .tid = 1, .ts_ns = start + i * 10, .dur_ns = 10});
+  builder.info().rank = rank;
+  builder.info().start_unix_ns = start;
+  builder.info().path = std::move(path);
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+
+TEST(Run, RanksAreOneExecutionInRankOrder) {
+  const Job run({Recording(1, 11, 1050, 10), Recording(0, 10, 1000, 10)});
+  ASSERT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.traces()[0].rank(), 0);
+  EXPECT_EQ(run.traces()[1].ts_shift_ns, 50);
+  EXPECT_EQ(run.traces()[1].Id(SliceId(0)), 10);  // ids go on where the first trace's end
+}
+
+TEST(Run, TheSameStretchTwiceIsCountedOnce) {
+  const Job run({Recording(0, 10, 1000, 10, "a"), Recording(0, 10, 1000, 12, "b")});
+  ASSERT_EQ(run.primary().size(), 1U);
+  EXPECT_EQ(run.primary()[0]->trace->info.path, "b");  // the one with more in it
+  EXPECT_EQ(run.traces()[0].role, Role::kSupplement);
+}
+
+TEST(Run, EqualCopiesLeaveExactlyOnePrimary) {
+  const Job run({Recording(0, 10, 1000, 10, "a"), Recording(0, 10, 1000, 10, "b"), Recording(0, 10, 1000, 10, "c")});
+  EXPECT_EQ(run.primary().size(), 1U);
+}
+
+TEST(Run, TwoStretchesOfOneProcessAreBothPrimary) {
+  const Job run({Recording(0, 10, 1000, 10), Recording(0, 10, 5000, 10)});
+  EXPECT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.traces()[1].execution, 0);
+}
+
+TEST(Run, TheSameRankInAnotherProcessIsAnotherExecution) {
+  const Job run({Recording(0, 10, 1000, 10), Recording(0, 99, 5000, 10)});
+  ASSERT_EQ(run.primary().size(), 1U);
+  EXPECT_EQ(run.traces()[1].execution, 1);
+  EXPECT_EQ(run.traces()[1].ts_shift_ns, 0);  // on its own time axis
+}
+
+TEST(Run, ProcessesWithoutRanksBelongTogetherWhenTheyOverlapInTime) {
+  EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 1050, 10)}).primary().size(), 2U);
+  EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 9000, 10)}).primary().size(), 1U);
+}
+
+}  // namespace
+}  // namespace gapless
