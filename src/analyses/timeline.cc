@@ -89,10 +89,17 @@ class Attribution {
     const int64_t call_end = call_start + trace_.slices.dur_ns[launch.value];
     const int64_t issued = std::clamp(call_start, g0, g1), queued = std::clamp(call_end, g0, g1);
     AddThread(launch, g0, issued);
-    Add(issued, queued, IdleCause::kLaunch, launch);
+    Add(issued, queued, CopiesWhileCalled(launch, gap.next) ? IdleCause::kSync : IdleCause::kLaunch, launch);
     const bool fresh = call_end > g0;
     const bool own_cost = g1 - queued <= (fresh ? kFreshStartNs : kQueuedStartNs);
     Add(queued, g1, own_cost ? IdleCause::kLaunch : IdleCause::kUnknown, launch);
+  }
+
+  // Does the call itself move the data, or wait for it? Copies from pageable memory are staged by the calling thread.
+  bool CopiesWhileCalled(SliceId launch, GpuOpId op) const {
+    const CopyKind copy = trace_.gpu_ops.copy_kind[op.value];
+    return trace_.slices.api[launch.value] == ApiKind::kBlockingMemcpy || copy == CopyKind::kHtoDPageable ||
+           copy == CopyKind::kDtoHPageable;
   }
 
   // What the thread of `launch` did from start to end.

@@ -7,7 +7,7 @@
 //   [g0, l)           T had not come to launching it: the part is what T was doing (host_state.h). Where T had nothing
 //                     stronger than a Python frame open, the strongest state of all launching threads counts, because the
 //                     main thread waits while another one runs the backward pass, and the other way round.
-//   [max(g0,l), l_end)  launch: the call is at work.
+//   [max(g0,l), l_end)  launch: the call is at work; sync for a copy that blocks or that the call stages from pageable memory.
 //   [max(g0,l_end), g1) launch, when it is no longer than the device needs to start an operation (kQueuedStartNs when it was
 //                     queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown: the
 //                     operation waited for something that was not recorded.

@@ -24,7 +24,7 @@ std::string_view NameOf(ErrorCode code) {
 std::string DescribeError(const Error& error) {
   std::string text = StrCat("gapless: ", Printable(error.message), "\n");
   if (!error.place.empty()) text += StrCat("  at: ", Printable(error.place), "\n");
-  if (!error.hint.empty()) text += StrCat("  try: ", Printable(error.hint), "\n");
+  if (!error.hint.empty()) text += StrCat("  hint: ", Printable(error.hint), "\n");
   return text;
 }
 

@@ -84,4 +84,18 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
   return loaded;
 }
 
+void WarnOfLosses(const LoadedRun& loaded) {
+  const auto warn = [](std::string_view path, std::string_view text) {
+    std::fputs(StrCat("gapless: warning: ", Printable(path), ": ", Printable(text), "\n").c_str(), stderr);
+  };
+  for (const Error& error : loaded.failures) warn(error.place, error.message);
+  for (const RunTrace& trace : loaded.run.traces()) {
+    const ReadStatsTable& stats = trace.trace->read_stats;
+    for (size_t row = 0; row < stats.size(); ++row) {
+      if (stats.severity[row] == Severity::kInfo) continue;
+      warn(trace.trace->info.path, StrCat(trace.trace->Text(stats.text[row]), " (", FormatCount(stats.count[row]), ")"));
+    }
+  }
+}
+
 }  // namespace gapless

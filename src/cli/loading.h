@@ -26,8 +26,10 @@ inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neith
 // "0,4-7" as numbers.
 Result<std::vector<int64_t>> ParseRanks(const std::vector<std::string>& items);
 
-// Reads the paths as the options say. Shows progress when standard error is a terminal and a second has passed. Inputs that
-// failed while others could be read are in the result, and on standard error.
+// Reads the paths as the options say. Shows progress when standard error is a terminal and a second has passed.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);
+
+// For verbs whose output has no place for it: what could not be read or was lost, as warnings on standard error.
+void WarnOfLosses(const LoadedRun& loaded);
 
 }  // namespace gapless

@@ -93,7 +93,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
     const std::string names = option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
     handles[option.name] = option.takes == OptionSpec::Takes::kNothing
                                ? app.add_flag(names)
-                               : app.add_option(names, values[option.name])->expected(1)->take_all();
+                               : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
   }
   Parsed parsed;
   CLI::Option* positionals = app.add_option("positionals", parsed.positionals)->expected(-1);

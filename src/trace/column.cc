@@ -18,6 +18,8 @@ std::shared_ptr<std::byte> AllocatePages(size_t bytes) {
   }
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
+  // A column is filled once from end to end: with huge pages that takes a five-hundredth of the page faults.
+  if (bytes >= size_t{8} << 20) madvise(pages, bytes, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { munmap(p, bytes); }};
 }
 

@@ -3,6 +3,7 @@
 // Copies share the memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -34,6 +35,11 @@ class Column {
     column.data_ = reinterpret_cast<T*>(pages.get());
     column.size_ = size;
     column.owner_ = std::move(pages);
+    return column;
+  }
+  static Column OfSize(size_t size, T value) {
+    Column column = OfSize(size);
+    std::fill_n(column.data_, size, value);
     return column;
   }
   // Elements that live in memory kept alive by `owner` (a mapped file). They are never written.

@@ -34,13 +34,20 @@ struct Sums {
   GpuOpId longest_off;
 };
 
-// ["float", "float", ""] → float. Recorders write the types of all inputs, "" for what is no tensor.
+// Is it the type of a tensor's elements, as recorders write them ("float", "c10::Half", "struct c10::BFloat16")?
+bool IsElementType(std::string_view type) {
+  for (const std::string_view part : {"float", "double", "Half", "BFloat16", "Float8", "int", "char", "complex"})
+    if (type.find(part) != type.npos) return true;
+  return false;
+}
+
+// ["GenericList", "float", ""] → float. Recorders write the types of all inputs, "" for what has none.
 std::string_view FirstType(std::string_view types) {
-  for (size_t at = 0; (at = types.find('"', at)) != std::string_view::npos;) {
+  for (size_t at = 0; (at = types.find('"', at)) != types.npos;) {
     const size_t end = types.find('"', at + 1);
-    if (end == std::string_view::npos) break;
+    if (end == types.npos) break;
     const std::string_view type = types.substr(at + 1, end - at - 1);
-    if (!type.empty() && type != "Scalar" && type != "ScalarList" && type != "TensorList" && type != "None") return type;
+    if (IsElementType(type)) return type;
     at = end + 1;
   }
   return {};

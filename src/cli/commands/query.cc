@@ -170,6 +170,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (paths.empty()) return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
   const auto loaded = LoadFor(arguments, session, paths);
   if (!loaded) return Unexpected{loaded.error()};
+  WarnOfLosses(*loaded);
   GAPLESS_TRY(RunStatement(arguments, session, loaded->run, *sql));
   return 0;
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kCritical = 0.7, kWarning = 0.4;  // of severity
 constexpr int kMargin = 4;                         // " 1  "
-constexpr size_t kMostEvidence = 2;                // lines per bottleneck; -v shows all
+constexpr size_t kMostAdvice = 2;                  // per bottleneck; -v shows all
 
 std::string Factor(double value) { return FormatNumber(value, value < 9.995 ? 2 : 1) + "×"; }
 
@@ -47,7 +47,8 @@ std::string Label(const Bottleneck& bottleneck) {
   return Join(items, " · ");
 }
 
-std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
+// The title with the gain at the right end of its first line.
+std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
   const std::string gain = bottleneck.gain ? GainText(*bottleneck.gain) : "";
   const int room = paint.width() - kMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
   const std::vector<std::string> title = WrapWords(Printable(bottleneck.title), room);
@@ -59,27 +60,52 @@ std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) 
     if (i == 0 && !gain.empty()) out += "  " + paint.In(Tone::kGood, gain);
     out += "\n";
   }
-  AppendIndented(out, Label(bottleneck), paint, Tone::kDim);
-  if (paint.verbose()) AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
-  size_t shown = 0;
-  for (const Evidence& evidence : bottleneck.evidence) {
-    if (!paint.verbose() && shown++ == kMostEvidence) break;
-    AppendIndented(out, evidence.text, paint, Tone::kPlain, "· ");
+  return out;
+}
+
+// In short: the first sentence of evidence, on one line.
+void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
+  if (!paint.verbose()) {
+    if (bottleneck.evidence.empty()) return;
+    out += std::string(kMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kMargin) + "\n";
+    return;
   }
+  AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
+  std::string_view last;
+  for (const Evidence& evidence : bottleneck.evidence) {
+    if (evidence.text != last) AppendIndented(out, evidence.text, paint, Tone::kPlain, "· ");
+    last = evidence.text;
+  }
+}
+
+void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
+  std::string_view last;
+  size_t shown = 0;
   for (const Recommendation& advice : bottleneck.recommendations) {
+    if (advice.text == last) continue;
+    if (!paint.verbose() && shown++ == kMostAdvice) return;
+    last = advice.text;
     const std::string effort = advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")");
     AppendIndented(out, advice.text + effort, paint, Tone::kHost, "→ ");
-    if (!paint.verbose()) continue;
-    for (const std::string_view line : Split(advice.code, '\n')) AppendIndented(out, line, paint, Tone::kPlain, "    ");
+    if (!paint.verbose() || advice.code.empty()) continue;
+    for (const std::string_view line : Split(advice.code, '\n')) out += StrCat("        ", Printable(line), "\n");
   }
+}
+
+std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
+  std::string out = Title(place, bottleneck, paint);
+  AppendIndented(out, Label(bottleneck), paint, Tone::kDim);
+  AppendEvidence(out, bottleneck, paint);
+  AppendAdvice(out, bottleneck, paint);
   return out;
 }
 
 std::string Together(const Report& report, const Paint& paint) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain || report.diagnosis.bottlenecks.size() < 2) return {};
-  std::string out = StrCat("fixing all ", report.diagnosis.bottlenecks.size(), " together: ", paint.In(Tone::kGood, GainText(*gain)));
-  return out + "\n";
+  const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
+  const std::string factor = paint.In(Tone::kGood, GainText(*gain));
+  return StrCat("\nfixing all ", report.diagnosis.bottlenecks.size(), " together: ", factor, paint.In(Tone::kDim, method), "\n");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace gapless {
 namespace {
 
 constexpr size_t kMostRanks = 8;
+constexpr int kRankColumns = 30;         // name and bar
+constexpr double kStragglerLead = 0.10;  // of the wall time, less in communication than the rank with the most
 constexpr double kWorthSaying = 0.0005;  // of the wall time
 
 double ShareOf(int64_t part, int64_t wall) { return wall == 0 ? 0 : static_cast<double>(part) / static_cast<double>(wall); }
@@ -26,11 +28,14 @@ struct Row {
   std::vector<std::string> remarks;
 };
 
-// How much of the summed wall time one step (or, without steps, one device) stands for.
+// The mean step; without steps, the mean device. The ledger has one row per step and one, without a step, per device.
 int64_t PieceNs(const Report& report) {
-  const RunSummary& summary = report.summary;
-  if (summary.steps > 0 && summary.step_ns) return summary.step_ns->median;
-  return summary.breakdown.empty() ? 0 : summary.total.wall_ns / static_cast<int64_t>(summary.breakdown.size());
+  const Table& ledger = report.tables.Get("ledger");
+  const int step = ledger.Find("step");
+  int64_t steps = 0;
+  for (size_t row = 0; row < ledger.rows(); ++row) steps += ledger.IsNull(row, step) ? 0 : 1;
+  const auto devices = static_cast<int64_t>(report.summary.breakdown.size());
+  return report.summary.total.wall_ns / std::max<int64_t>(1, steps > 0 ? steps : devices);
 }
 
 std::string PieceOf(double share, int64_t piece_ns) {
@@ -52,16 +57,21 @@ std::vector<std::string> IdleRemarks(const DeviceBreakdown& total, int64_t piece
   return remarks;
 }
 
+// "68 %", where a digit after the point would say nothing.
+std::string RoundPercent(double share) {
+  return share == 0 || share >= 0.095 ? FormatNumber(share * 100, 0) + " %" : FormatPercent(share);
+}
+
 std::vector<Row> RowsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   const DeviceBreakdown& total = summary.total;
   std::vector<std::string> compute, copy;
   if (summary.matrix_time_share && *summary.matrix_time_share > 0) {
-    compute.push_back(StrCat("matrix work ", FormatPercent(*summary.matrix_time_share), " of kernel time"));
-    if (summary.matrix_unit_share) compute.push_back(StrCat(FormatPercent(*summary.matrix_unit_share), " of it on tensor cores"));
+    compute.push_back(StrCat("matrix work ", RoundPercent(*summary.matrix_time_share), " of kernel time"));
+    if (summary.matrix_unit_share) compute.push_back(StrCat(RoundPercent(*summary.matrix_unit_share), " of it on matrix units"));
   }
   if (summary.pageable_share && *summary.pageable_share > 0) {
-    copy.push_back(StrCat(FormatPercent(*summary.pageable_share), " of host copies pageable"));
+    copy.push_back(StrCat(RoundPercent(*summary.pageable_share), " of host copies pageable"));
   }
   return {{Tone::kCompute, "compute", total.compute_ns, compute},
           {Tone::kCommunication, "communication", total.exposed_comm_ns, {"not hidden by compute"}},
@@ -84,6 +94,20 @@ std::string LineOf(const Row& row, const Report& report, const Paint& paint) {
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
+double IdleShare(const DeviceBreakdown* device) { return ShareOf(device->idle_ns, device->wall_ns); }
+double CommShare(const DeviceBreakdown* device) { return ShareOf(device->exposed_comm_ns, device->wall_ns); }
+
+struct Marks {
+  const DeviceBreakdown* most_idle = nullptr;
+  const DeviceBreakdown* straggler = nullptr;  // waits much less in communication than the others; null: no one does
+};
+
+Marks MarksOf(const std::vector<const DeviceBreakdown*>& devices) {
+  const auto [least, most] = std::ranges::minmax_element(devices, {}, CommShare);
+  return {.most_idle = *std::ranges::max_element(devices, {}, IdleShare),
+          .straggler = CommShare(*most) - CommShare(*least) > kStragglerLead ? *least : nullptr};
+}
+
 std::string RankName(const DeviceBreakdown& device, bool several_devices) {
   std::string name = device.rank == kAbsent ? StrCat("trace ", device.trace) : StrCat("rank ", device.rank);
   if (several_devices) name += StrCat(" GPU ", device.device);
@@ -95,8 +119,9 @@ std::string RankName(const DeviceBreakdown& device, bool several_devices) {
 std::string BreakdownSection(const Report& report, const Paint& paint) {
   const RunSummary& summary = report.summary;
   if (summary.total.wall_ns == 0) return {};
-  std::string title = summary.steps > 0 ? "where a step goes" : StrCat("where the time goes, ", FormatDuration(PieceNs(report)));
-  if (summary.breakdown.size() > 1) title += StrCat(" (mean of ", summary.breakdown.size(), " GPUs)");
+  std::string title = summary.steps > 0 ? "where a step goes" : "where the time goes";
+  title += StrCat(": ", FormatDuration(PieceNs(report)), summary.steps > 0 ? " on average" : "");
+  if (summary.breakdown.size() > 1) title += StrCat(", ", summary.breakdown.size(), " GPUs");
   const std::string verdict = summary.run_class;
   const int gap = paint.width() - DisplayWidth(title) - DisplayWidth(verdict);
   std::string out = paint.In(Tone::kBold, title) + std::string(static_cast<size_t>(std::max(2, gap)), ' ') +
@@ -120,23 +145,27 @@ std::string RanksSection(const Report& report, const Paint& paint) {
     devices.push_back(&device);
   }
   if (devices.size() < 2) return {};
-  const auto idle = [](const DeviceBreakdown* device) { return ShareOf(device->idle_ns, device->wall_ns); };
-  const DeviceBreakdown* worst = *std::ranges::max_element(devices, {}, idle);
+  const Marks marks = MarksOf(devices);
   const size_t all = devices.size();
   if (!paint.verbose() && all > kMostRanks) {
-    std::ranges::stable_sort(devices, std::greater<>(), idle);
+    std::ranges::stable_sort(devices, std::greater<>(), IdleShare);
     devices.resize(kMostRanks);
   }
-  std::string out = paint.In(Tone::kBold, PadRight("ranks", 30)) + PadLeft("compute", 9) + PadLeft("comm", 9) +
+  std::string out = paint.In(Tone::kBold, PadRight("ranks", kRankColumns)) + PadLeft("compute", 9) + PadLeft("comm", 9) +
                     PadLeft("copy", 9) + PadLeft("idle", 9) + "\n";
   for (const DeviceBreakdown* device : devices) {
     const std::string name = PadRight(Ellipsize(RankName(*device, several_devices), 14), 14);
-    out += StrCat("  ", name, StackedBar(paint, BarOf(*device), 14));
+    out += StrCat("  ", name, StackedBar(paint, BarOf(*device), kRankColumns - 16));
     for (const BarPart& part : BarOf(*device)) out += PadLeft(FormatPercent(part.share), 9);
-    if (device == worst) out += " " + paint.In(Tone::kIdle, "◀ most idle");
+    if (device == marks.straggler || device == marks.most_idle) {
+      out += " " + paint.In(Tone::kIdle, device == marks.straggler ? "◀ straggler" : "◀ most idle");
+    }
     out += "\n";
   }
   if (devices.size() < all) out += StrCat("  the ", devices.size(), " most idle of ", all, " (-v shows all)\n");
+  if (marks.straggler != nullptr) {
+    out += "  " + paint.In(Tone::kDim, "the straggler waits least in communication: the others wait there for it") + "\n";
+  }
   return out;
 }
 

@@ -50,8 +50,12 @@ void AddReadStats(const Run& run, std::vector<std::pair<Severity, std::string>>&
       if (stats.severity[row] == Severity::kInfo) continue;
       std::string text = run.traces().size() > 1 ? StrCat(BaseName(trace.trace->info.path), ": ") : "";
       text += trace.trace->Text(stats.text[row]);
-      if (stats.count[row] > 1) text += StrCat(" (", FormatCount(stats.count[row]), " times)");
-      if (stats.first_offset[row] != kAbsent) text += StrCat(", first at byte ", FormatCount(stats.first_offset[row]));
+      std::vector<std::string> details;
+      if (stats.count[row] > 1) details.push_back(StrCat(FormatCount(stats.count[row]), " times"));
+      if (stats.first_offset[row] != kAbsent) {
+        details.push_back(StrCat(details.empty() ? "" : "first ", "at byte ", FormatCount(stats.first_offset[row])));
+      }
+      if (!details.empty()) text += StrCat(" (", Join(details, ", "), ")");
       notes.emplace_back(stats.severity[row], std::move(text));
     }
   }

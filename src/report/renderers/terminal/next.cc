@@ -28,14 +28,28 @@ std::string PathToType(const Run& run) {
   return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
 }
 
-// The statement that shows the rows behind the first bottleneck, else the kernels.
-std::string Statement(const Report& report) {
-  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) {
-    for (const Evidence& evidence : bottleneck.evidence) {
-      if (!evidence.table.empty()) return StrCat("SELECT * FROM ", evidence.table, " LIMIT 20");
+// " ORDER BY … DESC" by the column that says how much, when the table has one.
+std::string LargestFirst(std::string_view table) {
+  for (const Analysis* analysis : AllAnalyses()) {
+    if (analysis->name != table) continue;
+    for (const ColumnSpec& column : analysis->columns) {
+      if (column.name == "dur_ns" || column.name == "total_ns") return StrCat(" ORDER BY ", column.name, " DESC");
     }
   }
-  return report.summary.total.wall_ns > 0 ? "SELECT * FROM kernels LIMIT 20" : "SELECT * FROM operators LIMIT 20";
+  return {};
+}
+
+// A table to look at next: what the rule of the first bottleneck looked at beyond the ledger.
+std::string TableToSee(const Report& report) {
+  if (report.summary.total.wall_ns == 0) return "operators";
+  if (report.diagnosis.bottlenecks.empty()) return "kernels";
+  for (const Rule* rule : AllRules()) {
+    if (rule->id != report.diagnosis.bottlenecks[0].id) continue;
+    for (const std::string_view need : rule->needs) {
+      if (need != "ledger" && need != "steps") return std::string(need);
+    }
+  }
+  return "idle";
 }
 
 }  // namespace
@@ -43,14 +57,16 @@ std::string Statement(const Report& report) {
 std::string NextSection(const Report& report, const Paint& paint) {
   const std::string path = PathToType(report.run);
   std::string out;
-  if (report.summary.steps == 0 && report.summary.total.wall_ns > 0) {
+  if (report.summary.total.wall_ns == 0) {
+    out += "next: record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])\n";
+  } else if (report.summary.steps == 0) {
     out += "next: call prof.step() after every training step, so that times are told per step\n";
   }
-  const std::string_view lead = "next: ";
-  out += StrCat(lead, paint.In(Tone::kHost, StrCat("gapless query ", path, " \"", Statement(report), "\"")), "\n");
-  if (!paint.verbose()) {
-    out += StrCat("      ", paint.In(Tone::kHost, StrCat("gapless analyze -v ", path)), "   for all the evidence\n");
-  }
+  const std::string_view lead = out.empty() ? "next: " : "      ";
+  const std::string table = TableToSee(report);
+  const std::string query = StrCat("gapless query ", path, " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
+  out += StrCat(lead, paint.In(Tone::kHost, query), "\n");
+  if (!paint.verbose()) out += "      the same command with -v shows all evidence and the code to paste\n";
   return out;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What takes the time, from the tables of analyses: a few rows, in their order.
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "base/strings.h"
 #include "report/renderers/terminal/sections.h"
@@ -9,41 +9,58 @@
 namespace gapless {
 namespace {
 
+constexpr size_t kEnough = 2;  // with more bottlenecks than these the screen is full
 constexpr size_t kKernels = 3, kOperators = 10, kVerboseRows = 20;
-constexpr int kNumbers = 30;  // columns right of the name
+constexpr int kNumbers = 28;  // columns right of the name
 
-std::string Row(std::string_view name, double share, int64_t ns, int64_t calls, const Paint& paint) {
-  const int room = paint.width() - 2 - kNumbers;
-  return StrCat("  ", PadRight(Ellipsize(Printable(name), room), room), std::isnan(share) ? PadLeft("", 8) : PadLeft(FormatPercent(share), 8),
-                PadLeft(FormatDuration(ns), 10), PadLeft(FormatCount(calls), 10), "×\n");
+// A kernel's name without its return type and parameters: "void f<int>(float*, long)" is "f<int>".
+std::string_view ShortName(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    const bool anonymous = name.substr(i).starts_with("(anonymous namespace)");
+    if (name[i] == '(' && depth <= 0 && i > 0 && !anonymous) return name.substr(0, i);
+  }
+  return name;
 }
 
-// The rows of `table` with the most `by`, summed over traces and devices by name would be computing: rows as they are.
-std::vector<size_t> Largest(const Table& table, int by, size_t count) {
+std::string Line(std::string_view name, std::string_view share, std::string_view time, std::string_view calls, const Paint& paint) {
+  const int room = paint.width() - 2 - kNumbers;
+  return StrCat("  ", PadRight(Ellipsize(Printable(name), room), room), PadLeft(share, 8), PadLeft(time, 11), PadLeft(calls, 9), "\n");
+}
+
+// The rows of `table` with the most `by`, one per name: on several ranks, that of the rank where it takes most.
+std::vector<size_t> Largest(const Table& table, int name, int by, size_t count) {
   std::vector<size_t> rows(table.rows());
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
-  count = std::min(count, rows.size());
-  std::ranges::partial_sort(rows, rows.begin() + static_cast<std::ptrdiff_t>(count), [&](size_t a, size_t b) {
-    const int64_t left = table.Int(a, by), right = table.Int(b, by);
-    return left != right ? left > right : a < b;
-  });
-  rows.resize(count);
-  return rows;
+  std::ranges::stable_sort(rows, std::greater<>(), [&](size_t row) { return table.Int(row, by); });
+  std::vector<size_t> chosen;
+  for (const size_t row : rows) {
+    if (chosen.size() == count) break;
+    const bool seen = std::ranges::any_of(chosen, [&](size_t other) { return table.Text(other, name) == table.Text(row, name); });
+    if (!seen) chosen.push_back(row);
+  }
+  return chosen;
 }
 
 }  // namespace
 
 std::string TopSection(const Report& report, const Paint& paint) {
   const bool gpu = report.summary.total.wall_ns > 0;
+  if (!paint.verbose() && report.diagnosis.bottlenecks.size() > kEnough) return {};
   const Table& table = report.tables.Get(gpu ? "kernels" : "operators");
   const int name = table.Find("name"), by = table.Find(gpu ? "total_ns" : "host_self_ns"), calls = table.Find("calls");
   const int share = table.Find("share");
   if (table.rows() == 0 || name < 0 || by < 0 || calls < 0) return {};
   const size_t count = paint.verbose() ? kVerboseRows : gpu ? kKernels : kOperators;
-  std::string out = paint.In(Tone::kBold, gpu ? "kernels that take the most time" : "operators that take the most host time") + "\n";
-  for (const size_t row : Largest(table, by, count)) {
-    const double part = gpu && share >= 0 ? table.Real(row, share) : std::nan("");
-    out += Row(table.Text(row, name), part, table.Int(row, by), table.Int(row, calls), paint);
+  const std::string_view title = gpu ? "kernels that take the most time" : "operators that take the most host time";
+  std::string out = paint.In(Tone::kBold, PadRight(title, paint.width() - kNumbers));
+  out += paint.In(Tone::kDim, PadLeft(gpu ? "share" : "", 8) + PadLeft("total", 11) + PadLeft("calls", 9)) + "\n";
+  for (const size_t row : Largest(table, name, by, count)) {
+    const std::string part = gpu && share >= 0 && !table.IsNull(row, share) ? FormatPercent(table.Real(row, share)) : "";
+    out += Line(ShortName(table.Text(row, name)), part, FormatDuration(table.Int(row, by)), FormatCount(table.Int(row, calls)), paint);
   }
   return out;
 }

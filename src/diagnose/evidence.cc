@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/evidence.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/strings.h"
+
+namespace gapless {
+
+std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count) {
+  const int at = table.Find(column);
+  std::vector<std::pair<int64_t, size_t>> rows;
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (const int64_t value = table.Int(row, at); value > 0) rows.emplace_back(-value, row);
+  count = std::min(count, rows.size());
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end());
+  std::vector<size_t> largest;
+  for (size_t i = 0; i < count; ++i) largest.push_back(rows[i].second);
+  return largest;
+}
+
+std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, std::string_view id_column) {
+  const int at = table.Find(id_column);
+  std::vector<int64_t> ids;
+  for (const size_t row : rows)
+    if (!table.IsNull(row, at)) ids.push_back(table.Int(row, at));
+  return ids;
+}
+
+std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise) {
+  return std::string(table.IsNull(row, column) ? otherwise : table.Text(row, column));
+}
+
+std::string InLine(std::string_view source_line) { return source_line.empty() ? std::string() : StrCat(" in ", source_line); }
+
+std::vector<NamedTime> IdleBy(const Table& idle, std::string_view by, std::string_view column, std::string_view cause) {
+  const int name = idle.Find(by), time = idle.Find(column), main = idle.Find("cause");
+  std::unordered_map<std::string_view, int64_t> sums;
+  for (size_t row = 0; row < idle.rows(); ++row)
+    if (!idle.IsNull(row, name) && idle.Text(row, main) == cause) sums[idle.Text(row, name)] += idle.Int(row, time);
+  std::vector<NamedTime> sorted;
+  for (const auto& [text, ns] : sums) sorted.push_back({std::string(text), ns});
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NamedTime& a, const NamedTime& b) { return a.ns != b.ns ? a.ns > b.ns : a.name < b.name; });
+  return sorted;
+}
+
+Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what) {
+  Evidence evidence;
+  const std::vector<size_t> rows = LargestRows(idle, column);
+  if (rows.empty()) return evidence;
+  const int64_t longest = idle.Int(rows[0], column);
+  evidence.text = StrCat("longest ", what, ": ", FormatDuration(longest));
+  if (const auto step = idle.Find("step"); !idle.IsNull(rows[0], step)) evidence.text += StrCat(" in step ", idle.Int(rows[0], step));
+  evidence.value = static_cast<double>(longest);
+  evidence.unit = "ns";
+  evidence.table = "idle";
+  evidence.rows = IdsOf(idle, rows, "id");
+  evidence.source = TextOr(idle, rows[0], "source_line", "");
+  return evidence;
+}
+
+int64_t SumOf(const Table& table, std::string_view column) {
+  const int at = table.Find(column);
+  int64_t sum = 0;
+  for (size_t row = 0; row < table.rows(); ++row) sum += table.Int(row, at);
+  return sum;
+}
+
+}  // namespace gapless

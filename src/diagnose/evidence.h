@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rules find and word their evidence.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "diagnose/bottleneck.h"
+#include "trace/table.h"
+
+namespace gapless {
+
+inline constexpr size_t kMostRows = 20;  // an Evidence names at most so many rows
+
+// Rows of `table` with the largest value in `column` (zero and Null left out), largest first, at most `count`.
+std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count = kMostRows);
+
+// The ids in column `id_column` of these rows, those that are Null left out.
+std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, std::string_view id_column);
+
+// A text of one row, or `otherwise` where it is Null.
+std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise);
+
+// "train.py:41" → " in train.py:41"; "" stays "".
+std::string InLine(std::string_view source_line);
+
+// What the host had open in idle gaps: the sum of `column` of table idle by the values of `by` ("operator", "source_line"),
+// largest first, over gaps whose main cause is `cause`. Gaps where it is Null are left out.
+struct NamedTime {
+  std::string name;
+  int64_t ns = 0;
+};
+std::vector<NamedTime> IdleBy(const Table& idle, std::string_view by, std::string_view column, std::string_view cause);
+
+// The largest idle gaps by `column`, as evidence that points to table idle.
+Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what);
+
+int64_t SumOf(const Table& table, std::string_view column);
+
+}  // namespace gapless

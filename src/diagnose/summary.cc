@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/thresholds.h"
+#include "trace/table.h"
+
+namespace gapless {
+namespace {
+
+// Between two values linearly, as numpy does.
+int64_t Quantile(const std::vector<int64_t>& sorted, double p) {
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  if (below + 1 == sorted.size()) return sorted[below];
+  return sorted[below] + std::llround((at - static_cast<double>(below)) * static_cast<double>(sorted[below + 1] - sorted[below]));
+}
+
+void SummariseSteps(const Table& steps, RunSummary& summary) {
+  std::vector<int64_t> times;
+  int64_t trace = -1, of_trace = 0;
+  for (size_t row = 0; row < steps.rows(); ++row) {
+    if (steps.Int(row, "trace") != trace) trace = steps.Int(row, "trace"), of_trace = 0;
+    if (steps.Int(row, "complete") == 0 || steps.IsNull(row, "dur_ns")) continue;
+    times.push_back(steps.Int(row, "dur_ns"));
+    summary.steps = std::max(summary.steps, ++of_trace);
+  }
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  const int64_t median = Quantile(times, 0.5);
+  summary.step_ns = StepTimes{median, median, Quantile(times, 0.95), Quantile(times, 0.99)};
+}
+
+std::optional<double> Ratio(int64_t part, int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::optional<double> PageableShare(const Table& copies) {
+  int64_t pageable = 0, known = 0;
+  for (size_t row = 0; row < copies.rows(); ++row) {
+    if (copies.IsNull(row, "pageable")) continue;
+    known += copies.Int(row, "total_ns");
+    if (copies.Int(row, "pageable") == 1) pageable += copies.Int(row, "total_ns");
+  }
+  return Ratio(pageable, known);
+}
+
+void SummariseMatrixWork(const Table& work, RunSummary& summary) {
+  int64_t kernels = 0, matrix = 0, on = 0, off = 0;
+  for (size_t row = 0; row < work.rows(); ++row) {
+    kernels += work.Int(row, "kernel_ns"), matrix += work.Int(row, "matrix_ns");
+    on += work.Int(row, "on_units_ns"), off += work.Int(row, "off_units_ns");
+  }
+  summary.matrix_time_share = Ratio(matrix, kernels);
+  summary.matrix_unit_share = Ratio(on, on + off);
+}
+
+struct Waste {
+  std::string_view run_class, what;
+  int64_t ns;
+};
+
+// The largest kind of waste names the class when it is large, or when computing is not the larger half.
+void Classify(const LedgerView& ledger, RunSummary& summary) {
+  const DeviceBreakdown& total = ledger.total;
+  if (total.wall_ns == 0) return;
+  const Waste wastes[] = {{"input bound", "idle while the host loads data", total.idle_data_ns},
+                          {"launch bound", "idle while the host launches work", total.idle_launch_ns},
+                          {"sync bound", "idle while the host is in calls that block", total.idle_sync_ns},
+                          {"communication bound", "in communication that no computation hides", total.exposed_comm_ns},
+                          {"copy bound", "in copies that nothing hides", total.exposed_copy_ns},
+                          {"host bound", "idle while the host runs other code", total.idle_host_ns},
+                          {"unknown", "idle, and the recording does not show why", total.idle_unknown_ns}};
+  const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes), [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
+  const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
+  const bool computes = waste < kClassShare && compute >= 0.5;
+  summary.run_class = computes ? "compute bound" : most.run_class;
+  summary.class_evidence =
+      computes ? StrCat("the GPU computes for ", FormatPercent(compute), " of the time; the largest waste, ", FormatPercent(waste), ", is ", most.what)
+               : StrCat("the GPU is ", FormatPercent(waste), " of the time ", most.what, "; it computes for ", FormatPercent(compute));
+}
+
+}  // namespace
+
+RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis) {
+  RunSummary summary;
+  for (const RunTrace* one : tables.run().primary())
+    if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
+  std::sort(summary.ranks.begin(), summary.ranks.end());
+  summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
+  SummariseSteps(tables.Get("steps"), summary);
+  SummariseMatrixWork(tables.Get("matrix_work"), summary);
+  summary.pageable_share = PageableShare(tables.Get("copies"));
+  const LedgerView ledger = ReadLedger(tables);
+  summary.breakdown = ledger.devices;
+  summary.total = ledger.total;
+  if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
+  Classify(ledger, summary);
+  const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
+  if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
+    summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);
+  return summary;
+}
+
+}  // namespace gapless

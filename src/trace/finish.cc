@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// TraceBuilder::Finish: merges the shards (merge.h), fills the tables about the recording, and derives what follows (derive.h).
+#include <algorithm>
+
+#include "trace/derive.h"
+#include "trace/merge.h"
+
+namespace gapless {
+namespace {
+
+using merging::ColumnFrom;
+
+void FillDevices(Trace& trace, const std::vector<DeviceRow>& rows) {
+  DeviceTable& out = trace.devices;
+  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const DeviceRow& row) { return row.*member; }); };
+  const auto text = [&](auto member) {
+    return ColumnFrom(rows, [&trace, member](const DeviceRow& row) { return trace.strings.Intern(row.*member); });
+  };
+  out.device = get(&DeviceRow::device), out.vendor = get(&DeviceRow::vendor), out.name = text(&DeviceRow::name);
+  out.arch = text(&DeviceRow::arch), out.uuid = text(&DeviceRow::uuid), out.pcie_bus_id = text(&DeviceRow::pcie_bus_id);
+  out.compute_major = get(&DeviceRow::compute_major), out.compute_minor = get(&DeviceRow::compute_minor);
+  out.sm_count = get(&DeviceRow::sm_count), out.memory_bytes = get(&DeviceRow::memory_bytes);
+  out.max_threads_per_sm = get(&DeviceRow::max_threads_per_sm), out.clock_khz = get(&DeviceRow::clock_khz);
+}
+
+// The described devices, and those only seen in gpu_op, by number, each once.
+void MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
+  std::vector<int32_t> seen(trace.gpu_ops.device.begin(), trace.gpu_ops.device.end());
+  std::sort(seen.begin(), seen.end());
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  for (const int32_t device : seen) rows.push_back({.device = device});
+  std::stable_sort(rows.begin(), rows.end(), [](const DeviceRow& a, const DeviceRow& b) { return a.device < b.device; });
+  rows.erase(std::unique(rows.begin(), rows.end(), [](const DeviceRow& a, const DeviceRow& b) { return a.device == b.device; }), rows.end());
+  FillDevices(trace, rows);
+}
+
+void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>& stats) {
+  std::vector<std::pair<std::string, StatEntry>> rows(stats.begin(), stats.end());
+  ReadStatsTable& out = trace.read_stats;
+  out.kind = ColumnFrom(rows, [&](const auto& row) { return trace.strings.Intern(row.first); });
+  out.severity = ColumnFrom(rows, [](const auto& row) { return row.second.severity; });
+  out.count = ColumnFrom(rows, [](const auto& row) { return row.second.count; });
+  out.first_offset = ColumnFrom(rows, [](const auto& row) { return row.second.first_offset; });
+  out.text = ColumnFrom(rows, [&](const auto& row) { return trace.strings.Intern(row.second.text); });
+}
+
+void FindMainProcess(Trace& trace) {
+  std::vector<int64_t> slices_of(trace.threads.size());
+  for (const ThreadId thread : trace.slices.thread) ++slices_of[thread.value];
+  std::map<int64_t, int64_t> of_process;
+  for (size_t i = 0; i < slices_of.size(); ++i) of_process[trace.threads.pid[i]] += slices_of[i];
+  int64_t most = 0;
+  for (const auto& [pid, count] : of_process)
+    if (count > most && pid >= 0) most = count, trace.info.pid = pid;
+}
+
+}  // namespace
+
+Trace TraceBuilder::Finish(ThreadPool* pool) && {
+  Trace trace;
+  trace.info = std::move(info_);
+  if (impl_->shards.empty()) NewShard();
+  merging::Merger merger(impl_->shards, trace, pool);
+  DeriveCounts counts;
+  counts.unmatched_flow_ends = merger.Merge(*impl_);
+  NestSlices(trace, counts);
+  LinkLaunches(trace, counts);
+  FindSyncs(trace, merger.TakeSyncs());
+  const int64_t overlapping_steps = SetSteps(trace, merger.TakeSteps());
+  FindMainProcess(trace);
+  MergeDevices(trace, std::move(impl_->devices));
+  std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
+  trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
+  trace.environment.value = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.second); });
+  Count("overlapping_slices", Severity::kInfo, counts.overlapping_slices, kAbsent, "host slices of one thread overlap without nesting; all are kept");
+  Count("unlinked_gpu_ops", Severity::kInfo, counts.unlinked_gpu_ops, kAbsent, "GPU operations whose launch was not recorded");
+  Count("duplicate_correlations", Severity::kInfo, counts.duplicate_correlations, kAbsent, "launches share a correlation id; the latest before the operation was taken");
+  Count("unmatched_flow_ends", Severity::kInfo, counts.unmatched_flow_ends, kAbsent, "arrows with only one end recorded");
+  Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent, "steps that overlap an earlier one were left out");
+  FillStats(trace, impl_->stats);
+  return trace;
+}
+
+}  // namespace gapless

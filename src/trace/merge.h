@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the rows of several shards to the tables of one trace; merge.cc tells how. Internal to trace/.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "trace/builder_impl.h"
+
+namespace gapless {
+
+class ThreadPool;
+
+namespace merging {
+
+using Shard = TraceBuilder::Shard;
+using Shards = std::vector<std::unique_ptr<Shard>>;
+
+// A run of rows of one list of one shard.
+struct Piece {
+  uint32_t shard, begin, end;
+};
+std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list);
+
+// All rows of a small list in file order, then by time. Frees the shards' copies.
+template <class Row, class RowTime>
+std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Shard::Impl::* member, RowTime time,
+                          const std::function<void(Row&, uint32_t shard)>& adjust) {
+  std::vector<Row> rows;
+  size_t count = 0;
+  for (const auto& shard : shards) count += (shard->impl.get()->*member).size();
+  rows.reserve(count);
+  for (const Piece& piece : PiecesInFileOrder(shards, list))
+    for (uint32_t row = piece.begin; row < piece.end; ++row) {
+      rows.push_back((shards[piece.shard]->impl.get()->*member)[row]);
+      adjust(rows.back(), piece.shard);
+    }
+  for (const auto& shard : shards) (shard->impl.get()->*member).Free();
+  const auto earlier = [&](const Row& a, const Row& b) { return time(a) < time(b); };
+  if (!std::is_sorted(rows.begin(), rows.end(), earlier)) std::stable_sort(rows.begin(), rows.end(), earlier);
+  return rows;
+}
+
+template <class Row, class Get>
+auto ColumnFrom(const std::vector<Row>& rows, Get get) {
+  using T = std::decay_t<decltype(get(rows.front()))>;
+  auto column = Column<T>::OfSize(rows.size());
+  T* out = column.mutable_data();
+  for (size_t i = 0; i < rows.size(); ++i) out[i] = get(rows[i]);
+  return column;
+}
+
+class Merger {
+ public:
+  Merger(Shards& shards, Trace& trace, ThreadPool* pool) : shards_(shards), trace_(trace), pool_(pool) {}
+
+  // Everything but what is derived. Returns the number of arrow ends without a partner.
+  int64_t Merge(const TraceBuilder::Impl& impl);
+  std::vector<SyncRow> TakeSyncs();
+  std::vector<StepRow> TakeSteps();
+
+ private:
+  using Tasks = std::vector<std::function<void()>>;
+
+  StringId Text(StringId id, uint32_t shard) const { return text_ids_[shard][static_cast<uint32_t>(id)]; }
+  void InParallel(const Tasks& tasks);
+  void MergeTexts();
+  void MergeThreads(const TraceBuilder::Impl& impl);
+  void FindOrigin();
+  void OrderSlices();
+  void GatherSlices(Tasks& tasks);
+  void FinishSlices();
+  void OrderGpuOps();
+  void GatherGpuOps(Tasks& tasks);
+  void FinishGpuOps();
+  void MergeGpuAnnotations();
+  void MergeCollectives();
+  void MergeCounters();
+  void MergeMemoryEvents();
+  void MergeFlows();
+  template <class T>
+  std::function<void()> GatherTask(Segments<T> SliceStore::*from, Column<T>& to, std::function<T(T, uint32_t)> map = nullptr);
+
+  Shards& shards_;
+  Trace& trace_;
+  ThreadPool* pool_;
+  std::vector<std::vector<StringId>> text_ids_;    // [shard][local id]
+  std::vector<std::vector<ThreadId>> thread_ids_;  // [shard][local index]
+  int64_t origin_ = 0;
+  int64_t unmatched_flow_ends_ = 0;
+  std::vector<uint32_t> shard_of_segment_;  // segments of slices, numbered through all shards
+  std::vector<uint32_t> slice_order_;       // (segment << kSegmentBits | place), in final order
+  Column<uint32_t> slice_threads_;
+  std::vector<std::pair<uint32_t, uint32_t>> gpu_op_order_;  // (shard, row), in final order
+};
+
+}  // namespace merging
+}  // namespace gapless
