@@ -16,10 +16,8 @@ for program in build/fuzz/fuzz/fuzz_*; do
   mkdir -p "$corpus"
   seeds=()
   [ ! -d "fuzz/seeds/$target" ] || seeds=("fuzz/seeds/$target")
-  dictionary=()
-  [ ! -e "fuzz/$target.dict" ] || dictionary=("-dict=fuzz/$target.dict")
   echo "== $target: $seconds s"
   "$program" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build/fuzz/findings/$target-" "${dictionary[@]}" "$corpus" "${seeds[@]}" 2>&1 | tail -25 || failed=1
+    -artifact_prefix="build/fuzz/findings/$target-" -dict=fuzz/json.dict "$corpus" "${seeds[@]}" 2>&1 | tail -25 || failed=1
 done
 exit $failed

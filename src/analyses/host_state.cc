@@ -19,8 +19,8 @@ class TrackWriter {
 
   void Open(int64_t start, int64_t end, SliceId slice, HostState state) {
     CloseUntil(start);
-    Emit(start, slice, state);
     open_.push_back({end, slice, state});
+    Emit(start);
   }
 
   HostTrack Finish() {
@@ -35,22 +35,26 @@ class TrackWriter {
     HostState state;
   };
 
+  // A handful at most is open, and the last one ends first unless the recording has slices that overlap without nesting.
   void CloseUntil(int64_t ts) {
-    while (!open_.empty() && open_.back().end <= ts) {
-      const int64_t end = open_.back().end;
-      while (!open_.empty() && open_.back().end <= end) open_.pop_back();  // overlapping siblings end under it
-      if (open_.empty())
-        Emit(end, SliceId(), HostState::kNone);
-      else
-        Emit(end, open_.back().slice, open_.back().state);
+    while (!open_.empty()) {
+      const auto by_end = [](const OpenSlice& a, const OpenSlice& b) { return a.end < b.end; };
+      const int64_t end = std::min_element(open_.begin(), open_.end(), by_end)->end;
+      if (end > ts) return;
+      std::erase_if(open_, [&](const OpenSlice& one) { return one.end == end; });
+      Emit(end);
     }
   }
 
-  void Emit(int64_t start, SliceId slice, HostState state) {
+  // From `start` on the strongest of what is open counts, of equals the one opened first.
+  void Emit(int64_t start) {
+    HostStretch next{start, SliceId(), HostState::kNone};
+    for (const OpenSlice& one : open_)
+      if (one.state > next.state) next.slice = one.slice, next.state = one.state;
     if (track_.back().start == start)
-      track_.back() = {start, slice, state};
-    else
-      track_.push_back({start, slice, state});
+      track_.back() = next;
+    else if (track_.back().slice != next.slice)
+      track_.push_back(next);
   }
 
   HostTrack track_;

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <ostream>
 #include <random>
 
-namespace gapless {
-void PrintTo(const Interval& one, std::ostream* out) { *out << '[' << one.start << ", " << one.end << ')'; }
+#include "analyses/testing/hand_made.h"
 
+namespace gapless {
 namespace {
 
 TEST(Intervals, MergingJoinsWhatOverlapsOrTouchesAndDropsWhatIsEmpty) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes JSON (RFC 8259) into a string. Texts may hold anything: invalid UTF-8 becomes U+FFFD, control characters are
-// escaped. Numbers are exact: 64-bit integers as integers, doubles in the shortest form that reads back equal; a NaN or an
-// infinity, which JSON does not have, is written as null.
+// escaped. Numbers are exact: 64-bit integers as integers, doubles in the shortest form that reads back equal; a NaN or
+// an infinity, which JSON does not have, is written as null.
 //
 //   JsonWriter json(out, 2);
 //   json.BeginObject();

@@ -85,7 +85,10 @@ TEST(JsonWriterTest, ControlCharactersAreEscaped) {
 
 TEST(JsonWriterTest, ValidUtf8StaysAndInvalidIsReplaced) {
   EXPECT_EQ(Quoted("µs 日本 😀"), "\"µs 日本 😀\"");
-  EXPECT_EQ(Quoted("a\xff" "b"), "\"a\xEF\xBF\xBD" "b\"");
+  EXPECT_EQ(Quoted("a\xff"
+                   "b"),
+            "\"a\xEF\xBF\xBD"
+            "b\"");
   EXPECT_EQ(Quoted("\xC0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\"") << "an overlong form";
   EXPECT_EQ(Quoted("\xE2\x82"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\"") << "cut off";
   EXPECT_EQ(Quoted("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"") << "a surrogate";

@@ -30,7 +30,8 @@ Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_
   int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size() || number < least) {
-    return Fail(ErrorCode::kUsage, StrCat("--", option, " wants a whole number of at least ", least, ", not '", text, "'"));
+    return Fail(ErrorCode::kUsage,
+                StrCat("--", option, " wants a whole number of at least ", least, ", not '", text, "'"));
   }
   return number;
 }

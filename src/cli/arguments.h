@@ -38,8 +38,8 @@ class Arguments {
   std::vector<std::string> command_;
 };
 
-// `args` are those after the verb. They are split at the first `--` before anything else is looked at: what follows is the
-// user's command, verbatim. A bare --json has the value "-".
+// `args` are those after the verb. They are split at the first `--` before anything else is looked at: what follows is
+// the user's command, verbatim. A bare --json has the value "-".
 Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args);
 
 }  // namespace gapless

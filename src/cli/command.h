@@ -19,8 +19,8 @@ namespace gapless {
 
 struct OptionSpec {
   enum class Takes { kNothing, kValue, kOptionalValue };  // an optional value is given as --name=VALUE only
-  std::string_view name = {};  // without dashes
-  char letter = 0;        // short form; 0: none
+  std::string_view name = {};                             // without dashes
+  char letter = 0;                                        // short form; 0: none
   Takes takes = Takes::kNothing;
   std::string_view value = {};  // what the value is called in help: "FILE", "LIST"
   std::string_view help = {};   // one line, imperative or what it does, no period

@@ -13,7 +13,7 @@ namespace gapless {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kSilence = std::chrono::seconds(1);         // shorter work shows nothing
+constexpr auto kSilence = std::chrono::seconds(1);          // shorter work shows nothing
 constexpr auto kInterval = std::chrono::milliseconds(100);  // between two updates
 constexpr int64_t kMostRanks = 1 << 20;
 
@@ -35,7 +35,8 @@ class ProgressLine {
       const auto share = static_cast<double>(progress.bytes_done) / static_cast<double>(progress.bytes_total);
       done = StrCat(FormatNumber(share * 100, 0), " % of ", FormatBytes(static_cast<int64_t>(progress.bytes_total)));
     }
-    std::fputs(StrCat("\rreading ", Ellipsize(Printable(progress.path), kPathWidth), "  ", done, "\x1b[K").c_str(), stderr);
+    std::fputs(StrCat("\rreading ", Ellipsize(Printable(progress.path), kPathWidth), "  ", done, "\x1b[K").c_str(),
+               stderr);
   }
 
  private:
@@ -64,7 +65,8 @@ Result<std::vector<int64_t>> ParseRanks(const std::vector<std::string>& items) {
     if (!first) return Unexpected{first.error()};
     const auto last = ParseRank(ends.back());
     if (!last) return Unexpected{last.error()};
-    if (ends.size() > 2 || *last < *first) return Fail(ErrorCode::kUsage, StrCat("'", Printable(item), "' is not a range of ranks"));
+    if (ends.size() > 2 || *last < *first)
+      return Fail(ErrorCode::kUsage, StrCat("'", Printable(item), "' is not a range of ranks"));
     for (int64_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
   }
   return ranks;
@@ -80,7 +82,8 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
   options.cancel = session.cancel;
   if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { line.Update(progress); };
   auto loaded = LoadRun(paths, options);
-  if (loaded && session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (loaded && session.cancel != nullptr && session.cancel->load())
+    return Fail(ErrorCode::kInterrupted, "interrupted");
   return loaded;
 }
 
@@ -93,7 +96,8 @@ void WarnOfLosses(const LoadedRun& loaded) {
     const ReadStatsTable& stats = trace.trace->read_stats;
     for (size_t row = 0; row < stats.size(); ++row) {
       if (stats.severity[row] == Severity::kInfo) continue;
-      warn(trace.trace->info.path, StrCat(trace.trace->Text(stats.text[row]), " (", FormatCount(stats.count[row]), ")"));
+      warn(trace.trace->info.path,
+           StrCat(trace.trace->Text(stats.text[row]), " (", FormatCount(stats.count[row]), ")"));
     }
   }
 }

@@ -30,7 +30,8 @@ Result<Output> Output::Open(std::string_view path) {
   if (exists && S_ISDIR(status.st_mode)) return Fail(ErrorCode::kUsage, "the output is a folder", output.path_);
   if (exists && !S_ISREG(status.st_mode)) {  // a device or a named pipe is written to, never replaced
     output.descriptor_ = open(output.path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (output.descriptor_ < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);
+    if (output.descriptor_ < 0)
+      return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);
     return output;
   }
   output.temporary_ = StrCat(path, ".part-", static_cast<int64_t>(getpid()));
@@ -67,7 +68,8 @@ bool Output::Write(std::string_view text) {
 
 Result<void> Output::Commit() {
   if (failure_ != 0 && failure_ != EPIPE) {
-    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(failure_)), path_.empty() ? "standard output" : path_);
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(failure_)),
+                path_.empty() ? "standard output" : path_);
   }
   if (temporary_.empty()) return {};
   const bool closed = close(std::exchange(descriptor_, -1)) == 0;

@@ -13,7 +13,8 @@ namespace gapless {
 
 class Output {
  public:
-  // "" or "-": standard output. Otherwise a file is made beside `path` and takes its name in Commit(); without Commit() it goes.
+  // "" or "-": standard output. Otherwise a file is made beside `path` and takes its name in Commit(); without Commit()
+  // it goes.
   static Result<Output> Open(std::string_view path);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -33,8 +34,8 @@ class Output {
 // Writes `text` to the file (standard output for "" and "-") at once.
 Result<void> WriteFile(std::string_view path, std::string_view text);
 
-// What most verbs do at their end, by --json: print the text; print the JSON instead; or print the text and write the JSON to
-// the file. Gives the exit status 0.
+// What most verbs do at their end, by --json: print the text; print the JSON instead; or print the text and write the
+// JSON to the file. Gives the exit status 0.
 Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
                             const std::function<std::string()>& json);
 

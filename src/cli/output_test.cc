@@ -2,7 +2,6 @@
 #include "cli/output.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -26,7 +25,9 @@ class OutputTest : public testing::Test {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  size_t Files() { return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())); }
+  size_t Files() {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  }
 
   fs::path folder;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door to the command-line library: the only file that includes it.
 //
-// CLI11 2.1 drops a `--`, and lets an option with an optional value take the next word as its value. So the arguments are cut
-// at the first `--` before it sees them, and a bare `--json` is rewritten to `--json=-`.
+// CLI11 2.1 drops a `--`, and lets an option with an optional value take the next word as its value. So the arguments
+// are cut at the first `--` before it sees them, and a bare `--json` is rewritten to `--json=-`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -57,11 +57,13 @@ Result<void> CheckPositionals(const Command& command, const Arguments& arguments
   const std::vector<std::string>& given = arguments.positionals();
   size_t min = 0, max = 0;
   for (const PositionalSpec& positional : command.positionals) {
-    const bool needed = std::ranges::none_of(positional.unless, [&](std::string_view option) { return arguments.Has(option); });
+    const bool needed =
+        std::ranges::none_of(positional.unless, [&](std::string_view option) { return arguments.Has(option); });
     min += needed ? positional.min : 0;
     max += positional.max;
     if (given.size() >= min) continue;
-    return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", positional.name, ": ", positional.help), "", HelpHint(command));
+    return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", positional.name, ": ", positional.help), "",
+                HelpHint(command));
   }
   for (const PositionalSpec& positional : command.positionals) {
     if (positional.choices == nullptr || given.empty()) continue;  // only a verb's one argument has choices
@@ -83,17 +85,20 @@ struct Parsed {
   std::vector<std::string> positionals;
 };
 
-Result<Parsed> RunParser(const Command& command, std::span<const std::string> words, const std::vector<OptionSpec>& options) {
+Result<Parsed> RunParser(const Command& command, std::span<const std::string> words,
+                         const std::vector<OptionSpec>& options) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
   std::map<std::string_view, CLI::Option*> handles;
   std::map<std::string_view, std::vector<std::string>> values;
   for (const OptionSpec& option : options) {
-    const std::string names = option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
-    handles[option.name] = option.takes == OptionSpec::Takes::kNothing
-                               ? app.add_flag(names)
-                               : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
+    const std::string names =
+        option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
+    handles[option.name] =
+        option.takes == OptionSpec::Takes::kNothing
+            ? app.add_flag(names)
+            : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
   }
   Parsed parsed;
   CLI::Option* positionals = app.add_option("positionals", parsed.positionals)->expected(-1);
@@ -120,7 +125,8 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
   Arguments arguments;
   if (dashes != args.end()) {
     if (!command.takes_command) {
-      return Fail(ErrorCode::kUsage, StrCat(command.name, " runs no command, so nothing may follow `--`"), "", HelpHint(command));
+      return Fail(ErrorCode::kUsage, StrCat(command.name, " runs no command, so nothing may follow `--`"), "",
+                  HelpHint(command));
     }
     arguments.command_.assign(dashes + 1, args.end());
   }

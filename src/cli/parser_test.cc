@@ -17,8 +17,20 @@ constexpr OptionSpec kOptions[] = {
 };
 constexpr std::string_view kUnless[] = {"verbose"};
 constexpr PositionalSpec kPositionals[] = {{.name = "PATH", .help = "a file", .min = 1, .max = 10, .unless = kUnless}};
-constexpr Command kVerb = {.name = "verb", .help = "", .about = "", .positionals = kPositionals, .options = kOptions, .examples = {}, .run = nullptr};
-constexpr Command kRunner = {.name = "runner", .help = "", .about = "", .positionals = {}, .options = kOptions, .examples = {}, .takes_command = true,
+constexpr Command kVerb = {.name = "verb",
+                           .help = "",
+                           .about = "",
+                           .positionals = kPositionals,
+                           .options = kOptions,
+                           .examples = {},
+                           .run = nullptr};
+constexpr Command kRunner = {.name = "runner",
+                             .help = "",
+                             .about = "",
+                             .positionals = {},
+                             .options = kOptions,
+                             .examples = {},
+                             .takes_command = true,
                              .run = nullptr};
 
 Arguments Parsed(const std::vector<std::string>& words, const Command& command = kVerb) {
@@ -36,7 +48,8 @@ Error Refused(const std::vector<std::string>& words, const Command& command = kV
 }
 
 TEST(ParserTest, OptionsAndPathsMixFreely) {
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"a", "-o", "out", "b"}, {"-o", "out", "a", "b"}, {"a", "b", "--output=out"}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"a", "-o", "out", "b"}, {"-o", "out", "a", "b"}, {"a", "b", "--output=out"}}) {
     const Arguments arguments = Parsed(words);
     EXPECT_EQ(arguments.positionals(), (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(arguments.Value("output"), "out");
@@ -60,7 +73,8 @@ TEST(ParserTest, EverythingAfterTheFirstDashesIsTheCommand) {
 }
 
 TEST(ParserTest, ListsAndNumbersAreChecked) {
-  EXPECT_EQ(Parsed({"a", "--colours", "red,green", "--colours=red"}).List("colours"), (std::vector<std::string>{"red", "green", "red"}));
+  EXPECT_EQ(Parsed({"a", "--colours", "red,green", "--colours=red"}).List("colours"),
+            (std::vector<std::string>{"red", "green", "red"}));
   EXPECT_EQ(Refused({"a", "--colours", "red,blue"}).hint, "there are: red, green");
   EXPECT_EQ(*Parsed({"a", "--count", "12"}).Number("count", 1, 5), 12);
   EXPECT_EQ(*Parsed({"a"}).Number("count", 1, 5), 5);

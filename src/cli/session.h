@@ -23,8 +23,8 @@ struct Session {
   const std::atomic<bool>* cancel = nullptr;  // set by SIGINT and SIGTERM
 };
 
-// From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be seen
-// instead of a signal.
+// From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be
+// seen instead of a signal.
 const std::atomic<bool>* CatchSignals();
 // The signal that set the flag; 0: none.
 int CaughtSignal();

@@ -93,13 +93,13 @@ std::string UsageLine(const Command& command, int width) {
     if (shown.letter != 0 && shown.name == "help") continue;
     shown.letter = 0;
     std::string syntax = StrCat(" [", OptionSyntax(shown), "]");
-    std::replace(syntax.begin() + 1, syntax.end(), ' ', '\x01');  // an option and its value stay together
+    std::replace(syntax.begin() + 1, syntax.end(), ' ', '~');  // an option and its value stay together
     words += syntax;
   }
   if (command.takes_command) words += " -- COMMAND...";
   const std::string start = StrCat("usage: gapless ", command.name);
   std::string text = Wrap(words, std::min(width, kReadable), static_cast<int>(start.size()) + 1);
-  std::ranges::replace(text, '\x01', ' ');
+  std::ranges::replace(text, '~', ' ');
   return start + text.substr(std::min(text.size(), start.size()));
 }
 

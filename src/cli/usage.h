@@ -25,7 +25,8 @@ std::string PositionalSyntax(const PositionalSpec& positional);
 std::string Wrap(std::string_view text, int width, int indent);
 
 // The project's texts, shared by help, man page and reference.
-inline constexpr std::string_view kOneLiner = "finds where a training job leaves its GPUs idle, and what to do about it";
+inline constexpr std::string_view kOneLiner =
+    "finds where a training job leaves its GPUs idle, and what to do about it";
 struct ExitCode {
   int code;
   std::string_view what;

@@ -31,10 +31,13 @@ TEST(CommandsTest, NoTwoOptionsOfAVerbAreTheSame) {
     const auto options = OptionsOf(*command);
     for (size_t i = 0; i < options.size(); ++i) {
       EXPECT_FALSE(options[i].help.empty()) << command->name << " --" << options[i].name;
-      EXPECT_EQ(options[i].takes == OptionSpec::Takes::kNothing, options[i].value.empty()) << command->name << " --" << options[i].name;
+      EXPECT_EQ(options[i].takes == OptionSpec::Takes::kNothing, options[i].value.empty())
+          << command->name << " --" << options[i].name;
       for (size_t j = 0; j < i; ++j) {
         EXPECT_NE(options[i].name, options[j].name) << command->name;
-        if (options[i].letter != 0) EXPECT_NE(options[i].letter, options[j].letter) << command->name;
+        if (options[i].letter != 0) {
+          EXPECT_NE(options[i].letter, options[j].letter) << command->name;
+        }
       }
     }
   }
@@ -43,9 +46,12 @@ TEST(CommandsTest, NoTwoOptionsOfAVerbAreTheSame) {
 TEST(UsageTest, HelpNamesEveryOptionAndKeepsToTheWidth) {
   for (const Command* command : AllCommands()) {
     const std::string help = HelpOf(*command, 80);
-    for (const OptionSpec& option : OptionsOf(*command)) EXPECT_TRUE(Contains(help, StrCat("--", option.name))) << command->name;
+    for (const OptionSpec& option : OptionsOf(*command))
+      EXPECT_TRUE(Contains(help, StrCat("--", option.name))) << command->name;
     for (const std::string_view line : Split(help, '\n')) {
-      if (!line.starts_with("  gapless") && !line.starts_with("  eval")) EXPECT_LE(DisplayWidth(line), 80) << line;
+      if (!line.starts_with("  gapless") && !line.starts_with("  eval")) {
+        EXPECT_LE(DisplayWidth(line), 80) << line;
+      }
     }
   }
 }
@@ -86,7 +92,8 @@ TEST(FailureTest, AnErrorSaysWhatWhereAndWhatToDo) {
 TEST(LoadingTest, RanksAreNumbersAndRanges) {
   EXPECT_EQ(*ParseRanks({"0", "4-6"}), (std::vector<int64_t>{0, 4, 5, 6}));
   EXPECT_TRUE(ParseRanks({})->empty());
-  for (const std::string wrong : {"x", "", "-1", "3-1", "1-2-3", "1.5", "99999999999999999999"}) EXPECT_FALSE(ParseRanks({wrong})) << wrong;
+  for (const std::string wrong : {"x", "", "-1", "3-1", "1-2-3", "1.5", "99999999999999999999"})
+    EXPECT_FALSE(ParseRanks({wrong})) << wrong;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of an analysis as a SQLite virtual table. The analysis runs at the first scan; planning a query costs nothing.
+// The table of an analysis as a SQLite virtual table. The analysis runs at the first scan; planning a query costs
+// nothing.
 #include <memory>
 
 #include "query/vtab.h"
@@ -58,7 +59,8 @@ int Filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
   cursor.row = 0;
   if (const Error* error = source.tables->ErrorOf(source.analysis->name); error != nullptr) {
     sqlite3_free(base->pVtab->zErrMsg);
-    base->pVtab->zErrMsg = sqlite3_mprintf("analysis %s: %s", std::string(source.analysis->name).c_str(), error->message.c_str());
+    base->pVtab->zErrMsg =
+        sqlite3_mprintf("analysis %s: %s", std::string(source.analysis->name).c_str(), error->message.c_str());
     return SQLITE_ERROR;
   }
   return SQLITE_OK;

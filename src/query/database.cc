@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connection: registers the tables, lets nothing but reading through, and turns SQLite's errors into ours.
 //
-// The database is in memory and stays empty. An authoriser allows what reading needs (select, read, functions, recursion, a
-// few pragmas that describe tables) and denies everything else, so neither a query nor a text in a trace can write a file,
-// attach a database or load code.
+// The database is in memory and stays empty. An authoriser allows what reading needs (select, read, functions,
+// recursion, a few pragmas that describe tables) and denies everything else, so neither a query nor a text in a trace
+// can write a file, attach a database or load code.
 #include "query/database.h"
 
 #include <sqlite3.h>
@@ -68,7 +68,8 @@ Unexpected Failure(sqlite3* db, std::string_view sql) {
                 "a run is never changed: use SELECT, WITH or EXPLAIN");
   }
   const int offset = sqlite3_error_offset(db);
-  return Fail(ErrorCode::kUsage, message, offset < 0 ? "" : StrCat("SQL:character ", offset + 1), HintForSql(message, sql));
+  return Fail(ErrorCode::kUsage, message, offset < 0 ? "" : StrCat("SQL:character ", offset + 1),
+              HintForSql(message, sql));
 }
 
 // One prepared statement, finalised at the end of its life.
@@ -114,8 +115,8 @@ Database::~Database() = default;
 
 Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomic<bool>* cancel) {
   auto impl = std::make_unique<Impl>();
-  if (sqlite3_open_v2(":memory:", &impl->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr) !=
-      SQLITE_OK) {
+  if (sqlite3_open_v2(":memory:", &impl->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+                      nullptr) != SQLITE_OK) {
     return Fail(ErrorCode::kEnvironment, "SQLite cannot open a database in memory");
   }
   const auto add_traces = [&](const SqlTable& table, const std::string& name, std::vector<const RunTrace*> traces) {
@@ -163,7 +164,8 @@ std::vector<SqlTableInfo> DescribeSqlTables() {
   std::vector<SqlTableInfo> tables;
   for (const SqlTable* table : AllSqlTables()) {
     SqlTableInfo info{table->name, table->help, false, {}};
-    for (const SqlColumn& column : table->columns) info.columns.push_back({column.name, column.type, column.unit, column.help});
+    for (const SqlColumn& column : table->columns)
+      info.columns.push_back({column.name, column.type, column.unit, column.help});
     tables.push_back(std::move(info));
   }
   for (const Analysis* analysis : AllAnalyses()) {

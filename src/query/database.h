@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL over a run: its tables and all analyses, read in place, never written.
 //
-// The tables are SQLite virtual tables over the columns of the traces: nothing is copied or indexed. A query by id, by trace,
-// by rank or by a range of ts_ns reads only the rows concerned. An analysis runs when a query first reads its table.
+// The tables are SQLite virtual tables over the columns of the traces: nothing is copied or indexed. A query by id, by
+// trace, by rank or by a range of ts_ns reads only the rows concerned. An analysis runs when a query first reads its
+// table.
 #pragma once
 
 #include <atomic>
@@ -47,7 +48,8 @@ class Database {
   Database& operator=(Database&&) noexcept;
   ~Database();
 
-  // Runs one statement that reads. Faults of the statement are usage errors; the hint names the tables or columns there are.
+  // Runs one statement that reads. Faults of the statement are usage errors; the hint names the tables or columns there
+  // are.
   Result<void> Query(std::string_view sql, RowSink& sink);
 
  private:

@@ -46,12 +46,34 @@ std::shared_ptr<const Trace> MakeTrace(int64_t rank, int64_t start_ns) {
   auto& shard = builder.NewShard();
   const int64_t pid = 100 + rank;
   shard.Add(StepRow{.number = 7, .name = shard.Text("ProfilerStep#7"), .ts_ns = start_ns, .dur_ns = 1000});
-  shard.Add(SliceRow{.name = shard.Text("aten::mm"), .category = SliceCategory::kOperator, .pid = pid, .tid = 1, .ts_ns = start_ns, .dur_ns = 100});
-  shard.Add(SliceRow{.name = shard.Text("cudaLaunchKernel"), .category = SliceCategory::kRuntime, .api = ApiKind::kKernelLaunch, .pid = pid, .tid = 1,
-                     .ts_ns = start_ns + 10, .dur_ns = 20, .correlation = 5});
-  shard.Add(GpuOpRow{.name = shard.Text("gemm"), .op_class = GpuOpClass::kGemm, .stream = 7, .ts_ns = start_ns + 50, .dur_ns = 300, .correlation = 5});
-  shard.Add(GpuOpRow{.name = shard.Text("Memcpy HtoD"), .kind = GpuOpKind::kMemcpy, .op_class = GpuOpClass::kCopy, .copy_kind = CopyKind::kHtoDPageable,
-                     .stream = 7, .ts_ns = start_ns + 400, .dur_ns = 100, .bytes = 4096});
+  shard.Add(SliceRow{.name = shard.Text("aten::mm"),
+                     .category = SliceCategory::kOperator,
+                     .pid = pid,
+                     .tid = 1,
+                     .ts_ns = start_ns,
+                     .dur_ns = 100});
+  shard.Add(SliceRow{.name = shard.Text("cudaLaunchKernel"),
+                     .category = SliceCategory::kRuntime,
+                     .api = ApiKind::kKernelLaunch,
+                     .pid = pid,
+                     .tid = 1,
+                     .ts_ns = start_ns + 10,
+                     .dur_ns = 20,
+                     .correlation = 5});
+  shard.Add(GpuOpRow{.name = shard.Text("gemm"),
+                     .op_class = GpuOpClass::kGemm,
+                     .stream = 7,
+                     .ts_ns = start_ns + 50,
+                     .dur_ns = 300,
+                     .correlation = 5});
+  shard.Add(GpuOpRow{.name = shard.Text("Memcpy HtoD"),
+                     .kind = GpuOpKind::kMemcpy,
+                     .op_class = GpuOpClass::kCopy,
+                     .copy_kind = CopyKind::kHtoDPageable,
+                     .stream = 7,
+                     .ts_ns = start_ns + 400,
+                     .dur_ns = 100,
+                     .bytes = 4096});
   return std::make_shared<const Trace>(std::move(builder).Finish());
 }
 
@@ -77,7 +99,8 @@ class DatabaseTest : public testing::Test {
 
 TEST_F(DatabaseTest, IdsAreUniqueOverTheRunAndLeadFromTableToTable) {
   EXPECT_EQ(Ask("SELECT g.id, g.rank, g.name, s.name, o.name FROM gpu_op g JOIN slice s ON s.id = g.launch_id "
-                  "JOIN slice o ON o.id = g.op_id ORDER BY g.id"), (Rows{"0|0|gemm|cudaLaunchKernel|aten::mm", "2|1|gemm|cudaLaunchKernel|aten::mm"}));
+                "JOIN slice o ON o.id = g.op_id ORDER BY g.id"),
+            (Rows{"0|0|gemm|cudaLaunchKernel|aten::mm", "2|1|gemm|cudaLaunchKernel|aten::mm"}));
 }
 
 TEST_F(DatabaseTest, TimesOfAllRanksAreOnOneAxis) {
@@ -85,11 +108,13 @@ TEST_F(DatabaseTest, TimesOfAllRanksAreOnOneAxis) {
 }
 
 TEST_F(DatabaseTest, WhatWasNotRecordedIsNull) {
-  EXPECT_EQ(Ask("SELECT bytes, grid_x, occupancy_pct, copy_kind FROM gpu_op WHERE rank = 0"), (Rows{"NULL|NULL|NULL|NULL", "4096|NULL|NULL|h2d_pageable"}));
+  EXPECT_EQ(Ask("SELECT bytes, grid_x, occupancy_pct, copy_kind FROM gpu_op WHERE rank = 0"),
+            (Rows{"NULL|NULL|NULL|NULL", "4096|NULL|NULL|h2d_pageable"}));
 }
 
 TEST_F(DatabaseTest, EnumsAreTexts) {
-  EXPECT_EQ(Ask("SELECT kind, class, count(*) FROM gpu_op GROUP BY 1, 2 ORDER BY 1"), (Rows{"kernel|gemm|2", "memcpy|copy|2"}));
+  EXPECT_EQ(Ask("SELECT kind, class, count(*) FROM gpu_op GROUP BY 1, 2 ORDER BY 1"),
+            (Rows{"kernel|gemm|2", "memcpy|copy|2"}));
 }
 
 TEST_F(DatabaseTest, StepsAreNamedByTheirNumber) {
@@ -101,8 +126,24 @@ TEST_F(DatabaseTest, StepsAreNamedByTheirNumber) {
 TEST_F(DatabaseTest, ConstraintsOnIdTimeTraceAndRankAgreeWithAFullScan) {
   const std::vector<std::string> columns = {"id", "ts_ns", "trace", "rank"};
   const std::vector<std::string> operators = {"=", "<", "<=", ">", ">=", "IS"};
-  const std::vector<std::string> values = {"-1", "0",   "1",    "2",   "3",   "10",   "500", "510", "550",  "560.5", "1.5",
-                                           "'2'", "'x'", "NULL", "1e30", "-1e30", "9223372036854775807", "-9223372036854775808"};
+  const std::vector<std::string> values = {"-1",
+                                           "0",
+                                           "1",
+                                           "2",
+                                           "3",
+                                           "10",
+                                           "500",
+                                           "510",
+                                           "550",
+                                           "560.5",
+                                           "1.5",
+                                           "'2'",
+                                           "'x'",
+                                           "NULL",
+                                           "1e30",
+                                           "-1e30",
+                                           "9223372036854775807",
+                                           "-9223372036854775808"};
   for (const auto& column : columns) {
     for (const auto& op : operators) {
       for (const auto& value : values) {
@@ -136,9 +177,10 @@ TEST_F(DatabaseTest, EveryTableHasItsTwinWithAllRows) {
 
 TEST_F(DatabaseTest, NothingCanBeChanged) {
   for (const std::string_view sql :
-       {"CREATE TABLE t(x)", "CREATE TEMP TABLE t(x)", "DELETE FROM slice", "UPDATE slice SET name = 'x'", "INSERT INTO slice(name) VALUES ('x')",
-        "ATTACH 'x.db' AS x", "VACUUM INTO 'x.db'", "PRAGMA temp_store_directory = 'x'", "PRAGMA writable_schema = 1",
-        "SELECT load_extension('x')", "DROP TABLE slice", "BEGIN"}) {
+       {"CREATE TABLE t(x)", "CREATE TEMP TABLE t(x)", "DELETE FROM slice", "UPDATE slice SET name = 'x'",
+        "INSERT INTO slice(name) VALUES ('x')", "ATTACH 'x.db' AS x", "VACUUM INTO 'x.db'",
+        "PRAGMA temp_store_directory = 'x'", "PRAGMA writable_schema = 1", "SELECT load_extension('x')",
+        "DROP TABLE slice", "BEGIN"}) {
     EXPECT_EQ(Refused(sql).code, ErrorCode::kUsage) << sql;
   }
   EXPECT_TRUE(Contains(Refused("CREATE TABLE t(x)").hint, "SELECT"));
@@ -173,7 +215,8 @@ TEST_F(DatabaseTest, ARunningQueryCanBeInterrupted) {
   const std::atomic<bool> cancel{true};
   Database interrupted = Database::Open(run, tables, &cancel).value();
   Collect collect;
-  const auto result = interrupted.Query("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n", collect);
+  const auto result = interrupted.Query(
+      "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n", collect);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kInterrupted);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which `gapless query` prints a result. Rows are written as they come; nothing is held but a block of output
-// (the text form also holds the first rows, to fit its columns to them).
+// The forms in which `gapless query` prints a result. Rows are written as they come; nothing is held but a block of
+// output (the text form also holds the first rows, to fit its columns to them).
 #pragma once
 
 #include <functional>

@@ -43,7 +43,8 @@ TEST(SinksTest, TextIsCutToTheTerminalButNumbersAreNot) {
             "name                  calls  share\n"
             "aten::mm                 12    0.5\n"
             "naïve \"x…  9007199254740993      –\n");
-  EXPECT_EQ(Print(Text(34, false), {"name"}, {{SqlValue::Text(std::string_view("0123456789012345678901234567890123456789"))}}),
+  EXPECT_EQ(Print(Text(34, false), {"name"},
+                  {{SqlValue::Text(std::string_view("0123456789012345678901234567890123456789"))}}),
             "name\n012345678901234567890123456789012~\n");
 }
 

@@ -3,8 +3,8 @@
 //
 // To add one: write src/query/tables/<name>.cc and end it with
 //   SQL_TABLE(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .rows = …};
-// It is then queried as <name> (primary rows of execution 0) and all_<name> (every row), and has its page in the reference.
-// Columns are part of CONTRACT "Tables": add at the end, never change or drop.
+// It is then queried as <name> (primary rows of execution 0) and all_<name> (every row), and has its page in the
+// reference. Columns are part of CONTRACT "Tables": add at the end, never change or drop.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@
 
 namespace gapless {
 
-// One cell on its way to SQLite or from it. A text lives as long as the run, or, in a result, as long as the row is shown.
+// One cell on its way to SQLite or from it. A text lives as long as the run, or, in a result, as long as the row is
+// shown.
 struct SqlValue {
   enum class Kind : uint8_t { kNull, kInt, kReal, kText };
   Kind kind = Kind::kNull;
@@ -53,7 +54,8 @@ struct SqlTable {
   size_t (*rows)(const Trace& trace) = nullptr;
   // First id of a trace's rows; nullptr: the rows have no id.
   int64_t (*first_id)(const IdBase& base) = nullptr;
-  // The column that rows are sorted by within a trace, shown shifted to run time as `ts_ns`; nullptr: not sorted by time.
+  // The column that rows are sorted by within a trace, shown shifted to run time as `ts_ns`; nullptr: not sorted by
+  // time.
   const Column<int64_t>& (*ts)(const Trace& trace) = nullptr;
 };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of traces as a SQLite virtual table.
 //
-// A scan is a list of parts, one per trace: a trace and a range of its rows. A row's rowid is its id where the table has ids
-// (first id of the trace + row), else trace << 32 | row; either way rowids ascend over the parts.
+// A scan is a list of parts, one per trace: a trace and a range of its rows. A row's rowid is its id where the table
+// has ids (first id of the trace + row), else trace << 32 | row; either way rowids ascend over the parts.
 //
 // xBestIndex offers SQLite what the layout gives for free, and xFilter cuts the parts accordingly:
 //   trace = ?, rank = ?     leaves out other traces
 //   id = ?, id between      one row, or a range of rows, by arithmetic
 //   ts_ns between           a range of rows, by binary search (rows are sorted by ts_ns within a trace)
-// Every constraint is offered without `omit`, so SQLite checks it again on the rows that remain: a bound may be wider than
-// asked for (> taken as >=, a fraction rounded outwards, a text ignored) without the answer being wrong.
-// Ordering by rowid is free, and so is ordering by ts_ns while only one trace is read.
+// Every constraint is offered without `omit`, so SQLite checks it again on the rows that remain: a bound may be wider
+// than asked for (> taken as >=, a fraction rounded outwards, a text ignored) without the answer being wrong. Ordering
+// by rowid is free, and so is ordering by ts_ns while only one trace is read.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -204,15 +204,18 @@ Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
   const int64_t first = FirstRowId(table, trace);
   const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == kMin && bounds.rank_high == kMax
                                               : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
-  if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high) return {&trace, 0, 0};
+  if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high)
+    return {&trace, 0, 0};
   int64_t begin = std::clamp<int64_t>(Minus(bounds.id_low, first), 0, rows);
   const int64_t last = Minus(bounds.id_high, first);
   int64_t end = last >= rows ? rows : std::max<int64_t>(0, last + 1);
   if (table.ts != nullptr) {
     const Column<int64_t>& ts = table.ts(*trace.trace);
     const int64_t low = Minus(bounds.time_low, trace.ts_shift_ns), high = Minus(bounds.time_high, trace.ts_shift_ns);
-    if (bounds.time_low != kMin) begin = std::max<int64_t>(begin, std::lower_bound(ts.begin(), ts.end(), low) - ts.begin());
-    if (bounds.time_high != kMax) end = std::min<int64_t>(end, std::upper_bound(ts.begin(), ts.end(), high) - ts.begin());
+    if (bounds.time_low != kMin)
+      begin = std::max<int64_t>(begin, std::lower_bound(ts.begin(), ts.end(), low) - ts.begin());
+    if (bounds.time_high != kMax)
+      end = std::min<int64_t>(end, std::upper_bound(ts.begin(), ts.end(), high) - ts.begin());
   }
   if (end < begin) end = begin;
   return {&trace, static_cast<size_t>(begin), static_cast<size_t>(end)};

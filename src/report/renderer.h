@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A renderer turns a diagnosed run into one document. It computes nothing: every number comes from the summary, the diagnosis
-// or the table of an analysis; a renderer formats, chooses and leaves out.
+// A renderer turns a diagnosed run into one document. It computes nothing: every number comes from the summary, the
+// diagnosis or the table of an analysis; a renderer formats, chooses and leaves out.
 //
 // To add one: write src/report/renderers/<name>.cc and end it with
 //   RENDERER(<name>) = {.name = "<name>", .help = "…", .render = Render};

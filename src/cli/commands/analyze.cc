@@ -79,10 +79,24 @@ constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr OptionSpec kOptions[] = {
     {.name = "output", .letter = 'o', .takes = kValue, .value = "FILE", .help = "Write the report to FILE"},
     {.name = "format", .takes = kValue, .value = "NAME", .help = "Form of the report", .choices = RendererNames},
-    {.name = "only", .takes = kValue, .value = "RULES", .help = "Show only what these rules find", .choices = RuleIds, .is_list = true},
-    {.name = "without", .takes = kValue, .value = "RULES", .help = "Leave out what these rules find", .choices = RuleIds, .is_list = true},
+    {.name = "only",
+     .takes = kValue,
+     .value = "RULES",
+     .help = "Show only what these rules find",
+     .choices = RuleIds,
+     .is_list = true},
+    {.name = "without",
+     .takes = kValue,
+     .value = "RULES",
+     .help = "Leave out what these rules find",
+     .choices = RuleIds,
+     .is_list = true},
     {.name = "width", .takes = kValue, .value = "N", .help = "Columns to fill; otherwise as wide as the terminal"},
-    {.name = "color", .takes = kValue, .value = "WHEN", .help = "Use colour; auto means on a terminal without NO_COLOR", .choices = ColourWhen},
+    {.name = "color",
+     .takes = kValue,
+     .value = "WHEN",
+     .help = "Use colour; auto means on a terminal without NO_COLOR",
+     .choices = ColourWhen},
     {.name = "verbose", .letter = 'v', .help = "Show all evidence, and what is usually left out"},
     kRankOption,
     kNoCacheOption,
@@ -98,10 +112,12 @@ constexpr Example kExamples[] = {
 COMMAND(analyze) = {
     .name = "analyze",
     .help = "Tell where the GPU's time went and what to fix first",
-    .about = "Reads recordings of a training job and reports where each step goes (compute, communication, copies, idle by "
-             "cause), which bottlenecks there are, what each costs, and what fixing it would buy, ranked.\n\nSeveral paths, or "
-             "a folder, are the ranks of one job. A recording that cannot be read is named in the report; the others are "
-             "analysed.",
+    .about =
+        "Reads recordings of a training job and reports where each step goes (compute, communication, copies, idle by "
+        "cause), which bottlenecks there are, what each costs, and what fixing it would buy, ranked.\n\nSeveral paths, "
+        "or "
+        "a folder, are the ranks of one job. A recording that cannot be read is named in the report; the others are "
+        "analysed.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

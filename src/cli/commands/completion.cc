@@ -22,10 +22,12 @@ Result<int> Execute(const Arguments& arguments, Session&) {
     json.EndObject();
     return out + "\n";
   };
-  return PrintTextOrJson(arguments, [&] { return script; }, as_json);
+  return PrintTextOrJson(
+      arguments, [&] { return script; }, as_json);
 }
 
-constexpr PositionalSpec kPositionals[] = {{.name = "SHELL", .help = "bash, zsh or fish", .min = 1, .max = 1, .choices = Shells}};
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "SHELL", .help = "bash, zsh or fish", .min = 1, .max = 1, .choices = Shells}};
 constexpr Example kExamples[] = {
     {"eval \"$(gapless completion bash)\"", "Completes verbs and options in this shell"},
     {"gapless completion fish > ~/.config/fish/completions/gapless.fish", "Completes them in every new fish shell"},

@@ -38,7 +38,8 @@ void AddExtras(const fs::path& root, const std::vector<Page>& pages, std::vector
 Result<void> WritePage(const fs::path& path, const std::string& text) {
   std::error_code code;
   fs::create_directories(path.parent_path(), code);
-  if (code) return Fail(ErrorCode::kEnvironment, "cannot make the folder: " + code.message(), path.parent_path().string());
+  if (code)
+    return Fail(ErrorCode::kEnvironment, "cannot make the folder: " + code.message(), path.parent_path().string());
   return WriteFile(path.string(), text);
 }
 
@@ -91,22 +92,25 @@ Result<int> Execute(const Arguments& arguments, Session&) {
   AddExtras(root, pages, states);
   bool fresh = true;
   for (const State& state : states) fresh = fresh && state.what == "same";
-  auto printed = PrintTextOrJson(arguments, [&] { return AsText(states, check); }, [&] { return AsJson(states); });
+  auto printed = PrintTextOrJson(
+      arguments, [&] { return AsText(states, check); }, [&] { return AsJson(states); });
   if (!printed) return printed;
   return check && !fresh ? 1 : 0;
 }
 
 constexpr PositionalSpec kPositionals[] = {
     {.name = "FOLDER", .help = "where the pages are; docs when not given", .min = 0, .max = 1, .is_path = true}};
-constexpr OptionSpec kOptions[] = {{.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
+constexpr OptionSpec kOptions[] = {
+    {.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
 constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
 
 }  // namespace
 
 COMMAND(docs) = {.name = "docs",
                  .help = "Write the reference pages, man page and completions",
-                 .about = "Writes the pages that are made from the program itself into a folder: the reference of commands, "
-                          "tables, analyses, rules and formats, the man page, and the completions of bash, zsh and fish.",
+                 .about =
+                     "Writes the pages that are made from the program itself into a folder: the reference of commands, "
+                     "tables, analyses, rules and formats, the man page, and the completions of bash, zsh and fish.",
                  .positionals = kPositionals,
                  .options = kOptions,
                  .examples = kExamples,

@@ -50,13 +50,15 @@ constexpr Example kExamples[] = {{"gapless formats", "Lists the formats"}};
 
 }  // namespace
 
-COMMAND(formats) = {.name = "formats",
-                    .help = "List the file formats that can be read",
-                    .about = "Lists the formats of recordings that can be read. The format of a file is found from its content, "
-                             "not from its name.",
-                    .positionals = {},
-                    .options = {},
-                    .examples = kExamples,
-                    .run = Execute};
+COMMAND(formats) = {
+    .name = "formats",
+    .help = "List the file formats that can be read",
+    .about =
+        "Lists the formats of recordings that can be read. The format of a file is found from its content, "
+        "not from its name.",
+    .positionals = {},
+    .options = {},
+    .examples = kExamples,
+    .run = Execute};
 
 }  // namespace gapless

@@ -67,15 +67,21 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto all = AllCommands();
   if (arguments.positionals().empty()) {
     return PrintTextOrJson(
-        arguments, [&] { return Overview(session.terminal.width); }, [&] { return AsJson({all.begin(), all.end()}); });
+        arguments, [&] { return Overview(session.terminal.width); },
+        [&] {
+          return AsJson({all.begin(), all.end()});
+        });
   }
   const Command* command = FindCommand(arguments.positionals()[0]);  // there is one: the parser checked the choices
   return PrintTextOrJson(
       arguments, [&] { return HelpOf(*command, session.terminal.width); }, [&] { return AsJson({command}); });
 }
 
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "VERB", .help = "the verb to explain; without it, all verbs are listed", .min = 0, .max = 1, .choices = Verbs}};
+constexpr PositionalSpec kPositionals[] = {{.name = "VERB",
+                                            .help = "the verb to explain; without it, all verbs are listed",
+                                            .min = 0,
+                                            .max = 1,
+                                            .choices = Verbs}};
 constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query"}};
 
 }  // namespace

@@ -69,7 +69,8 @@ std::string ColumnsAsText(const SqlTableInfo& table) {
     line.append(static_cast<size_t>(std::max(1, 24 - DisplayWidth(line))), ' ');
     line += kTypes[static_cast<size_t>(column.type)];
     line.append(static_cast<size_t>(std::max(1, 34 - DisplayWidth(line))), ' ');
-    out += StrCat(line, column.help, column.unit.empty() ? "" : " [", column.unit, column.unit.empty() ? "" : "]", "\n");
+    out +=
+        StrCat(line, column.help, column.unit.empty() ? "" : " [", column.unit, column.unit.empty() ? "" : "]", "\n");
   }
   return out;
 }
@@ -167,7 +168,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   std::vector<std::string> paths = arguments.positionals();
   const auto sql = TakeStatement(arguments, paths);
   if (!sql) return Unexpected{sql.error()};
-  if (paths.empty()) return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
+  if (paths.empty())
+    return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
   const auto loaded = LoadFor(arguments, session, paths);
   if (!loaded) return Unexpected{loaded.error()};
   WarnOfLosses(*loaded);
@@ -182,11 +184,19 @@ constexpr PositionalSpec kPaths = [] {
   paths.unless = kNoPath;
   return paths;
 }();
-constexpr PositionalSpec kPositionals[] = {
-    kPaths, {.name = "SQL", .help = "one statement that reads; - reads it from standard input", .min = 1, .max = 1, .unless = kNoSql}};
+constexpr PositionalSpec kPositionals[] = {kPaths,
+                                           {.name = "SQL",
+                                            .help = "one statement that reads; - reads it from standard input",
+                                            .min = 1,
+                                            .max = 1,
+                                            .unless = kNoSql}};
 constexpr OptionSpec kOptions[] = {
     {.name = "tables", .help = "List the tables, or the columns of the tables named"},
-    {.name = "file", .letter = 'f', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Read the statement from FILE"},
+    {.name = "file",
+     .letter = 'f',
+     .takes = OptionSpec::Takes::kValue,
+     .value = "FILE",
+     .help = "Read the statement from FILE"},
     {.name = "csv", .help = "Print CSV"},
     {.name = "output", .letter = 'o', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Write to FILE"},
     kRankOption,
@@ -196,9 +206,11 @@ constexpr Example kExamples[] = {
     {"gapless query trace.json.gz \"SELECT name, count(*), sum(dur_ns) FROM gpu_op WHERE kind = 'kernel' GROUP BY name "
      "ORDER BY 3 DESC LIMIT 10\"",
      "The ten kernels that take the most time"},
-    {"gapless query trace.json.gz \"SELECT g.name, s.name AS call FROM gpu_op g JOIN slice s ON s.id = g.launch_id LIMIT 5\"",
+    {"gapless query trace.json.gz \"SELECT g.name, s.name AS call FROM gpu_op g JOIN slice s ON s.id = g.launch_id "
+     "LIMIT 5\"",
      "Kernels with the calls that launched them"},
-    {"gapless query run/ \"SELECT rank, idle_ns FROM ledger WHERE step IS NULL\" --csv", "Idle time of every rank, as CSV"},
+    {"gapless query run/ \"SELECT rank, idle_ns FROM ledger WHERE step IS NULL\" --csv",
+     "Idle time of every rank, as CSV"},
     {"gapless query --tables gpu_op", "The columns of table gpu_op"},
 };
 
@@ -207,10 +219,12 @@ constexpr Example kExamples[] = {
 COMMAND(query) = {
     .name = "query",
     .help = "Ask a recording with SQL",
-    .about = "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all analyses, and "
-             "prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or changed.\n\nTimes are integers "
-             "in nanoseconds from the start of the run. A column x_id names a row of table x. NULL means that something "
-             "was not recorded; it is never shown as 0.",
+    .about =
+        "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all analyses, and "
+        "prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or changed.\n\nTimes are "
+        "integers "
+        "in nanoseconds from the start of the run. A column x_id names a row of table x. NULL means that something "
+        "was not recorded; it is never shown as 0.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completions for bash, zsh and fish. The lists of words are fixed when the page is written; file names are the shell's.
+// Completions for bash, zsh and fish. The lists of words are fixed when the page is written; file names are the
+// shell's.
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"
@@ -71,19 +72,24 @@ std::string ZshOption(const OptionSpec& option) {
 }  // namespace
 
 std::string BashCompletion() {
-  std::string out = StrCat(kNote, "_gapless() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}\n");
+  std::string out = StrCat(
+      kNote,
+      "_gapless() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}\n");
   out += "  local words='' option\n  COMPREPLY=()\n";
-  out += StrCat("  if ((COMP_CWORD == 1)); then\n    words='", Verbs(), " --help --version'\n  else\n    case \"$verb $prev\" in\n");
+  out += StrCat("  if ((COMP_CWORD == 1)); then\n    words='", Verbs(),
+                " --help --version'\n  else\n    case \"$verb $prev\" in\n");
   for (const Command* command : AllCommands()) {
     for (const OptionSpec& option : OptionsOf(*command)) {
       if (option.choices == nullptr) continue;
-      out += StrCat("      '", command->name, " --", option.name, "') words='", Words(option.choices()), "' option=1 ;;\n");
+      out += StrCat("      '", command->name, " --", option.name, "') words='", Words(option.choices()),
+                    "' option=1 ;;\n");
     }
   }
   out += "    esac\n    if [[ -z ${option-} ]]; then\n      case $verb in\n";
   for (const Command* command : AllCommands()) {
     const std::string values = ArgumentWords(*command);
-    out += StrCat("        ", command->name, ") if [[ $cur == -* ]]; then words='", OptionWords(*command), "'; else words='", values, "'; fi ;;\n");
+    out += StrCat("        ", command->name, ") if [[ $cur == -* ]]; then words='", OptionWords(*command),
+                  "'; else words='", values, "'; fi ;;\n");
   }
   out += "      esac\n    fi\n  fi\n";
   out += "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n}\n";
@@ -110,7 +116,8 @@ std::string ZshCompletion() {
 std::string FishCompletion() {
   std::string out = StrCat(kNote, "complete -c gapless -n __fish_use_subcommand -l version -d 'Show the version'\n");
   for (const Command* command : AllCommands()) {
-    out += StrCat("complete -c gapless -n __fish_use_subcommand -f -a ", command->name, " -d '", PlainDescription(command->help), "'\n");
+    out += StrCat("complete -c gapless -n __fish_use_subcommand -f -a ", command->name, " -d '",
+                  PlainDescription(command->help), "'\n");
     const std::string seen = StrCat("complete -c gapless -n '__fish_seen_subcommand_from ", command->name, "'");
     for (const OptionSpec& option : OptionsOf(*command)) {
       out += StrCat(seen, " -l ", option.name);
@@ -119,7 +126,8 @@ std::string FishCompletion() {
       if (option.choices != nullptr) out += StrCat(" -a '", Words(option.choices()), "'");
       out += StrCat(" -d '", PlainDescription(option.help), "'\n");
     }
-    if (const std::string values = ArgumentWords(*command); !values.empty()) out += StrCat(seen, " -f -a '", values, "'\n");
+    if (const std::string values = ArgumentWords(*command); !values.empty())
+      out += StrCat(seen, " -f -a '", values, "'\n");
   }
   return out;
 }

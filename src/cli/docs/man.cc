@@ -39,7 +39,8 @@ std::string Term(const std::string& term, std::string_view text) {
 
 std::string Verb(const Command& command) {
   std::string out = StrCat(".SS ", command.name, "\n", Roff(command.help), ".\n", Paragraphs(command.about));
-  for (const PositionalSpec& positional : command.positionals) out += Term(PositionalSyntax(positional), positional.help);
+  for (const PositionalSpec& positional : command.positionals)
+    out += Term(PositionalSyntax(positional), positional.help);
   for (const OptionSpec& option : OptionsOf(command)) out += Term(OptionSyntax(option), option.help);
   return out;
 }
@@ -47,7 +48,8 @@ std::string Verb(const Command& command) {
 }  // namespace
 
 std::string ManPage() {
-  std::string out = StrCat(".\\\" Written by `gapless docs`.\n.TH GAPLESS 1 \"\" \"gapless ", kVersion, "\" \"User Commands\"\n");
+  std::string out =
+      StrCat(".\\\" Written by `gapless docs`.\n.TH GAPLESS 1 \"\" \"gapless ", kVersion, "\" \"User Commands\"\n");
   out += StrCat(".SH NAME\ngapless \\- ", Roff(kOneLiner), "\n");
   out += ".SH SYNOPSIS\n.B gapless\n.I VERB\n.RI [ ARGUMENT ...]\n";
   out += ".SH VERBS\n";

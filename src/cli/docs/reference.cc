@@ -15,7 +15,8 @@ constexpr std::string_view kTypes[] = {"integer", "real", "text"};
 constexpr int kHelpWidth = 100;
 
 std::string Start(std::string_view title, std::string_view what) {
-  return StrCat("<!-- Written by `gapless docs`. Change the sources and run it again. -->\n\n# ", title, "\n\n", what, "\n");
+  return StrCat("<!-- Written by `gapless docs`. Change the sources and run it again. -->\n\n# ", title, "\n\n", what,
+                "\n");
 }
 
 // A text inside a cell of a table.
@@ -28,8 +29,10 @@ std::string Cell(std::string_view text) {
 std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   std::string out = "\n| column | type | unit | what it is |\n|---|---|---|---|\n";
   for (const ColumnSpec& column : columns) {
-    const std::string unit = column.unit.starts_with("id:") ? StrCat("id of ", column.unit.substr(3)) : std::string(column.unit);
-    out += StrCat("| `", column.name, "` | ", kTypes[static_cast<size_t>(column.type)], " | ", unit, " | ", Cell(column.help), " |\n");
+    const std::string unit =
+        column.unit.starts_with("id:") ? StrCat("id of ", column.unit.substr(3)) : std::string(column.unit);
+    out += StrCat("| `", column.name, "` | ", kTypes[static_cast<size_t>(column.type)], " | ", unit, " | ",
+                  Cell(column.help), " |\n");
   }
   return out;
 }
@@ -37,7 +40,8 @@ std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
 std::string TablesOf(bool analyses) {
   std::string out;
   for (const SqlTableInfo& table : DescribeSqlTables()) {
-    if (table.is_analysis == analyses) out += StrCat("\n## ", table.name, "\n\n", table.help, ".\n", ColumnTable(table.columns));
+    if (table.is_analysis == analyses)
+      out += StrCat("\n## ", table.name, "\n\n", table.help, ".\n", ColumnTable(table.columns));
   }
   return out;
 }
@@ -46,15 +50,19 @@ std::string TablesOf(bool analyses) {
 
 std::string TablesPage() {
   return Start("Tables",
-               "What `gapless query` reads. Each table shows the primary recordings of the run; `all_` before its name also\n"
-               "shows supplements and other executions of the program. Times are integers in nanoseconds from the start of the\n"
+               "What `gapless query` reads. Each table shows the primary recordings of the run; `all_` before its name "
+               "also\n"
+               "shows supplements and other executions of the program. Times are integers in nanoseconds from the "
+               "start of the\n"
                "run. A column `x_id` names a row of table `x`. NULL means that something was not recorded.\n"
                "The [analyses](analyses.md) are tables, too.") +
          TablesOf(false);
 }
 
 std::string AnalysesPage() {
-  return Start("Analyses", "Tables that are worked out from the recording when a query or a rule first asks for them.") + TablesOf(true);
+  return Start("Analyses",
+               "Tables that are worked out from the recording when a query or a rule first asks for them.") +
+         TablesOf(true);
 }
 
 std::string RulesPage() {
@@ -69,8 +77,10 @@ std::string RulesPage() {
 }
 
 std::string FormatsPage() {
-  std::string out = Start("Formats", "Recordings that can be read. The content decides, not the name; files may be compressed with gzip\n"
-                                     "or zstd, and several may lie in a folder or a `.tar.gz`.");
+  std::string out =
+      Start("Formats",
+            "Recordings that can be read. The content decides, not the name; files may be compressed with gzip\n"
+            "or zstd, and several may lie in a folder or a `.tar.gz`.");
   out += "\n| format | files | what it is |\n|---|---|---|\n";
   for (const Reader* reader : AllReaders()) {
     const std::vector<std::string> extensions(reader->extensions.begin(), reader->extensions.end());
@@ -82,7 +92,8 @@ std::string FormatsPage() {
 std::string CommandsPage() {
   std::string out = Start("Commands", "The program `gapless` and its verbs.");
   for (const Command* command : AllCommands()) {
-    out += StrCat("\n## ", command->name, "\n\n", command->help, ".\n\n```text\n", HelpOf(*command, kHelpWidth), "```\n");
+    out +=
+        StrCat("\n## ", command->name, "\n\n", command->help, ".\n\n```text\n", HelpOf(*command, kHelpWidth), "```\n");
   }
   out += "\n## Exit status\n\n| status | meaning |\n|---|---|\n";
   for (const ExitCode& exit : ExitCodes()) out += StrCat("| ", exit.code, " | ", exit.what, " |\n");

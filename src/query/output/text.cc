@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aligned text. The widths are those of the first rows (kMeasured of them), which are held until then; later rows are cut to
-// fit. Where the row does not fit the terminal, the widest text columns give way first, down to kNarrowest; numbers are never
-// cut.
+// Aligned text. The widths are those of the first rows (kMeasured of them), which are held until then; later rows are
+// cut to fit. Where the row does not fit the terminal, the widest text columns give way first, down to kNarrowest;
+// numbers are never cut.
 #include <algorithm>
 #include <cmath>
 

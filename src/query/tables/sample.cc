@@ -16,9 +16,6 @@ constexpr SqlColumn kColumns[] = {
 
 }  // namespace
 
-SQL_TABLE(sample) = {.name = "sample",
-                     .help = "Samples of host call stacks",
-                     .columns = kColumns,
-                     .rows = NoRows};
+SQL_TABLE(sample) = {.name = "sample", .help = "Samples of host call stacks", .columns = kColumns, .rows = NoRows};
 
 }  // namespace gapless

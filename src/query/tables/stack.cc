@@ -16,9 +16,6 @@ constexpr SqlColumn kColumns[] = {
 
 }  // namespace
 
-SQL_TABLE(stack) = {.name = "stack",
-                    .help = "Call stacks, as a tree of frames",
-                    .columns = kColumns,
-                    .rows = NoRows};
+SQL_TABLE(stack) = {.name = "stack", .help = "Call stacks, as a tree of frames", .columns = kColumns, .rows = NoRows};
 
 }  // namespace gapless

@@ -19,9 +19,6 @@ constexpr SqlColumn kColumns[] = {
 
 }  // namespace
 
-SQL_TABLE(thread) = {.name = "thread",
-                     .help = "Host threads",
-                     .columns = kColumns,
-                     .rows = RowsOf<kTable>};
+SQL_TABLE(thread) = {.name = "thread", .help = "Host threads", .columns = kColumns, .rows = RowsOf<kTable>};
 
 }  // namespace gapless

@@ -18,7 +18,12 @@ std::shared_ptr<const Trace> MakeTrace(int64_t rank, std::string_view name = "ge
   builder.info().rank = rank;
   builder.info().pid = 100 + rank;
   auto& shard = builder.NewShard();
-  shard.Add(SliceRow{.name = shard.Text(name), .category = SliceCategory::kOperator, .pid = 1, .tid = 1, .ts_ns = 0, .dur_ns = 1'000'000});
+  shard.Add(SliceRow{.name = shard.Text(name),
+                     .category = SliceCategory::kOperator,
+                     .pid = 1,
+                     .tid = 1,
+                     .ts_ns = 0,
+                     .dur_ns = 1'000'000});
   shard.Add(GpuOpRow{.name = shard.Text(name), .ts_ns = 100'000, .dur_ns = 600'000});
   builder.Count("cut", Severity::kLoss, 3, 4096, "events without an end were dropped");
   return std::make_shared<const Trace>(std::move(builder).Finish());
@@ -47,7 +52,8 @@ Bottleneck Waiting() {
   found.evidence.resize(1);
   found.evidence[0].text = "the loader takes 69.3 ms a batch";
   found.evidence[0].source = "train.py:41";
-  found.recommendations.push_back({"load batches in worker processes", "workers=4", "DataLoader(num_workers=4)", "minutes"});
+  found.recommendations.push_back(
+      {"load batches in worker processes", "workers=4", "DataLoader(num_workers=4)", "minutes"});
   found.gain = Gain{.low = 1.2, .expected = 1.33, .high = 1.49, .confidence = 0.6, .method = "amdahl"};
   return found;
 }
@@ -84,9 +90,10 @@ TEST_F(RendererTest, TheTerminalSaysWhereTimeGoesAndWhatToFix) {
   Add(Device(0, 600, 0, 400));
   diagnosis.bottlenecks.push_back(Waiting());
   const std::string text = Render("terminal");
-  for (const std::string_view part : {"rank0.json", "1 × Tesla V100", "input bound", "compute         60.0 %", "idle            40.0 %",
-                                      "the GPU waits 30 ms of every step for the next batch", "1.33× (1.20–1.49)", "train.py:41",
-                                      "→ load batches in worker processes", "gapless query run/rank0.json"}) {
+  for (const std::string_view part :
+       {"rank0.json", "1 × Tesla V100", "input bound", "compute       60.0 %", "idle          40.0 %",
+        "the GPU waits 30 ms of every step for the next batch", "1.33× (1.20–1.49)", "train.py:41",
+        "→ load batches in worker processes", "gapless query run/rank0.json"}) {
     EXPECT_TRUE(Contains(text, part)) << part << "\nis missing in\n" << text;
   }
 }
@@ -124,17 +131,22 @@ TEST_F(RendererTest, NoLineButTheCommandsIsWiderThanAsked) {
   Add(Device(0, 400, 300, 300));
   Add(Device(1, 400, 100, 500));
   diagnosis.bottlenecks = {Waiting(), Waiting()};
-  summary.class_evidence = std::string(300, 'x') + " and many words that have to be wrapped somewhere, because they are too many";
+  summary.class_evidence =
+      std::string(300, 'x') + " and many words that have to be wrapped somewhere, because they are too many";
   for (const int width : {60, 80, 100, 160}) {
     const std::string text = Render("terminal", {.width = width});
     for (const std::string_view line : Split(text, '\n')) {
-      if (!Contains(line, "gapless query")) EXPECT_LE(DisplayWidth(line), std::max(80, width)) << line;
+      if (!Contains(line, "gapless query")) {
+        EXPECT_LE(DisplayWidth(line), std::max(80, width)) << line;
+      }
     }
   }
 }
 
 TEST_F(RendererTest, ATraceCannotSendControlCharactersToTheTerminal) {
-  Load({MakeTrace(0, "\x1b[31mevil\x07\x9b" "2J")});
+  Load({MakeTrace(0,
+                  "\x1b[31mevil\x07\x9b"
+                  "2J")});
   Add(Device(0, 600, 0, 400));
   diagnosis.bottlenecks.push_back(Waiting());
   diagnosis.bottlenecks[0].title += "\x1b[2J";
@@ -157,7 +169,8 @@ TEST_F(RendererTest, JsonLeavesOutWhatIsAbsent) {
   Load({MakeTrace(kAbsent)});
   const std::string text = Render("json");
   EXPECT_TRUE(Contains(text, "\"ranks\": []")) << text;
-  for (const std::string_view key : {"\"steps\"", "\"step_ns\"", "\"gpu_busy_share\"", "\"breakdown\"", "\"estimated_speedup\"", "\"rank\"", "null"}) {
+  for (const std::string_view key : {"\"steps\"", "\"step_ns\"", "\"gpu_busy_share\"", "\"breakdown\"",
+                                     "\"estimated_speedup\"", "\"rank\"", "null"}) {
     EXPECT_FALSE(Contains(text, key)) << key << " in\n" << text;
   }
 }
@@ -167,8 +180,9 @@ TEST_F(RendererTest, JsonHoldsEveryBottleneckWithItsEvidence) {
   Add(Device(0, 600, 0, 400));
   diagnosis.bottlenecks.push_back(Waiting());
   const std::string text = Render("json");
-  for (const std::string_view part : {"\"type\": \"DATA_LOADING\"", "\"source\": \"train.py:41\"", "\"fix\": \"workers=4\"", "\"expected\": 1.33",
-                                      "\"wall_ns\": 1000000", "\"first_offset\": 4096"}) {
+  for (const std::string_view part :
+       {"\"type\": \"DATA_LOADING\"", "\"source\": \"train.py:41\"", "\"fix\": \"workers=4\"", "\"expected\": 1.33",
+        "\"wall_ns\": 1000000", "\"first_offset\": 4096"}) {
     EXPECT_TRUE(Contains(text, part)) << part << "\nis missing in\n" << text;
   }
 }

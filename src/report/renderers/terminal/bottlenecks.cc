@@ -25,11 +25,13 @@ std::string_view WordOf(double severity) {
   return severity > kCritical ? "critical" : severity >= kWarning ? "warning" : "minor";
 }
 
-void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone, std::string_view lead = "") {
+void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone,
+                    std::string_view lead = "") {
   const int indent = kMargin + DisplayWidth(lead);
   bool first = true;
   for (const std::string& line : WrapWords(Printable(text), paint.width() - indent)) {
-    out += std::string(kMargin, ' ') + (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' '));
+    out += std::string(kMargin, ' ') +
+           (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' '));
     out += paint.In(tone, line) + "\n";
     first = false;
   }
@@ -67,7 +69,8 @@ std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint
 void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
   if (!paint.verbose()) {
     if (bottleneck.evidence.empty()) return;
-    out += std::string(kMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kMargin) + "\n";
+    out +=
+        std::string(kMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kMargin) + "\n";
     return;
   }
   AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
@@ -105,7 +108,8 @@ std::string Together(const Report& report, const Paint& paint) {
   if (!gain || report.diagnosis.bottlenecks.size() < 2) return {};
   const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
   const std::string factor = paint.In(Tone::kGood, GainText(*gain));
-  return StrCat("\nfixing all ", report.diagnosis.bottlenecks.size(), " together: ", factor, paint.In(Tone::kDim, method), "\n");
+  return StrCat("\nfixing all ", report.diagnosis.bottlenecks.size(), " together: ", factor,
+                paint.In(Tone::kDim, method), "\n");
 }
 
 }  // namespace

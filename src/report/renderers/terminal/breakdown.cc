@@ -12,7 +12,9 @@ constexpr int kRankColumns = 30;         // name and bar
 constexpr double kStragglerLead = 0.10;  // of the wall time, less in communication than the rank with the most
 constexpr double kWorthSaying = 0.0005;  // of the wall time
 
-double ShareOf(int64_t part, int64_t wall) { return wall == 0 ? 0 : static_cast<double>(part) / static_cast<double>(wall); }
+double ShareOf(int64_t part, int64_t wall) {
+  return wall == 0 ? 0 : static_cast<double>(part) / static_cast<double>(wall);
+}
 
 std::vector<BarPart> BarOf(const DeviceBreakdown& device) {
   return {{Tone::kCompute, ShareOf(device.compute_ns, device.wall_ns)},
@@ -68,7 +70,8 @@ std::vector<Row> RowsOf(const Report& report) {
   std::vector<std::string> compute, copy;
   if (summary.matrix_time_share && *summary.matrix_time_share > 0) {
     compute.push_back(StrCat("matrix work ", RoundPercent(*summary.matrix_time_share), " of kernel time"));
-    if (summary.matrix_unit_share) compute.push_back(StrCat(RoundPercent(*summary.matrix_unit_share), " of it on matrix units"));
+    if (summary.matrix_unit_share)
+      compute.push_back(StrCat(RoundPercent(*summary.matrix_unit_share), " of it on matrix units"));
   }
   if (summary.pageable_share && *summary.pageable_share > 0) {
     copy.push_back(StrCat(RoundPercent(*summary.pageable_share), " of host copies pageable"));
@@ -122,7 +125,7 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
   std::string title = summary.steps > 0 ? "where a step goes" : "where the time goes";
   title += StrCat(": ", FormatDuration(PieceNs(report)), summary.steps > 0 ? " on average" : "");
   if (summary.breakdown.size() > 1) title += StrCat(", ", summary.breakdown.size(), " GPUs");
-  const std::string verdict = summary.run_class;
+  const std::string verdict = summary.run_class == "unknown" ? "idle, cause not recorded" : summary.run_class;
   const int gap = paint.width() - DisplayWidth(title) - DisplayWidth(verdict);
   std::string out = paint.In(Tone::kBold, title) + std::string(static_cast<size_t>(std::max(2, gap)), ' ') +
                     paint.In(Tone::kBold, verdict) + "\n";
@@ -151,8 +154,8 @@ std::string RanksSection(const Report& report, const Paint& paint) {
     std::ranges::stable_sort(devices, std::greater<>(), IdleShare);
     devices.resize(kMostRanks);
   }
-  std::string out = paint.In(Tone::kBold, PadRight("ranks", kRankColumns)) + PadLeft("compute", 9) + PadLeft("comm", 9) +
-                    PadLeft("copy", 9) + PadLeft("idle", 9) + "\n";
+  std::string out = paint.In(Tone::kBold, PadRight("ranks", kRankColumns)) + PadLeft("compute", 9) +
+                    PadLeft("comm", 9) + PadLeft("copy", 9) + PadLeft("idle", 9) + "\n";
   for (const DeviceBreakdown* device : devices) {
     const std::string name = PadRight(Ellipsize(RankName(*device, several_devices), 14), 14);
     out += StrCat("  ", name, StackedBar(paint, BarOf(*device), kRankColumns - 16));
@@ -164,7 +167,8 @@ std::string RanksSection(const Report& report, const Paint& paint) {
   }
   if (devices.size() < all) out += StrCat("  the ", devices.size(), " most idle of ", all, " (-v shows all)\n");
   if (marks.straggler != nullptr) {
-    out += "  " + paint.In(Tone::kDim, "the straggler waits least in communication: the others wait there for it") + "\n";
+    out +=
+        "  " + paint.In(Tone::kDim, "the straggler waits least in communication: the others wait there for it") + "\n";
   }
   return out;
 }

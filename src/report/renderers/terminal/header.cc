@@ -33,7 +33,8 @@ std::vector<std::string> Facts(const RunSummary& summary) {
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
   facts.push_back(Devices(summary));
-  if (summary.steps > 0) facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " complete step" : " complete steps"));
+  if (summary.steps > 0)
+    facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " complete step" : " complete steps"));
   if (summary.step_ns) {
     const std::string tail = summary.steps > 1 ? StrCat(" (p95 ", FormatDuration(summary.step_ns->p95), ")") : "";
     facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), tail));
@@ -68,7 +69,8 @@ void AddOtherExecutions(const Run& run, std::vector<std::pair<Severity, std::str
   }
   if (paths.empty()) return;
   const std::string which = paths.size() == 1 ? paths[0] : StrCat(paths[0], " and ", paths.size() - 1, " more");
-  notes.emplace_back(Severity::kLoss, StrCat("recorded in another run of the program, so not in these numbers: ", which));
+  notes.emplace_back(Severity::kLoss,
+                     StrCat("recorded in another run of the program, so not in these numbers: ", which));
 }
 
 }  // namespace
@@ -103,7 +105,8 @@ std::string HeaderSection(const Report& report, const Paint& paint) {
 
 std::string NotesSection(const Report& report, const Paint& paint) {
   std::vector<std::pair<Severity, std::string>> notes;
-  for (const Error& error : report.failures) notes.emplace_back(Severity::kError, StrCat("not read: ", error.ToString()));
+  for (const Error& error : report.failures)
+    notes.emplace_back(Severity::kError, StrCat("not read: ", error.ToString()));
   AddReadStats(report.run, notes);
   AddOtherExecutions(report.run, notes);
   for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
@@ -114,7 +117,8 @@ std::string NotesSection(const Report& report, const Paint& paint) {
   for (size_t i = 0; i < shown; ++i) {
     const Tone tone = notes[i].first == Severity::kError ? Tone::kCritical : Tone::kWarning;
     const std::vector<std::string> lines = WrapWords(Printable(notes[i].second), paint.width() - 2);
-    for (size_t line = 0; line < lines.size(); ++line) out += (line == 0 ? paint.In(tone, "!") + " " : "  ") + lines[line] + "\n";
+    for (size_t line = 0; line < lines.size(); ++line)
+      out += (line == 0 ? paint.In(tone, "!") + " " : "  ") + lines[line] + "\n";
   }
   if (shown < notes.size()) out += StrCat("  and ", notes.size() - shown, " more notes (-v shows them)\n");
   return out;

@@ -60,11 +60,12 @@ std::string NextSection(const Report& report, const Paint& paint) {
   if (report.summary.total.wall_ns == 0) {
     out += "next: record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])\n";
   } else if (report.summary.steps == 0) {
-    out += "next: call prof.step() after every training step, so that times are told per step\n";
+    out += "next: call prof.step() after every step, so that times are told per step\n";
   }
   const std::string_view lead = out.empty() ? "next: " : "      ";
   const std::string table = TableToSee(report);
-  const std::string query = StrCat("gapless query ", path, " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
+  const std::string query =
+      StrCat("gapless query ", path, " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
   out += StrCat(lead, paint.In(Tone::kHost, query), "\n");
   if (!paint.verbose()) out += "      the same command with -v shows all evidence and the code to paste\n";
   return out;

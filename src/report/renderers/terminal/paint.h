@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The terminal report's brush: colours that mean the same everywhere, bars, and lines that keep to the width.
 //
-// Texts given to it are plain; colour is added last, so widths are those of the text. With utf8 off the report is written as
-// usual and ToAscii() replaces each character by one of the same width.
+// Texts given to it are plain; colour is added last, so widths are those of the text. With utf8 off the report is
+// written as usual and ToAscii() replaces each character by one of the same width.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,19 @@
 
 namespace gapless {
 
-enum class Tone : uint8_t { kPlain, kBold, kDim, kCompute, kCommunication, kCopy, kIdle, kHost, kCritical, kWarning, kGood };
+enum class Tone : uint8_t {
+  kPlain,
+  kBold,
+  kDim,
+  kCompute,
+  kCommunication,
+  kCopy,
+  kIdle,
+  kHost,
+  kCritical,
+  kWarning,
+  kGood
+};
 
 class Paint {
  public:
@@ -36,7 +48,8 @@ struct BarPart {
 };
 // The glyph of compute, communication, copy, idle.
 std::string_view GlyphOf(Tone tone);
-// A bar of exactly `cells` columns. Parts of at least half a per cent get a cell; the largest gives what the others take.
+// A bar of exactly `cells` columns. Parts of at least half a per cent get a cell; the largest gives what the others
+// take.
 std::string StackedBar(const Paint& paint, const std::vector<BarPart>& parts, int cells);
 
 // Pads to `width` columns, on the right (Left-aligned text) or on the left (Right-aligned text).

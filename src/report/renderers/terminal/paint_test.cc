@@ -17,8 +17,12 @@ TEST(PaintTest, ColourOnlyWhenAsked) {
 
 TEST(PaintTest, ABarIsAsLongAsAskedWhateverTheRounding) {
   for (int cells = 10; cells < 100; ++cells) {
-    const std::string bar = StackedBar(kPlainPaint, {{Tone::kCompute, 1.0 / 3}, {Tone::kCommunication, 1.0 / 7}, {Tone::kCopy, 1.0 / 9},
-                                                     {Tone::kIdle, 1 - 1.0 / 3 - 1.0 / 7 - 1.0 / 9}}, cells);
+    const std::string bar = StackedBar(kPlainPaint,
+                                       {{Tone::kCompute, 1.0 / 3},
+                                        {Tone::kCommunication, 1.0 / 7},
+                                        {Tone::kCopy, 1.0 / 9},
+                                        {Tone::kIdle, 1 - 1.0 / 3 - 1.0 / 7 - 1.0 / 9}},
+                                       cells);
     EXPECT_EQ(DisplayWidth(bar), cells);
   }
 }

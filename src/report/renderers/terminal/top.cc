@@ -26,9 +26,11 @@ std::string_view ShortName(std::string_view name) {
   return name;
 }
 
-std::string Line(std::string_view name, std::string_view share, std::string_view time, std::string_view calls, const Paint& paint) {
+std::string Line(std::string_view name, std::string_view share, std::string_view time, std::string_view calls,
+                 const Paint& paint) {
   const int room = paint.width() - 2 - kNumbers;
-  return StrCat("  ", PadRight(Ellipsize(Printable(name), room), room), PadLeft(share, 8), PadLeft(time, 11), PadLeft(calls, 9), "\n");
+  return StrCat("  ", PadRight(Ellipsize(Printable(name), room), room), PadLeft(share, 8), PadLeft(time, 11),
+                PadLeft(calls, 9), "\n");
 }
 
 // The rows of `table` with the most `by`, one per name: on several ranks, that of the rank where it takes most.
@@ -39,7 +41,8 @@ std::vector<size_t> Largest(const Table& table, int name, int by, size_t count) 
   std::vector<size_t> chosen;
   for (const size_t row : rows) {
     if (chosen.size() == count) break;
-    const bool seen = std::ranges::any_of(chosen, [&](size_t other) { return table.Text(other, name) == table.Text(row, name); });
+    const bool seen =
+        std::ranges::any_of(chosen, [&](size_t other) { return table.Text(other, name) == table.Text(row, name); });
     if (!seen) chosen.push_back(row);
   }
   return chosen;
@@ -59,8 +62,10 @@ std::string TopSection(const Report& report, const Paint& paint) {
   std::string out = paint.In(Tone::kBold, PadRight(title, paint.width() - kNumbers));
   out += paint.In(Tone::kDim, PadLeft(gpu ? "share" : "", 8) + PadLeft("total", 11) + PadLeft("calls", 9)) + "\n";
   for (const size_t row : Largest(table, name, by, count)) {
-    const std::string part = gpu && share >= 0 && !table.IsNull(row, share) ? FormatPercent(table.Real(row, share)) : "";
-    out += Line(ShortName(table.Text(row, name)), part, FormatDuration(table.Int(row, by)), FormatCount(table.Int(row, calls)), paint);
+    const std::string part =
+        gpu && share >= 0 && !table.IsNull(row, share) ? FormatPercent(table.Real(row, share)) : "";
+    out += Line(ShortName(table.Text(row, name)), part, FormatDuration(table.Int(row, by)),
+                FormatCount(table.Int(row, calls)), paint);
   }
   return out;
 }

@@ -1,0 +1,28 @@
+# Completion for gapless. Written by `gapless docs`.
+_gapless() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
+  local words='' option
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    words='analyze completion docs formats help query --help --version'
+  else
+    case "$verb $prev" in
+      'analyze --format') words='json terminal' option=1 ;;
+      'analyze --only') words='data_loading exposed_communication launch_bound no_tensor_cores synchronization' option=1 ;;
+      'analyze --without') words='data_loading exposed_communication launch_bound no_tensor_cores synchronization' option=1 ;;
+      'analyze --color') words='auto always never' option=1 ;;
+    esac
+    if [[ -z ${option-} ]]; then
+      case $verb in
+        analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
+        completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
+        docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
+        formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze completion docs formats help query'; fi ;;
+        query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
+      esac
+    fi
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -o default -o bashdefault -F _gapless gapless

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small traces written by hand, for tests: a few calls read as a timeline. Times are ns; the first event should start at 0.
+#pragma once
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "analyses/intervals.h"
+#include "trace/builder.h"
+#include "trace/run.h"
+
+namespace gapless {
+inline void PrintTo(const Interval& one, std::ostream* out) { *out << '[' << one.start << ", " << one.end << ')'; }
+}  // namespace gapless
+
+namespace gapless::testing {
+
+inline constexpr int64_t kMain = 1, kBackward = 2;  // host threads
+
+class HandMade {
+ public:
+  HandMade() : shard_(builder_.NewShard()) { builder_.info().rank = kAbsent; }
+
+  HandMade& Rank(int64_t rank) {
+    builder_.info().rank = rank;
+    pid_ = rank + 1;
+    return *this;
+  }
+  HandMade& Step(int64_t number, int64_t start, int64_t end, bool complete = true) {
+    const std::string name = "ProfilerStep#" + std::to_string(number);
+    shard_.Add(StepRow{.number = number, .name = shard_.Text(name), .ts_ns = start, .dur_ns = end - start, .complete = complete});
+    return Annotation(name, start, end);
+  }
+  HandMade& Operator(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain, std::string_view types = {}) {
+    return Slice(name, SliceCategory::kOperator, ApiKind::kNone, start, end, tid, {}, types);
+  }
+  HandMade& Annotation(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain) {
+    return Slice(name, SliceCategory::kAnnotation, ApiKind::kNone, start, end, tid);
+  }
+  HandMade& Python(std::string_view name, int64_t start, int64_t end, std::string_view source_line, int64_t tid = kMain) {
+    return Slice(name, SliceCategory::kPython, ApiKind::kNone, start, end, tid, source_line);
+  }
+  HandMade& Loader(int64_t start, int64_t end, std::string_view iterator = "_SingleProcessDataLoaderIter", std::string_view line = "train.py:41") {
+    return Slice("enumerate(DataLoader)#" + std::string(iterator) + ".__next__", SliceCategory::kAnnotation, ApiKind::kNone, start, end, kMain,
+                 line);
+  }
+  HandMade& Call(std::string_view name, ApiKind api, int64_t start, int64_t end, int64_t tid = kMain, std::string_view line = {}) {
+    return Slice(name, SliceCategory::kRuntime, api, start, end, tid, line);
+  }
+
+  // A call [call_start, call_end) on `tid` that puts `op` on the device, where it runs [start, end).
+  struct Times {
+    int64_t call_start, call_end, start, end;
+  };
+  HandMade& Kernel(std::string_view name, Times times, GpuOpRow op = {}, int64_t tid = kMain) {
+    op.kind = GpuOpKind::kKernel;
+    return Launch("cudaLaunchKernel", ApiKind::kKernelLaunch, name, times, op, tid);
+  }
+  HandMade& Copy(CopyKind kind, Times times, GpuOpRow op = {}, int64_t tid = kMain) {
+    op.kind = GpuOpKind::kMemcpy;
+    op.op_class = GpuOpClass::kCopy;
+    op.copy_kind = kind;
+    return Launch("cudaMemcpyAsync", ApiKind::kMemcpy, "Memcpy", times, op, tid);
+  }
+  // A device operation whose launch was not recorded.
+  HandMade& Unlaunched(std::string_view name, int64_t start, int64_t end, GpuOpRow op = {}) {
+    op.name = shard_.Text(name);
+    op.ts_ns = start, op.dur_ns = end - start;
+    shard_.Add(op);
+    return *this;
+  }
+  // Another operation of the launch made last, as in a graph.
+  HandMade& SameLaunch(std::string_view name, int64_t start, int64_t end, GpuOpRow op = {}) {
+    op.correlation = correlation_;
+    return Unlaunched(name, start, end, op);
+  }
+  HandMade& Device(DeviceRow row) {
+    builder_.AddDevice(std::move(row));
+    return *this;
+  }
+  HandMade& Collective(std::string_view kind, int64_t start, int64_t end, int64_t bytes, int32_t device = 0, int64_t stream = 20) {
+    shard_.Add(CollectiveRow{.name = shard_.Text("nccl"), .kind = shard_.Text(kind), .device = device, .stream = stream, .ts_ns = start,
+                             .dur_ns = end - start, .group_size = 2, .bytes = bytes});
+    return *this;
+  }
+
+  TraceBuilder::Shard& shard() { return shard_; }
+
+  std::shared_ptr<const Trace> Finish() { return std::make_shared<const Trace>(std::move(builder_).Finish()); }
+
+ private:
+  HandMade& Slice(std::string_view name, SliceCategory category, ApiKind api, int64_t start, int64_t end, int64_t tid,
+                  std::string_view line = {}, std::string_view types = {}, int64_t correlation = kAbsent) {
+    shard_.Add(SliceRow{.name = shard_.Text(name), .category = category, .api = api, .pid = pid_, .tid = tid, .ts_ns = start,
+                        .dur_ns = end - start, .correlation = correlation, .input_types = shard_.Text(types), .source_line = shard_.Text(line)});
+    return *this;
+  }
+  HandMade& Launch(std::string_view call, ApiKind api, std::string_view name, Times times, GpuOpRow op, int64_t tid) {
+    op.correlation = ++correlation_;
+    Slice(call, SliceCategory::kRuntime, api, times.call_start, times.call_end, tid, {}, {}, correlation_);
+    return Unlaunched(name, times.start, times.end, op);
+  }
+
+  TraceBuilder builder_;
+  TraceBuilder::Shard& shard_;
+  int64_t pid_ = 1, correlation_ = 0;
+};
+
+// One trace, or one per rank, as a run with its tables.
+class Analysed {
+ public:
+  explicit Analysed(HandMade& trace) : run_({trace.Finish()}), tables_(run_) {}
+  explicit Analysed(std::vector<std::shared_ptr<const Trace>> ranks) : run_(std::move(ranks)), tables_(run_) {}
+  Tables& tables() { return tables_; }
+  const Table& operator[](std::string_view analysis) { return tables_.Get(analysis); }
+
+ private:
+  Run run_;
+  Tables tables_;
+};
+
+// The value of `column` in the only row in which `key` reads `text`; kAbsent: there is no such row, or it is Null.
+inline int64_t IntWhere(const Table& table, std::string_view key, std::string_view text, std::string_view column) {
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (table.Text(row, key) == text) return table.IsNull(row, column) ? kAbsent : table.Int(row, column);
+  return kAbsent;
+}
+
+}  // namespace gapless::testing
