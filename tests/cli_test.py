@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,14 @@ class Streams(unittest.TestCase):
         self.assertEqual(run("query", SAMPLE, "-", input="SELECT 3 AS x").stdout, "x\n3\n")
         self.assertEqual(run("query", SAMPLE, "--file", "-", input="SELECT 4 AS x").stdout, "x\n4\n")
 
+    def test_every_statement_of_the_guide_runs(self):
+        guide = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
+        statements = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)
+        self.assertGreater(len(statements), 5)
+        for statement in statements:
+            with self.subTest(statement=statement):
+                self.assertEqual(run("query", str(DATA / "two_ranks"), statement).stderr, "")
+
     def test_csv_reads_back(self):
         sql = "SELECT id, name, dur_ns, parent_id FROM slice LIMIT 500"
         rows = list(csv.reader(io.StringIO(run("query", SAMPLE, sql, "--csv").stdout)))
@@ -241,7 +250,7 @@ class Options(unittest.TestCase):
 
     def test_completions_are_accepted_by_their_shells(self):
         for shell in ("bash", "zsh", "fish"):
-            if subprocess.run(["which", shell], capture_output=True, check=False).returncode == 0:
+            if shutil.which(shell):
                 done = subprocess.run([shell, "-n"], input=run("completion", shell).stdout, text=True, capture_output=True, check=False)
                 self.assertEqual(done.stderr, "")
 

@@ -16,8 +16,8 @@ check() { # <name> <command>...
 }
 
 scripts() { find tools .ci -type f -exec grep -lE '^#!/bin/(ba)?sh' {} +; }
-spelling() { codespell --quiet-level 3 --ignore-words tools/words.txt --skip './build,./.git,*.gz,*.zst,*.svg' \
-  --builtin clear,rare . ; }
+texts() { git ls-files -co --exclude-standard -z | grep -zvE '\.(gz|zst|svg|test|json)$|^fuzz/seeds/|^tests/data/'; }
+spelling() { texts | xargs -0 codespell --quiet-level 3 --ignore-words tools/words.txt --builtin clear,rare; }
 
 check "format" tools/format.sh --check
 check "layers" python3 tools/check_layers.py

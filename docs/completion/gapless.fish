@@ -6,7 +6,7 @@ complete -c gapless -n '__fish_seen_subcommand_from analyze' -l format -x -a 'js
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l only -x -a 'data_loading exposed_communication launch_bound no_tensor_cores synchronization' -d 'Show only what these rules find'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l without -x -a 'data_loading exposed_communication launch_bound no_tensor_cores synchronization' -d 'Leave out what these rules find'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l width -r -d 'Columns to fill; otherwise as wide as the terminal'
-complete -c gapless -n '__fish_seen_subcommand_from analyze' -l color -x -a 'auto always never' -d 'Use colour; auto means on a terminal without NO_COLOR'
+complete -c gapless -n '__fish_seen_subcommand_from analyze' -l color -x -a 'auto always never' -d 'When to use colour (auto: on a terminal, without NO_COLOR)'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l verbose -s v -d 'Show all evidence, and what is usually left out'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l rank -r -d 'Read only these ranks, e.g. 0,4-7'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l no-cache -d 'Neither use nor write the column cache'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the slices, which are sorted by start with parents before children. Most slices do not change their thread's
-// state (an operator inside an operator), and one byte per slice tells: only those whose state is stronger than their
-// parent's are put on the thread's stack of open slices, from which its track is written.
+// One pass over the slices, which are sorted by start with parents before children. Most slices do not change their
+// thread's state (an operator inside an operator), and one byte per slice tells: only those whose state is stronger
+// than their parent's are put on the thread's stack of open slices, from which its track is written.
 #include "analyses/host_state.h"
 
 #include <algorithm>
@@ -35,7 +35,8 @@ class TrackWriter {
     HostState state;
   };
 
-  // A handful at most is open, and the last one ends first unless the recording has slices that overlap without nesting.
+  // A handful at most is open, and the last one ends first unless the recording has slices that overlap without
+  // nesting.
   void CloseUntil(int64_t ts) {
     while (!open_.empty()) {
       const auto by_end = [](const OpenSlice& a, const OpenSlice& b) { return a.end < b.end; };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads that feed the device were doing at each instant, flattened once so that it can be looked up by walking.
+// What the threads that feed the device were doing at each instant, flattened once so that it can be looked up by
+// walking.
 //
-// A thread's state at an instant is that of the slices open on it, the strongest counting: a blocking call inside the data
-// loader is data loading, an operator inside an annotation is launching. A track lists the stretches between changes; it
-// holds the outermost slice that made the state what it is.
+// A thread's state at an instant is that of the slices open on it, the strongest counting: a blocking call inside the
+// data loader is data loading, an operator inside an annotation is launching. A track lists the stretches between
+// changes; it holds the outermost slice that made the state what it is.
 #pragma once
 
 #include <vector>
@@ -39,8 +40,8 @@ HostTracks FlattenHostStates(const Trace& trace);
 // Does the name say that the thread waits for its next batch? `enumerate(DataLoader)#…` and the like.
 bool IsDataLoadingName(std::string_view name);
 
-// Calls f(start, end, stretch) for the pieces of `track` within [start, end), walking on from `at`, an index that must not
-// lie past `start` (0 always is good).
+// Calls f(start, end, stretch) for the pieces of `track` within [start, end), walking on from `at`, an index that must
+// not lie past `start` (0 always is good).
 template <class F>
 void WalkTrack(const HostTrack& track, size_t& at, int64_t start, int64_t end, F&& f) {
   while (at + 1 < track.size() && track[at + 1].start <= start) ++at;

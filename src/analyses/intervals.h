@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algebra of time intervals [start, end) in ns. A list is sorted, its intervals are not empty and neither overlap nor touch.
-// All operations are one pass over sorted lists.
+// Algebra of time intervals [start, end) in ns. A list is sorted, its intervals are not empty and neither overlap nor
+// touch. All operations are one pass over sorted lists.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Interval {
 };
 using Intervals = std::vector<Interval>;
 
-// Appends `next`, which must not start before any earlier start, to a list under construction. Empty ones leave no trace.
+// Appends `next`, which must not start before any earlier start, to a list under construction. Empty ones leave no
+// trace.
 inline void AppendMerged(Intervals& list, Interval next) {
   if (next.end <= next.start) return;
   if (list.empty() || next.start > list.back().end)
@@ -25,14 +26,15 @@ inline void AppendMerged(Intervals& list, Interval next) {
     list.back().end = next.end;
 }
 
-Intervals Merge(Intervals any);                              // from intervals in any order
-Intervals Unite(const Intervals& a, const Intervals& b);     // in a or b
-Intervals Intersect(const Intervals& a, const Intervals& b); // in a and b
-Intervals Subtract(const Intervals& a, const Intervals& b);  // in a, not in b
+Intervals Merge(Intervals any);                               // from intervals in any order
+Intervals Unite(const Intervals& a, const Intervals& b);      // in a or b
+Intervals Intersect(const Intervals& a, const Intervals& b);  // in a and b
+Intervals Subtract(const Intervals& a, const Intervals& b);   // in a, not in b
 Intervals Clip(const Intervals& a, Interval window);
 int64_t Total(const Intervals& a);
 
-// Adds to sums[i] how much of `a` lies in windows[i]. Windows are sorted and do not overlap; they may touch or be empty.
+// Adds to sums[i] how much of `a` lies in windows[i]. Windows are sorted and do not overlap; they may touch or be
+// empty.
 void AddWithin(const Intervals& a, std::span<const Interval> windows, std::span<int64_t> sums);
 
 }  // namespace gapless

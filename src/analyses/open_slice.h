@@ -15,8 +15,8 @@ struct OpenQuery {
   ThreadId thread;
 };
 
-// For each query (ascending by time) the innermost slice open on that thread, recorder's overhead aside; not valid: none.
-// One pass over the slices up to the last query.
+// For each query (ascending by time) the innermost slice open on that thread, recorder's overhead aside; not valid:
+// none. One pass over the slices up to the last query.
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries);
 
 struct HostContext {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of each device of a trace: what it computed, moved and waited for. Ledger, idle and other analyses read it, so it
-// is worked out once per run (Tables::Timelines).
+// The time of each device of a trace: what it computed, moved and waited for. Ledger, idle and other analyses read it,
+// so it is worked out once per run (Tables::Timelines).
 //
-// A device is idle when no operation runs on any of its streams. Each idle gap [g0, g1) is cut into parts by what held up
-// the operation that ended it. Let L be the call that launched that operation, from l to l_end on thread T:
+// A device is idle when no operation runs on any of its streams. Each idle gap [g0, g1) is cut into parts by what held
+// up the operation that ended it. Let L be the call that launched that operation, from l to l_end on thread T:
 //   [g0, l)           T had not come to launching it: the part is what T was doing (host_state.h). Where T had nothing
-//                     stronger than a Python frame open, the strongest state of all launching threads counts, because the
-//                     main thread waits while another one runs the backward pass, and the other way round.
-//   [max(g0,l), l_end)  launch: the call is at work; sync for a copy that blocks or that the call stages from pageable memory.
-//   [max(g0,l_end), g1) launch, when it is no longer than the device needs to start an operation (kQueuedStartNs when it was
+//                     stronger than a Python frame open, the strongest state of all launching threads counts, because
+//                     the main thread waits while another one runs the backward pass, and the other way round.
+//   [max(g0,l), l_end)  launch: the call is at work; sync for a copy that blocks or that the call stages from pageable
+//   memory. [max(g0,l_end), g1) launch, when it is no longer than the device needs to start an operation
+//   (kQueuedStartNs when it was
 //                     queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown: the
 //                     operation waited for something that was not recorded.
 // When the last recorded operation is over the states of all threads count. Operations without a launch: unknown.
@@ -27,8 +28,8 @@ enum class IdleCause : uint8_t { kData, kLaunch, kSync, kHost, kUnknown };
 inline constexpr size_t kIdleCauses = 5;
 inline constexpr std::string_view kIdleCauseNames[kIdleCauses] = {"data", "launch", "sync", "host", "unknown"};
 
-// A device starts a queued operation within 1–3 µs of the end of the one before; recorders add a few. HTA draws the same line
-// at 30 µs on a single stream (consecutive_kernel_delay).
+// A device starts a queued operation within 1–3 µs of the end of the one before; recorders add a few. HTA draws the
+// same line at 30 µs on a single stream (consecutive_kernel_delay).
 inline constexpr int64_t kQueuedStartNs = 10'000;
 // From the end of a launch call to the start on an idle device: 5–20 µs bare, more under a recorder.
 inline constexpr int64_t kFreshStartNs = 100'000;
@@ -40,17 +41,17 @@ struct IdlePart {
 };
 
 struct IdleGap {
-  Interval span;                 // clipped to the window
-  GpuOpId previous, next;        // the operation whose end began it and the one whose start ended it; not valid: none
-  uint32_t first_part = 0;       // into DeviceTimeline::parts
+  Interval span;            // clipped to the window
+  GpuOpId previous, next;   // the operation whose end began it and the one whose start ended it; not valid: none
+  uint32_t first_part = 0;  // into DeviceTimeline::parts
   uint32_t part_count = 0;
 };
 
 struct DeviceTimeline {
   int32_t device = 0;
-  Intervals compute;         // kernels that are not communication
-  Intervals communication;   // communication kernels
-  Intervals copies;          // copies and fills
+  Intervals compute;                // kernels that are not communication
+  Intervals communication;          // communication kernels
+  Intervals copies;                 // copies and fills
   Intervals exposed_communication;  // communication without compute
   Intervals exposed_copies;         // copies without compute and communication
   std::vector<IdleGap> gaps;        // in the window, in order

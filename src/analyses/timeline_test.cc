@@ -19,13 +19,15 @@ struct Parts {
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 void PrintTo(const Parts& parts, std::ostream* out) {
-  *out << "data " << parts.data << " launch " << parts.launch << " sync " << parts.sync << " host " << parts.host << " unknown " << parts.unknown;
+  *out << "data " << parts.data << " launch " << parts.launch << " sync " << parts.sync << " host " << parts.host
+       << " unknown " << parts.unknown;
 }
 Parts GapAfterFirst(Analysed& run) {
   const Table& idle = run["idle"];
   for (size_t row = 0; row < idle.rows(); ++row)
     if (!idle.IsNull(row, "previous_id") && !idle.IsNull(row, "next_id"))
-      return {idle.Int(row, "data_ns"), idle.Int(row, "launch_ns"), idle.Int(row, "sync_ns"), idle.Int(row, "host_ns"), idle.Int(row, "unknown_ns")};
+      return {idle.Int(row, "data_ns"), idle.Int(row, "launch_ns"), idle.Int(row, "sync_ns"), idle.Int(row, "host_ns"),
+              idle.Int(row, "unknown_ns")};
   return {-1, -1, -1, -1, -1};
 }
 
@@ -35,7 +37,10 @@ HandMade& End(HandMade& trace) { return trace.Kernel("second", {900, 950, 1000, 
 
 TEST(IdleCause, TimeInTheDataLoaderIsDataWhateverRunsInside) {
   HandMade trace;
-  Begin(trace).Loader(50, 700).Operator("aten::stack", 200, 300).Call("cudaStreamSynchronize", ApiKind::kStreamSync, 400, 450);
+  Begin(trace)
+      .Loader(50, 700)
+      .Operator("aten::stack", 200, 300)
+      .Call("cudaStreamSynchronize", ApiKind::kStreamSync, 400, 450);
   Analysed run(End(trace));
   EXPECT_EQ(GapAfterFirst(run), (Parts{.data = 600, .launch = 100, .host = 200}));
 }
@@ -44,12 +49,16 @@ TEST(IdleCause, TimeInACallThatBlocksIsSync) {
   HandMade trace;
   Begin(trace).Operator("aten::item", 80, 500).Call("cudaStreamSynchronize", ApiKind::kStreamSync, 90, 400);
   Analysed run(End(trace));
-  EXPECT_EQ(GapAfterFirst(run), (Parts{.launch = 100 + 100, .sync = 300, .host = 400})) << "400–500 the operator goes on";
+  EXPECT_EQ(GapAfterFirst(run), (Parts{.launch = 100 + 100, .sync = 300, .host = 400}))
+      << "400–500 the operator goes on";
 }
 
 TEST(IdleCause, TimeInOperatorsAndCallsIsLaunch) {
   HandMade trace;
-  Begin(trace).Operator("aten::linear", 100, 600).Operator("aten::addmm", 200, 500).Call("cudaEventRecord", ApiKind::kEventRecord, 700, 750);
+  Begin(trace)
+      .Operator("aten::linear", 100, 600)
+      .Operator("aten::addmm", 200, 500)
+      .Call("cudaEventRecord", ApiKind::kEventRecord, 700, 750);
   Analysed run(End(trace));
   EXPECT_EQ(GapAfterFirst(run), (Parts{.launch = 500 + 50 + 100, .host = 100 + 150}));
 }
@@ -72,7 +81,10 @@ TEST(IdleCause, WhenTheLaunchingThreadDoesNothingTheOthersCount) {
 TEST(IdleCause, TheLaunchingThreadsOwnWorkComesFirst) {
   // Main waits in the loader for its next batch, but what the device lacks is the backward thread's operator.
   HandMade trace;
-  Begin(trace).Loader(50, 2000).Operator("MulBackward0", 60, 800, kBackward).Kernel("second", {900, 950, 1000, 1100}, {}, kBackward);
+  Begin(trace)
+      .Loader(50, 2000)
+      .Operator("MulBackward0", 60, 800, kBackward)
+      .Kernel("second", {900, 950, 1000, 1100}, {}, kBackward);
   Analysed run(trace);
   EXPECT_EQ(GapAfterFirst(run), (Parts{.data = 100, .launch = 700 + 100}));
 }
@@ -93,7 +105,9 @@ TEST(IdleCause, AQueuedOperationThatStartsLaterWaitedForSomethingUnknown) {
 
 TEST(IdleCause, AFreshLaunchMayTakeLongerToArrive) {
   HandMade trace;
-  trace.Kernel("first", {0, 5, 10, 100}).Kernel("second", {100, 150, 150 + kFreshStartNs, 200'000}).Kernel("third", {200'000, 200'010, 200'020 + kFreshStartNs, 400'000});
+  trace.Kernel("first", {0, 5, 10, 100})
+      .Kernel("second", {100, 150, 150 + kFreshStartNs, 200'000})
+      .Kernel("third", {200'000, 200'010, 200'020 + kFreshStartNs, 400'000});
   Analysed run(trace);
   const Table& idle = run["idle"];
   ASSERT_EQ(idle.rows(), 3u);
@@ -111,7 +125,9 @@ TEST(IdleCause, ACopyCallThatStagesPageableMemoryBlocks) {
 
 TEST(IdleCause, OfSlicesThatOverlapWithoutNestingTheStrongerCounts) {
   HandMade trace;
-  trace.Kernel("first", {0, 5, 10, 100'000}).Operator("aten::item", 100'000, 500'000).Annotation("late", 300'000, 800'000);
+  trace.Kernel("first", {0, 5, 10, 100'000})
+      .Operator("aten::item", 100'000, 500'000)
+      .Annotation("late", 300'000, 800'000);
   trace.Kernel("second", {900'000, 910'000, 920'000, 950'000});
   Analysed run(trace);
   EXPECT_EQ(GapAfterFirst(run), (Parts{.launch = 400'000 + 20'000, .host = 400'000}));
@@ -126,7 +142,9 @@ TEST(IdleCause, WithoutALaunchNothingIsKnown) {
 
 TEST(Idle, ADeviceIsIdleOnlyWhenAllItsStreamsAre) {
   HandMade trace;
-  trace.Kernel("a", {0, 1, 10, 100}, {.stream = 7}).Kernel("b", {1, 2, 50, 300}, {.stream = 8}).Kernel("c", {2, 3, 290, 400}, {.stream = 7});
+  trace.Kernel("a", {0, 1, 10, 100}, {.stream = 7})
+      .Kernel("b", {1, 2, 50, 300}, {.stream = 8})
+      .Kernel("c", {2, 3, 290, 400}, {.stream = 7});
   Analysed run(trace);
   const Table& idle = run["idle"];
   ASSERT_EQ(idle.rows(), 1u) << "only before the first kernel";
@@ -136,7 +154,9 @@ TEST(Idle, ADeviceIsIdleOnlyWhenAllItsStreamsAre) {
 
 TEST(Idle, EachDeviceHasItsOwnGaps) {
   HandMade trace;
-  trace.Kernel("a", {0, 1, 10, 100}, {.device = 0}).Kernel("b", {1, 2, 10, 50}, {.device = 3}).Kernel("c", {60, 61, 70, 100}, {.device = 3});
+  trace.Kernel("a", {0, 1, 10, 100}, {.device = 0})
+      .Kernel("b", {1, 2, 10, 50}, {.device = 3})
+      .Kernel("c", {60, 61, 70, 100}, {.device = 3});
   Analysed run(trace);
   const Table& idle = run["idle"];
   ASSERT_EQ(idle.rows(), 3u);

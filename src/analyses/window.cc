@@ -27,7 +27,8 @@ int64_t FirstStart(const Trace& trace, uint32_t step) {
   const GpuOpTable& ops = trace.gpu_ops;
   for (size_t row = 0; row < ops.size() && ops.ts_ns[row] < own_first; ++row) {
     const SliceId launch = ops.launch[row];
-    if (launch.valid() && trace.slices.ts_ns[launch.value] < host_start) before = std::max(before, ops.ts_ns[row] + ops.dur_ns[row]);
+    if (launch.valid() && trace.slices.ts_ns[launch.value] < host_start)
+      before = std::max(before, ops.ts_ns[row] + ops.dur_ns[row]);
   }
   return std::min(before, own_first);
 }
@@ -93,7 +94,9 @@ Window AnalysedWindow(const Trace& trace) {
 }
 
 RowRange RowsWithin(const Column<int64_t>& ts_ns, Interval span) {
-  const auto at = [&](int64_t ts) { return static_cast<size_t>(std::lower_bound(ts_ns.begin(), ts_ns.end(), ts) - ts_ns.begin()); };
+  const auto at = [&](int64_t ts) {
+    return static_cast<size_t>(std::lower_bound(ts_ns.begin(), ts_ns.end(), ts) - ts_ns.begin());
+  };
   return {at(span.start), std::max(at(span.start), at(span.end))};
 }
 

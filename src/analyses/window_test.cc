@@ -43,7 +43,8 @@ TEST(Window, TimeBetweenStepsThatAreApartBelongsToNoStep) {
   HandMade trace;
   trace.Step(0, 0, 1000).Step(1, 1009, 2000).Step(2, 3000, 4000);
   const Window window = AnalysedWindow(*trace.Finish());
-  EXPECT_EQ(StepSpans(window), (std::vector<Interval>{{0, 1000}, {1000, 2000}, {3000, 4000}})) << "9 ns apart is adjacent, 1000 is not";
+  EXPECT_EQ(StepSpans(window), (std::vector<Interval>{{0, 1000}, {1000, 2000}, {3000, 4000}}))
+      << "9 ns apart is adjacent, 1000 is not";
   EXPECT_EQ(window.span, (Interval{0, 4000}));
 }
 

@@ -11,17 +11,24 @@
 namespace gapless {
 
 enum class BottleneckType : uint8_t {
-  kKernelEfficiency, kMemoryBandwidth, kDataLoading, kCpuGpuSync, kMultiGpuComm, kMemoryAllocation, kLaunchBound, kHostBound
+  kKernelEfficiency,
+  kMemoryBandwidth,
+  kDataLoading,
+  kCpuGpuSync,
+  kMultiGpuComm,
+  kMemoryAllocation,
+  kLaunchBound,
+  kHostBound
 };
 std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIENCY" …
 
 struct Evidence {
   std::string text;  // one sentence with the numbers in it
   std::optional<double> value;
-  std::string unit;              // of value
-  std::string table;             // an SQL table or analysis …
-  std::vector<int64_t> rows;     // … and ids of its rows (at most 20: the largest)
-  std::string source;            // "file:line" in the user's code
+  std::string unit;           // of value
+  std::string table;          // an SQL table or analysis …
+  std::vector<int64_t> rows;  // … and ids of its rows (at most 20: the largest)
+  std::string source;         // "file:line" in the user's code
 };
 
 struct Recommendation {

@@ -29,12 +29,13 @@ Kind KindOf(BottleneckType type) {
   return kIdleTime;
 }
 
-double CombinedRemoval(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger, double Gain::* bound) {
+double CombinedRemoval(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger, double Gain::*bound) {
   std::array<double, kKinds> removed{};
   for (const Bottleneck& one : bottlenecks)
     if (one.gain) removed[KindOf(one.type)] += RemovedBy((*one.gain).*bound);
   const std::array<double, kKinds> most{ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns),
-                                        ledger.Share(ledger.total.compute_ns), ledger.Share(ledger.total.exposed_comm_ns)};
+                                        ledger.Share(ledger.total.compute_ns),
+                                        ledger.Share(ledger.total.exposed_comm_ns)};
   double all = 0;
   for (size_t kind = 0; kind < kKinds; ++kind) all += std::min(removed[kind], most[kind]);
   return all;

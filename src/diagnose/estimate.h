@@ -16,18 +16,18 @@
 namespace gapless {
 
 struct TimeAtStake {
-  std::string_view fix;   // item of `predict --what`
-  int64_t wall_ns = 0;    // all of the analysed time, over the devices at stake
+  std::string_view fix{};                           // item of `predict --what`
+  int64_t wall_ns = 0;                              // all of the analysed time, over the devices at stake
   double low_ns = 0, expected_ns = 0, high_ns = 0;  // of it would go away
-  double confidence = 0;  // 0–1
+  double confidence = 0;                            // 0–1
 };
 
 // Orders and bounds the three (0 ≤ low ≤ expected ≤ high < wall) and turns them into speedup factors.
 Gain EstimateGain(const TimeAtStake& stake);
 
-// Of removing all bottlenecks together. Gains over the same kind of time do not add up: those that remove idle time together
-// remove at most all idle time, those that shorten kernels at most what the kernels take, and so for communication.
-// Bottlenecks without a gain count for nothing.
+// Of removing all bottlenecks together. Gains over the same kind of time do not add up: those that remove idle time
+// together remove at most all idle time, those that shorten kernels at most what the kernels take, and so for
+// communication. Bottlenecks without a gain count for nothing.
 Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger);
 
 }  // namespace gapless

@@ -32,7 +32,9 @@ std::string TextOr(const Table& table, size_t row, std::string_view column, std:
   return std::string(table.IsNull(row, column) ? otherwise : table.Text(row, column));
 }
 
-std::string InLine(std::string_view source_line) { return source_line.empty() ? std::string() : StrCat(" in ", source_line); }
+std::string InLine(std::string_view source_line) {
+  return source_line.empty() ? std::string() : StrCat(" in ", source_line);
+}
 
 std::vector<NamedTime> IdleBy(const Table& idle, std::string_view by, std::string_view column, std::string_view cause) {
   const int name = idle.Find(by), time = idle.Find(column), main = idle.Find("cause");
@@ -52,7 +54,8 @@ Evidence LargestGaps(const Table& idle, std::string_view column, std::string_vie
   if (rows.empty()) return evidence;
   const int64_t longest = idle.Int(rows[0], column);
   evidence.text = StrCat("longest ", what, ": ", FormatDuration(longest));
-  if (const auto step = idle.Find("step"); !idle.IsNull(rows[0], step)) evidence.text += StrCat(" in step ", idle.Int(rows[0], step));
+  if (const auto step = idle.Find("step"); !idle.IsNull(rows[0], step))
+    evidence.text += StrCat(" in step ", idle.Int(rows[0], step));
   evidence.value = static_cast<double>(longest);
   evidence.unit = "ns";
   evidence.table = "idle";

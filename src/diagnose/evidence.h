@@ -27,8 +27,8 @@ std::string TextOr(const Table& table, size_t row, std::string_view column, std:
 // "train.py:41" → " in train.py:41"; "" stays "".
 std::string InLine(std::string_view source_line);
 
-// What the host had open in idle gaps: the sum of `column` of table idle by the values of `by` ("operator", "source_line"),
-// largest first, over gaps whose main cause is `cause`. Gaps where it is Null are left out.
+// What the host had open in idle gaps: the sum of `column` of table idle by the values of `by` ("operator",
+// "source_line"), largest first, over gaps whose main cause is `cause`. Gaps where it is Null are left out.
 struct NamedTime {
   std::string name;
   int64_t ns = 0;

@@ -11,7 +11,7 @@ namespace {
 
 struct Part {
   std::string_view column;
-  int64_t DeviceBreakdown::* member;
+  int64_t DeviceBreakdown::*member;
 };
 constexpr Part kParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
                            {"compute_ns", &DeviceBreakdown::compute_ns},
@@ -48,7 +48,7 @@ std::string LedgerView::CostText(int64_t ns) const {
   return StrCat(FormatDuration(ns / count), " of ", FormatDuration(total.wall_ns / count), " recorded");
 }
 
-std::string LedgerView::WorstText(int64_t DeviceBreakdown::* part) const {
+std::string LedgerView::WorstText(int64_t DeviceBreakdown::*part) const {
   if (devices.size() < 2) return {};
   const auto share = [&](const DeviceBreakdown& device) { return ShareIn(device, device.*part); };
   const auto [least, most] = std::minmax_element(devices.begin(), devices.end(),

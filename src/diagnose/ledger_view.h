@@ -16,7 +16,7 @@ struct DeviceBreakdown {
   int64_t trace = 0;       // key of table `trace`
   int64_t rank = kAbsent;  // kAbsent: none recorded
   int32_t device = 0;
-  std::string device_name;  // "Tesla V100-SXM2-32GB"; empty: not recorded
+  std::string device_name{};  // "Tesla V100-SXM2-32GB"; empty: not recorded
   int64_t wall_ns = 0;
   int64_t compute_ns = 0, exposed_comm_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
   int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
@@ -32,7 +32,7 @@ struct LedgerView {
   // "74.2 ms of every step", or without steps "1.20 s of 3.40 s recorded".
   std::string CostText(int64_t ns) const;
   // "; rank 3 is worst with 22.0 %", or "" when there is one device or all have about the same share of the part.
-  std::string WorstText(int64_t DeviceBreakdown::* part) const;
+  std::string WorstText(int64_t DeviceBreakdown::*part) const;
 };
 
 LedgerView ReadLedger(Tables& tables);

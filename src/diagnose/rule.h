@@ -16,10 +16,10 @@
 namespace gapless {
 
 struct Rule {
-  std::string_view id;     // equals the file name
+  std::string_view id;  // equals the file name
   BottleneckType type;
-  std::string_view title;  // one line of at most 72 characters
-  std::string_view why;    // one paragraph: what the rule looks at, its thresholds and their source
+  std::string_view title;                   // one line of at most 72 characters
+  std::string_view why;                     // one paragraph: what the rule looks at, its thresholds and their source
   std::span<const std::string_view> needs;  // analyses, by name
   Result<std::vector<Bottleneck>> (*check)(Tables& tables);
 };

@@ -8,9 +8,9 @@
 namespace gapless {
 
 std::string_view ToString(BottleneckType type) {
-  static constexpr std::array<std::string_view, 8> kNames = {"KERNEL_EFFICIENCY", "MEMORY_BANDWIDTH", "DATA_LOADING",
-                                                             "CPU_GPU_SYNC",      "MULTI_GPU_COMM",   "MEMORY_ALLOCATION",
-                                                             "LAUNCH_BOUND",      "HOST_BOUND"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "KERNEL_EFFICIENCY", "MEMORY_BANDWIDTH",  "DATA_LOADING", "CPU_GPU_SYNC",
+      "MULTI_GPU_COMM",    "MEMORY_ALLOCATION", "LAUNCH_BOUND", "HOST_BOUND"};
   return static_cast<size_t>(type) < kNames.size() ? kNames[static_cast<size_t>(type)] : "?";
 }
 
@@ -30,9 +30,10 @@ Diagnosis Diagnose(Tables& tables) {
     for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
   }
   const auto expected = [](const Bottleneck& one) { return one.gain ? one.gain->expected : 1.0; };
-  std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), [&](const Bottleneck& a, const Bottleneck& b) {
-    return expected(a) != expected(b) ? expected(a) > expected(b) : a.severity > b.severity;
-  });
+  std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
+                   [&](const Bottleneck& a, const Bottleneck& b) {
+                     return expected(a) != expected(b) ? expected(a) > expected(b) : a.severity > b.severity;
+                   });
   return diagnosis;
 }
 

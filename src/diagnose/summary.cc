@@ -17,7 +17,8 @@ int64_t Quantile(const std::vector<int64_t>& sorted, double p) {
   const double at = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
   if (below + 1 == sorted.size()) return sorted[below];
-  return sorted[below] + std::llround((at - static_cast<double>(below)) * static_cast<double>(sorted[below + 1] - sorted[below]));
+  return sorted[below] +
+         std::llround((at - static_cast<double>(below)) * static_cast<double>(sorted[below + 1] - sorted[below]));
 }
 
 void SummariseSteps(const Table& steps, RunSummary& summary) {
@@ -76,13 +77,16 @@ void Classify(const LedgerView& ledger, RunSummary& summary) {
                           {"copy bound", "in copies that nothing hides", total.exposed_copy_ns},
                           {"host bound", "idle while the host runs other code", total.idle_host_ns},
                           {"unknown", "idle, and the recording does not show why", total.idle_unknown_ns}};
-  const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes), [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
+  const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
+                                        [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
   const bool computes = waste < kClassShare && compute >= 0.5;
   summary.run_class = computes ? "compute bound" : most.run_class;
-  summary.class_evidence =
-      computes ? StrCat("the GPU computes for ", FormatPercent(compute), " of the time; the largest waste, ", FormatPercent(waste), ", is ", most.what)
-               : StrCat("the GPU is ", FormatPercent(waste), " of the time ", most.what, "; it computes for ", FormatPercent(compute));
+  summary.class_evidence = computes
+                               ? StrCat("the GPU computes for ", FormatPercent(compute),
+                                        " of the time; the largest waste, ", FormatPercent(waste), ", is ", most.what)
+                               : StrCat("the GPU is ", FormatPercent(waste), " of the time ", most.what,
+                                        "; it computes for ", FormatPercent(compute));
 }
 
 }  // namespace

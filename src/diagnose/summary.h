@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunSummary: what a report says before it goes into detail: whose run, how long a step takes, where its time goes, what
-// kind of limit the run is under, and what removing all bottlenecks together would buy.
+// RunSummary: what a report says before it goes into detail: whose run, how long a step takes, where its time goes,
+// what kind of limit the run is under, and what removing all bottlenecks together would buy.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,20 @@ struct StepTimes {  // of the complete steps' windows, over all ranks
 };
 
 struct RunSummary {
-  std::vector<int64_t> ranks;  // ascending; empty: no trace has a rank
+  std::vector<int64_t> ranks;              // ascending; empty: no trace has a rank
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
-  DeviceBreakdown total;   // sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work
-  int64_t steps = 0;       // complete steps, of the rank with the most
+  DeviceBreakdown
+      total;          // sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work
+  int64_t steps = 0;  // complete steps, of the rank with the most
   std::optional<StepTimes> step_ns;
   std::optional<double> gpu_busy_share;
   std::optional<double> matrix_time_share;  // of kernel time: products, convolutions, attention
   std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
   std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
-  std::string run_class;     // "input bound", "launch bound", "sync bound", "communication bound", "copy bound", "host bound",
-                             // "compute bound", "unknown" (idle, and nothing recorded says why); empty: no device did work
-  std::string class_evidence;     // one sentence with the numbers; empty with run_class
+  std::string
+      run_class;  // "input bound", "launch bound", "sync bound", "communication bound", "copy bound", "host bound",
+                  // "compute bound", "unknown" (idle, and nothing recorded says why); empty: no device did work
+  std::string class_evidence;             // one sentence with the numbers; empty with run_class
   std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
 };
 

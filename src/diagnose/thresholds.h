@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From which share of the analysed time a rule speaks, each with where it comes from. Below, a finding is noise to a reader.
+// From which share of the analysed time a rule speaks, each with where it comes from. Below, a finding is noise to a
+// reader.
 #pragma once
 
 namespace gapless {
@@ -10,8 +11,8 @@ inline constexpr double kDataLoadingShare = 0.05;
 // TraceLens flags idle time above 15 % whatever its cause. For one cause alone we speak at two thirds of that.
 inline constexpr double kLaunchBoundShare = 0.10;
 
-// Ours: as for the data loader. No published analyser has one for synchronisation; a wait that costs less is lost in the
-// variation between steps.
+// Ours: as for the data loader. No published analyser has one for synchronisation; a wait that costs less is lost in
+// the variation between steps.
 inline constexpr double kSynchronizationShare = 0.05;
 
 // TraceLens flags exposed communication above 5 %; the TensorBoard plugin speaks at 10 %.
@@ -21,8 +22,9 @@ inline constexpr double kGoodOverlapShare = 0.70;
 // Multi-GPU imbalance worth naming: slowest over fastest rank (requirement B4).
 inline constexpr double kImbalance = 1.1;
 
-// The TensorBoard plugin speaks when no kernel at all uses tensor cores. Many runs use them for some kernels only, so we look
-// at the time of matrix kernels known not to use them: as much as communication must be exposed for the plugin to speak.
+// The TensorBoard plugin speaks when no kernel at all uses tensor cores. Many runs use them for some kernels only, so
+// we look at the time of matrix kernels known not to use them: as much as communication must be exposed for the plugin
+// to speak.
 inline constexpr double kNoTensorCoresShare = 0.10;
 
 // Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.

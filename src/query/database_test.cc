@@ -175,6 +175,16 @@ TEST_F(DatabaseTest, EveryTableHasItsTwinWithAllRows) {
   }
 }
 
+TEST_F(DatabaseTest, AnalysesAreTables) {
+  for (const Analysis* analysis : AllAnalyses()) {
+    EXPECT_EQ(Ask(StrCat("SELECT count(*) FROM ", analysis->name)), (Rows{StrCat(tables.Get(analysis->name).rows())}))
+        << analysis->name;
+  }
+  EXPECT_EQ(Ask("SELECT rank, wall_ns - compute_ns - exposed_comm_ns - exposed_copy_ns - idle_ns FROM ledger "
+                "WHERE step IS NULL ORDER BY rank"),
+            (Rows{"0|0", "1|0"}));
+}
+
 TEST_F(DatabaseTest, NothingCanBeChanged) {
   for (const std::string_view sql :
        {"CREATE TABLE t(x)", "CREATE TEMP TABLE t(x)", "DELETE FROM slice", "UPDATE slice SET name = 'x'",
@@ -219,6 +229,32 @@ TEST_F(DatabaseTest, ARunningQueryCanBeInterrupted) {
       "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n", collect);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kInterrupted);
+}
+
+// The same process recorded twice at the same time: the plain tables count it once, all_… shows both.
+TEST(SeveralRecordingsTest, APlainTableCountsNothingTwice) {
+  TraceBuilder smaller;
+  smaller.info().path = "rank0.cupti";
+  smaller.info().rank = 0;
+  smaller.info().pid = 100;
+  smaller.info().start_unix_ns = 1'000'000;
+  auto& shard = smaller.NewShard();
+  shard.Add(GpuOpRow{.name = shard.Text("gemm"), .stream = 7, .ts_ns = 1'000'050, .dur_ns = 300});
+  const Run run{{MakeTrace(0, 1'000'000), std::make_shared<const Trace>(std::move(smaller).Finish())}};
+  Tables tables(run);
+  Database database = Database::Open(run, tables).value();
+  const auto ask = [&](std::string_view sql) {
+    Collect collect;
+    EXPECT_TRUE(database.Query(sql, collect));
+    return collect.rows;
+  };
+  EXPECT_EQ(ask("SELECT count(*) FROM gpu_op"), (Rows{"2"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op"), (Rows{"3"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op WHERE name = 'gemm' AND kind = 'kernel'"), (Rows{"2"}));
+  EXPECT_EQ(ask("SELECT role, path FROM all_trace ORDER BY role"),
+            (Rows{"primary|rank0.json", "supplement|rank0.cupti"}));
+  EXPECT_EQ(ask("SELECT count(DISTINCT process) FROM all_trace"), (Rows{"1"}));
+  EXPECT_EQ(ask("SELECT path FROM trace"), (Rows{"rank0.json"}));
 }
 
 TEST(SqlTablesTest, EveryTableIsDescribed) {

@@ -194,6 +194,20 @@ TEST_F(BuilderTest, MemoryEventsKnowTheOpenSlice) {
   EXPECT_FALSE(trace.memory_events.slice[1].valid());
 }
 
+// One event with an uninitialised clock must not stretch the trace over half a century.
+TEST_F(BuilderTest, EventsFarFromAllOthersAreLeftOutAndCounted) {
+  constexpr int64_t kNow = 1'700'000'000'000'000'000;
+  for (int i = 0; i < 5; ++i) shard.Add(Slice("op", kNow + i * 10, 5));
+  shard.Add(Slice("slip", 0, 5));
+  shard.Add(Kernel(1, 0, 5));
+  shard.Add(CounterRow{.ts_ns = 7, .value = 1});
+  const Trace trace = Finish();
+  EXPECT_EQ(trace.slices.size(), 5U);
+  EXPECT_EQ(trace.gpu_ops.size(), 0U);
+  EXPECT_EQ(trace.info.dur_ns, 45);
+  EXPECT_EQ(Stat(trace, "distant_rows"), 3);
+}
+
 TEST_F(BuilderTest, ATraceWithoutRowsIsATrace) {
   const Trace trace = Finish();
   EXPECT_EQ(trace.slices.size(), 0U);

@@ -62,7 +62,8 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   if (impl_->shards.empty()) NewShard();
   merging::Merger merger(impl_->shards, trace, pool);
   DeriveCounts counts;
-  counts.unmatched_flow_ends = merger.Merge(*impl_);
+  merger.Merge(*impl_);
+  counts.unmatched_flow_ends = merger.unmatched_flow_ends();
   NestSlices(trace, counts);
   LinkLaunches(trace, counts);
   FindSyncs(trace, merger.TakeSyncs());
@@ -76,6 +77,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   Count("unlinked_gpu_ops", Severity::kInfo, counts.unlinked_gpu_ops, kAbsent, "GPU operations whose launch was not recorded");
   Count("duplicate_correlations", Severity::kInfo, counts.duplicate_correlations, kAbsent, "launches share a correlation id; the latest before the operation was taken");
   Count("unmatched_flow_ends", Severity::kInfo, counts.unmatched_flow_ends, kAbsent, "arrows with only one end recorded");
+  Count("distant_rows", Severity::kLoss, merger.distant_rows(), kAbsent, "events more than a month away from the others were left out");
   Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent, "steps that overlap an earlier one were left out");
   FillStats(trace, impl_->stats);
   return trace;

@@ -91,26 +91,62 @@ void Merger::MergeThreads(const TraceBuilder::Impl& impl) {
   });
 }
 
-// The zero is the first slice or GPU operation; only a trace without either counts from its other rows.
+// The median time of up to 64 k slices and GPU operations spread over the input (of the other rows, when there are neither).
+int64_t Merger::TypicalTime() const {
+  constexpr size_t kSamples = size_t{1} << 16;
+  std::vector<int64_t> times;
+  size_t rows = 0;
+  for (const auto& shard : shards_) rows += shard->impl->slices.rows + shard->impl->gpu_ops.size();
+  const size_t stride = rows / kSamples + 1;
+  for (const auto& shard : shards_) {
+    const Shard::Impl& of = *shard->impl;
+    for (size_t i = 0; i < of.slices.rows; i += stride) times.push_back(of.slices.ts_ns[i]);
+    for (size_t i = 0; i < of.gpu_ops.size(); i += stride) times.push_back(of.gpu_ops[i].ts_ns);
+    if (rows > 0) continue;
+    for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
+    for (size_t i = 0; i < of.memory_events.size(); ++i) times.push_back(of.memory_events[i].event.ts_ns);
+  }
+  if (times.empty()) return 0;
+  const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+// The zero is the first slice or GPU operation; only a trace without either counts from its other rows. A time that is a month
+// away from the typical one is a recorder's slip (an uninitialised clock, a marker at the end of all days): such rows would
+// stretch the trace over years, so they are left out and counted.
 void Merger::FindOrigin() {
-  int64_t first = INT64_MAX, last = INT64_MIN, other = INT64_MAX;
+  constexpr int64_t kMonthNs = int64_t{30} * 86'400 * 1'000'000'000;
+  const int64_t typical = TypicalTime();
+  nearest_ = typical - kMonthNs, furthest_ = typical + kMonthNs;
+  int64_t first = INT64_MAX, last = INT64_MIN, other = typical;
+  const auto take = [&](int64_t start, int64_t length) {
+    if (!IsNear(start)) return;
+    first = std::min(first, start);
+    last = std::max(last, start + length);
+  };
   for (const auto& shard : shards_) {
     const Shard::Impl& rows = *shard->impl;
-    for (size_t i = 0; i < rows.slices.rows; ++i) {
-      first = std::min(first, rows.slices.ts_ns[i]);
-      last = std::max(last, rows.slices.ts_ns[i] + rows.slices.dur_ns[i]);
-    }
-    for (size_t i = 0; i < rows.gpu_ops.size(); ++i) {
-      first = std::min(first, rows.gpu_ops[i].ts_ns);
-      last = std::max(last, rows.gpu_ops[i].ts_ns + rows.gpu_ops[i].dur_ns);
-    }
-    for (size_t i = 0; i < rows.counters.size(); ++i) other = std::min(other, rows.counters[i].ts_ns);
-    for (size_t i = 0; i < rows.memory_events.size(); ++i) other = std::min(other, rows.memory_events[i].event.ts_ns);
+    for (size_t i = 0; i < rows.slices.rows; ++i) take(rows.slices.ts_ns[i], rows.slices.dur_ns[i]);
+    for (size_t i = 0; i < rows.gpu_ops.size(); ++i) take(rows.gpu_ops[i].ts_ns, rows.gpu_ops[i].dur_ns);
+    for (size_t i = 0; i < rows.counters.size(); ++i)
+      if (IsNear(rows.counters[i].ts_ns)) other = std::min(other, rows.counters[i].ts_ns);
+    for (size_t i = 0; i < rows.memory_events.size(); ++i)
+      if (IsNear(rows.memory_events[i].event.ts_ns)) other = std::min(other, rows.memory_events[i].event.ts_ns);
   }
-  if (first == INT64_MAX) first = last = other == INT64_MAX ? 0 : other;
+  if (first == INT64_MAX) first = last = other;
   origin_ = first;
   trace_.info.origin_ns = first;
   trace_.info.dur_ns = last - first;
+}
+
+bool Merger::Rebase(int64_t& ts_ns) {
+  if (!IsNear(ts_ns)) {
+    ++distant_rows_;
+    return false;
+  }
+  ts_ns -= origin_;
+  return true;
 }
 
 template <class T>
@@ -150,6 +186,8 @@ void Merger::OrderSlices() {
   slice_order_.reserve(rows);
   for (const Piece& piece : PiecesInFileOrder(shards_, kSliceList))
     for (uint32_t row = piece.begin; row < piece.end; ++row) slice_order_.push_back((first_segment[piece.shard] << kSegmentBits) + row);
+  const auto start_of = [&](uint32_t source) { return starts[source >> kSegmentBits][source & kSegmentMask]; };
+  distant_rows_ += static_cast<int64_t>(std::erase_if(slice_order_, [&](uint32_t source) { return !IsNear(start_of(source)); }));
   StableOrder(slice_order_, [&](uint32_t source) {
     const size_t segment = source >> kSegmentBits, at = source & kSegmentMask;
     return SortKey{starts[segment][at], -lengths[segment][at]};
@@ -190,7 +228,10 @@ void Merger::FinishSlices() {
 void Merger::OrderGpuOps() {
   std::vector<std::pair<uint32_t, uint32_t>> sources;
   for (const Piece& piece : PiecesInFileOrder(shards_, kGpuOpList))
-    for (uint32_t row = piece.begin; row < piece.end; ++row) sources.emplace_back(piece.shard, row);
+    for (uint32_t row = piece.begin; row < piece.end; ++row) {
+      if (IsNear(shards_[piece.shard]->impl->gpu_ops[row].ts_ns)) sources.emplace_back(piece.shard, row);
+      else ++distant_rows_;
+    }
   std::vector<uint32_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
   StableOrder(order, [&](uint32_t i) { return SortKey{shards_[sources[i].first]->impl->gpu_ops[sources[i].second].ts_ns, 0}; });
@@ -229,7 +270,7 @@ void Merger::FinishGpuOps() {
   trace_.gpu_ops.step = Column<StepId>::OfSize(rows, StepId());
 }
 
-int64_t Merger::Merge(const TraceBuilder::Impl& impl) {
+void Merger::Merge(const TraceBuilder::Impl& impl) {
   MergeTexts();
   MergeThreads(impl);
   FindOrigin();
@@ -242,7 +283,6 @@ int64_t Merger::Merge(const TraceBuilder::Impl& impl) {
   FinishSlices();
   FinishGpuOps();
   MergeCollectives();
-  return unmatched_flow_ends_;
 }
 
 }  // namespace gapless::merging

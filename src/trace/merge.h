@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -25,9 +26,10 @@ struct Piece {
 std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list);
 
 // All rows of a small list in file order, then by time. Frees the shards' copies.
+// `adjust` turns a row's texts and times into the trace's, or returns false: the row is left out.
 template <class Row, class RowTime>
 std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Shard::Impl::* member, RowTime time,
-                          const std::function<void(Row&, uint32_t shard)>& adjust) {
+                          const std::function<bool(Row&, uint32_t shard)>& adjust) {
   std::vector<Row> rows;
   size_t count = 0;
   for (const auto& shard : shards) count += (shard->impl.get()->*member).size();
@@ -35,7 +37,7 @@ std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Sha
   for (const Piece& piece : PiecesInFileOrder(shards, list))
     for (uint32_t row = piece.begin; row < piece.end; ++row) {
       rows.push_back((shards[piece.shard]->impl.get()->*member)[row]);
-      adjust(rows.back(), piece.shard);
+      if (!adjust(rows.back(), piece.shard)) rows.pop_back();
     }
   for (const auto& shard : shards) (shard->impl.get()->*member).Free();
   const auto earlier = [&](const Row& a, const Row& b) { return time(a) < time(b); };
@@ -56,8 +58,11 @@ class Merger {
  public:
   Merger(Shards& shards, Trace& trace, ThreadPool* pool) : shards_(shards), trace_(trace), pool_(pool) {}
 
-  // Everything but what is derived. Returns the number of arrow ends without a partner.
-  int64_t Merge(const TraceBuilder::Impl& impl);
+  // Everything but what is derived.
+  void Merge(const TraceBuilder::Impl& impl);
+  int64_t unmatched_flow_ends() const { return unmatched_flow_ends_; }
+  // Rows left out because their time has nothing to do with the others'.
+  int64_t distant_rows() const { return distant_rows_; }
   std::vector<SyncRow> TakeSyncs();
   std::vector<StepRow> TakeSteps();
 
@@ -69,6 +74,10 @@ class Merger {
   void MergeTexts();
   void MergeThreads(const TraceBuilder::Impl& impl);
   void FindOrigin();
+  int64_t TypicalTime() const;
+  bool IsNear(int64_t ts_ns) const { return ts_ns >= nearest_ && ts_ns <= furthest_; }
+  // Moves a row's time to the trace's zero; false: it is too far from the others.
+  bool Rebase(int64_t& ts_ns);
   void OrderSlices();
   void GatherSlices(Tasks& tasks);
   void FinishSlices();
@@ -88,8 +97,9 @@ class Merger {
   ThreadPool* pool_;
   std::vector<std::vector<StringId>> text_ids_;    // [shard][local id]
   std::vector<std::vector<ThreadId>> thread_ids_;  // [shard][local index]
-  int64_t origin_ = 0;
+  int64_t origin_ = 0, nearest_ = 0, furthest_ = 0;
   int64_t unmatched_flow_ends_ = 0;
+  std::atomic<int64_t> distant_rows_{0};
   std::vector<uint32_t> shard_of_segment_;  // segments of slices, numbered through all shards
   std::vector<uint32_t> slice_order_;       // (segment << kSegmentBits | place), in final order
   Column<uint32_t> slice_threads_;

@@ -37,7 +37,8 @@ void Merger::MergeCollectives() {
       shards_, kCollectiveList, &Shard::Impl::collectives, [](const CollectiveRow& row) { return row.ts_ns; },
       [this](CollectiveRow& row, uint32_t shard) {
         row.name = Text(row.name, shard), row.kind = Text(row.kind, shard), row.group = Text(row.group, shard);
-        row.dtype = Text(row.dtype, shard), row.ts_ns -= origin_;
+        row.dtype = Text(row.dtype, shard);
+        return Rebase(row.ts_ns);
       });
   CollectiveTable& out = trace_.collectives;
   const auto get = [&](auto member) { return ColumnFrom(rows, [member](const CollectiveRow& row) { return row.*member; }); };
@@ -59,7 +60,10 @@ void Merger::MergeCollectives() {
 void Merger::MergeGpuAnnotations() {
   const auto rows = TakeRows<GpuAnnotationRow>(
       shards_, kGpuAnnotationList, &Shard::Impl::gpu_annotations, [](const GpuAnnotationRow& row) { return row.ts_ns; },
-      [this](GpuAnnotationRow& row, uint32_t shard) { row.name = Text(row.name, shard), row.ts_ns -= origin_; });
+      [this](GpuAnnotationRow& row, uint32_t shard) {
+        row.name = Text(row.name, shard);
+        return Rebase(row.ts_ns);
+      });
   const auto get = [&](auto member) { return ColumnFrom(rows, [member](const GpuAnnotationRow& row) { return row.*member; }); };
   GpuAnnotationTable& out = trace_.gpu_annotations;
   out.name = get(&GpuAnnotationRow::name), out.device = get(&GpuAnnotationRow::device), out.stream = get(&GpuAnnotationRow::stream);
@@ -70,7 +74,8 @@ void Merger::MergeCounters() {
   const auto rows = TakeRows<CounterRow>(
       shards_, kCounterList, &Shard::Impl::counters, [](const CounterRow& row) { return row.ts_ns; },
       [this](CounterRow& row, uint32_t shard) {
-        row.name = Text(row.name, shard), row.unit = Text(row.unit, shard), row.ts_ns -= origin_;
+        row.name = Text(row.name, shard), row.unit = Text(row.unit, shard);
+          return Rebase(row.ts_ns);
       });
   const auto get = [&](auto member) { return ColumnFrom(rows, [member](const CounterRow& row) { return row.*member; }); };
   CounterTable& out = trace_.counters;
@@ -81,7 +86,10 @@ void Merger::MergeCounters() {
 void Merger::MergeMemoryEvents() {
   const auto rows = TakeRows<MemoryRow>(
       shards_, kMemoryList, &Shard::Impl::memory_events, [](const MemoryRow& row) { return row.event.ts_ns; },
-      [this](MemoryRow& row, uint32_t shard) { row.event.ts_ns -= origin_, row.thread = thread_ids_[shard][row.thread].value; });
+      [this](MemoryRow& row, uint32_t shard) {
+        row.thread = thread_ids_[shard][row.thread].value;
+        return Rebase(row.event.ts_ns);
+      });
   const auto get = [&](auto member) { return ColumnFrom(rows, [member](const MemoryRow& row) { return row.event.*member; }); };
   MemoryEventTable& out = trace_.memory_events;
   out.device = get(&MemoryEventRow::device), out.device_type = get(&MemoryEventRow::device_type);
@@ -95,7 +103,7 @@ void Merger::MergeMemoryEvents() {
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
 void Merger::MergeFlows() {
   auto ends = TakeRows<FlowEndRow>(shards_, kFlowList, &Shard::Impl::flows, [](const FlowEndRow&) { return 0; },
-                                   [this](FlowEndRow& row, uint32_t) { row.ts_ns -= origin_; });
+                                   [this](FlowEndRow& row, uint32_t) { return Rebase(row.ts_ns); });
   std::vector<uint32_t> order(ends.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   StableOrder(order, [&](uint32_t i) { return SortKey{ends[i].id, ends[i].ts_ns * 2 + (ends[i].start ? 0 : 1)}; });
@@ -136,12 +144,15 @@ void Merger::MergeFlows() {
 
 std::vector<SyncRow> Merger::TakeSyncs() {
   return TakeRows<SyncRow>(shards_, kSyncList, &Shard::Impl::syncs, [](const SyncRow& row) { return row.ts_ns; },
-                           [this](SyncRow& row, uint32_t) { row.ts_ns -= origin_; });
+                           [this](SyncRow& row, uint32_t) { return Rebase(row.ts_ns); });
 }
 
 std::vector<StepRow> Merger::TakeSteps() {
   return TakeRows<StepRow>(shards_, kStepList, &Shard::Impl::steps, [](const StepRow& row) { return row.ts_ns; },
-                           [this](StepRow& row, uint32_t shard) { row.name = Text(row.name, shard), row.ts_ns -= origin_; });
+                           [this](StepRow& row, uint32_t shard) {
+        row.name = Text(row.name, shard);
+        return Rebase(row.ts_ns);
+      });
 }
 
 }  // namespace gapless::merging

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table: typed, named columns with units. What every analysis returns and every renderer, the SQL verb and the bindings read.
+// Table: typed, named columns with units. What every analysis returns and every renderer, the SQL verb and the bindings
+// read.
 //
-// Absent cells are Null, never 0. Tables move; they are not copied. Times are int64 ns in columns ending in _ns; shares are 0–1.
+// Absent cells are Null, never 0. Tables move; they are not copied. Times are int64 ns in columns ending in _ns; shares
+// are 0–1.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +38,8 @@ class Table {
   // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null().
   class RowWriter {
    public:
-    RowWriter& Int(int64_t value);   // kAbsent becomes Null; also fills kReal columns
-    RowWriter& Real(double value);   // NaN becomes Null
+    RowWriter& Int(int64_t value);  // kAbsent becomes Null; also fills kReal columns
+    RowWriter& Real(double value);  // NaN becomes Null
     RowWriter& Text(std::string_view value);
     RowWriter& TextOrNull(std::string_view value);  // empty becomes Null
     RowWriter& Null();
@@ -53,8 +55,8 @@ class Table {
   void Reserve(size_t rows);
 
   bool IsNull(size_t row, int column) const;
-  int64_t Int(size_t row, int column) const;    // 0 when Null or not kInt: ask IsNull first
-  double Real(size_t row, int column) const;    // also reads kInt columns; NaN when Null
+  int64_t Int(size_t row, int column) const;            // 0 when Null or not kInt: ask IsNull first
+  double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
   // By name; the column must exist (a missing one is a fault of the caller and aborts in debug builds).
   int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }

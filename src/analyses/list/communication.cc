@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication of each device: how much there is, how much of it no computation hides, and the same collectives by kind.
+// Communication of each device: how much there is, how much of it no computation hides, and the same collectives by
+// kind.
 #include <map>
 
 #include "analyses/analysis.h"
@@ -19,7 +20,7 @@ constexpr ColumnSpec kColumns[] = {
     {"total_ns", kInt, "ns", "time in which any of them ran"},
     {"exposed_ns", kInt, "ns", "of that, time in which no kernel computed; NULL on the host"},
     {"overlap_share", kReal, "share", "of total_ns hidden under computation"},
-    {"share_of_wall", kReal, "share", "total_ns of the analysed window"},
+    {"wall_share", kReal, "share", "total_ns of the analysed window"},
     {"bus_gbps", kReal, "GB/s", "bus bandwidth over the time, by the formulas of nccl-tests; NULL: sizes not recorded"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest; NULL on the host"},
 };
@@ -81,10 +82,16 @@ void AddRow(const TraceTimeline& timeline, int32_t device, std::string_view kind
   const int64_t total = Total(spans);
   const int64_t exposed = on == nullptr ? kAbsent : Total(Subtract(spans, on->compute));
   auto row = BeginRow(table, *timeline.of);
-  row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(kind).Int(group.calls).Int(group.bytes).Int(total).Int(exposed);
+  row.Int(device == kAbsent32 ? kAbsent : device)
+      .TextOrNull(kind)
+      .Int(group.calls)
+      .Int(group.bytes)
+      .Int(total)
+      .Int(exposed);
   row.Real(exposed == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(total - exposed, total));
   row.Real(ShareOf(total, timeline.window.span.length()));
-  row.Real(group.timed_ns > 0 ? group.bus_bytes / static_cast<double>(group.timed_ns) : std::numeric_limits<double>::quiet_NaN());
+  row.Real(group.timed_ns > 0 ? group.bus_bytes / static_cast<double>(group.timed_ns)
+                              : std::numeric_limits<double>::quiet_NaN());
   row.Int(timeline.of->Id(group.longest));
 }
 
@@ -95,11 +102,13 @@ Result<Table> Compute(const Run&, Tables& tables) {
     for (const DeviceTimeline& device : timeline.devices) {
       Group all = AllOf(timeline, device);
       for (const auto& [key, group] : groups)
-        if (key.first == device.device && group.bytes != kAbsent) all.bytes = std::max<int64_t>(all.bytes, 0) + group.bytes;
+        if (key.first == device.device && group.bytes != kAbsent)
+          all.bytes = std::max<int64_t>(all.bytes, 0) + group.bytes;
       all.bus_bytes = std::numeric_limits<double>::quiet_NaN();  // kinds have different formulas
       if (all.calls > 0) AddRow(timeline, device.device, {}, all, table);
     }
-    for (const auto& [key, group] : groups) AddRow(timeline, key.first, key.second.empty() ? "other" : key.second, group, table);
+    for (const auto& [key, group] : groups)
+      AddRow(timeline, key.first, key.second.empty() ? "other" : key.second, group, table);
   }
   return table;
 }

@@ -71,7 +71,9 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
     auto row = BeginRow(table, *timeline.of);
     row.Int(device.device).Text(kind == kMemset ? "memset" : kCopyKindNames[kind]).Int(pageable ? *pageable : kAbsent);
     row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
-    row.Int(group.bytes).Int(group.total_ns).Int(Total(Clip(Subtract(group.spans, device.compute), timeline.window.span)));
+    row.Int(group.bytes)
+        .Int(group.total_ns)
+        .Int(Total(Clip(Subtract(group.spans, device.compute), timeline.window.span)));
     row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
   }
 }

@@ -22,7 +22,8 @@ constexpr ColumnSpec kColumns[] = {
     {"mean_ns", kInt, "ns", "mean"},
     {"max_ns", kInt, "ns", "longest"},
     {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
-    {"pageable_share", kReal, "share", "of the time of host-to-device copies, from pageable memory; NULL: none, or not said"},
+    {"pageable_share", kReal, "share",
+     "of the time of host-to-device copies, from pageable memory; NULL: none, or not said"},
     {"slice_id", kInt, "id:slice", "the longest"},
 };
 
@@ -36,7 +37,8 @@ class Loading {
  public:
   explicit Loading(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
     is_data_.resize(trace_.strings.size());
-    for (size_t id = 0; id < is_data_.size(); ++id) is_data_[id] = IsDataLoadingName(trace_.strings[static_cast<StringId>(id)]);
+    for (size_t id = 0; id < is_data_.size(); ++id)
+      is_data_[id] = IsDataLoadingName(trace_.strings[static_cast<StringId>(id)]);
     if (std::find(is_data_.begin(), is_data_.end(), 1) == is_data_.end()) return;
     AddCalls();
     AddIdle();
@@ -95,7 +97,8 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   std::vector<std::pair<Key, Group>> ordered(loading.groups.begin(), loading.groups.end());
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
-  const auto steps = static_cast<int64_t>(timeline.window.steps.size()), devices = static_cast<int64_t>(timeline.devices.size());
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size()),
+             devices = static_cast<int64_t>(timeline.devices.size());
   const double pageable = ordered.empty() ? 0 : PageableShare(timeline);
   for (const auto& [key, group] : ordered) {
     const std::string_view name = trace.Text(key.first);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every interval in which a whole device was idle, with its causes (timeline.h) and what the host had open at the longest one.
+// Every interval in which a whole device was idle, with its causes (timeline.h) and what the host had open at the
+// longest one.
 #include <array>
 
 #include "analyses/analysis.h"
@@ -92,7 +93,8 @@ class Writer {
   int64_t StepOf(int64_t ts) {
     const auto& steps = timeline_.window.steps;
     while (step_ < steps.size() && steps[step_].span.end <= ts) ++step_;
-    return step_ < steps.size() && steps[step_].span.start <= ts ? trace_.steps.number[steps[step_].step.value] : kAbsent;
+    return step_ < steps.size() && steps[step_].span.start <= ts ? trace_.steps.number[steps[step_].step.value]
+                                                                 : kAbsent;
   }
 
   void WriteRow(const IdleGap& gap, const Cause& cause, SliceId open) {
@@ -102,7 +104,9 @@ class Writer {
     const auto id = static_cast<int64_t>(table_.rows());
     auto row = BeginRow(table_, of);
     row.Int(id).Int(device_.device).Int(StepOf(gap.span.start));
-    row.Int(gap.span.start + of.ts_shift_ns).Int(gap.span.length()).Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
+    row.Int(gap.span.start + of.ts_shift_ns)
+        .Int(gap.span.length())
+        .Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
     for (const int64_t sum : cause.sums) row.Int(sum);
     row.Int(of.Id(gap.previous)).Int(of.Id(gap.next)).Int(of.Id(launch)).Int(of.Id(open));
     row.TextOrNull(context.operator_name).TextOrNull(context.annotation).TextOrNull(context.source_line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels by name. Groups are found through one array over the trace's texts, durations laid out group by group so that the
-// median needs no map and no vector per name.
+// Kernels by name. Groups are found through one array over the trace's texts, durations laid out group by group so that
+// the median needs no map and no vector per name.
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
@@ -84,7 +84,8 @@ void AddRows(const TraceTimeline& timeline, int32_t device, Table& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
   ByName by_name(timeline.trace(), RowsWithin(ops.ts_ns, timeline.window.span), device);
   std::vector<Group>& groups = by_name.groups;
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
   for (const Group& group : groups) {
     const uint32_t row_of = group.longest;
     auto row = BeginRow(table, *timeline.of);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces are.
-// Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
+// How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces
+// are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 

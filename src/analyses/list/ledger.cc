@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waste ledger: every nanosecond of a device's time in exactly one bucket. A kernel that computes hides communication and
-// copies that run beside it, and communication hides copies: what is left of those is exposed. Idle time is cut by cause
-// (timeline.h). compute + exposed_comm + exposed_copy + idle = wall, and the idle parts add up to idle, to the nanosecond.
+// The waste ledger: every nanosecond of a device's time in exactly one bucket. A kernel that computes hides
+// communication and copies that run beside it, and communication hides copies: what is left of those is exposed. Idle
+// time is cut by cause (timeline.h). compute + exposed_comm + exposed_copy + idle = wall, and the idle parts add up to
+// idle, to the nanosecond.
 #include <array>
 
 #include "analyses/analysis.h"
@@ -40,7 +41,8 @@ void AddIdle(const DeviceTimeline& device, std::span<const Interval> windows, Su
       const Interval span{device.parts[part].start, device.PartEnd(gap, part)};
       auto& of_cause = sums[3 + static_cast<size_t>(device.parts[part].cause)];
       for (size_t w = first; w < windows.size() && windows[w].start < span.end; ++w)
-        of_cause[w] += std::max<int64_t>(0, std::min(span.end, windows[w].end) - std::max(span.start, windows[w].start));
+        of_cause[w] +=
+            std::max<int64_t>(0, std::min(span.end, windows[w].end) - std::max(span.start, windows[w].start));
     }
   }
 }

@@ -16,8 +16,9 @@ using testing::HandMade;
 
 constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
 
-constexpr std::array<std::string_view, 8> kBuckets = {"compute_ns",     "exposed_comm_ns", "exposed_copy_ns", "idle_data_ns",
-                                                      "idle_launch_ns", "idle_sync_ns",    "idle_host_ns",    "idle_unknown_ns"};
+constexpr std::array<std::string_view, 8> kBuckets = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
+                                                      "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
+                                                      "idle_host_ns", "idle_unknown_ns"};
 
 void ExpectAddsUp(const Table& ledger) {
   for (size_t row = 0; row < ledger.rows(); ++row) {
@@ -46,7 +47,9 @@ TEST(Ledger, ComputingHidesCommunicationAndCopies) {
 
 TEST(Ledger, KernelsThatRunAtOnceCountOnce) {
   HandMade trace;
-  trace.Kernel("a", {0, 1, 10, 100}, {.stream = 1}).Kernel("b", {1, 2, 20, 90}, {.stream = 2}).Kernel("c", {2, 3, 95, 120}, {.stream = 3});
+  trace.Kernel("a", {0, 1, 10, 100}, {.stream = 1})
+      .Kernel("b", {1, 2, 20, 90}, {.stream = 2})
+      .Kernel("c", {2, 3, 95, 120}, {.stream = 3});
   Analysed run(trace);
   EXPECT_EQ(run["ledger"].Int(0, "compute_ns"), 110);
 }
@@ -60,7 +63,8 @@ TEST(Ledger, StepsAddUpToTheWholeWhenTheyTile) {
   ASSERT_EQ(ledger.rows(), 3u);
   EXPECT_TRUE(ledger.IsNull(0, "step"));
   EXPECT_EQ(ledger.Int(2, "step"), 1);
-  for (const std::string_view bucket : kBuckets) EXPECT_EQ(ledger.Int(1, bucket) + ledger.Int(2, bucket), ledger.Int(0, bucket)) << bucket;
+  for (const std::string_view bucket : kBuckets)
+    EXPECT_EQ(ledger.Int(1, bucket) + ledger.Int(2, bucket), ledger.Int(0, bucket)) << bucket;
   EXPECT_EQ(ledger.Int(1, "idle_data_ns"), 300);
   EXPECT_EQ(ledger.Int(2, "idle_data_ns"), 300) << "until 1200 the device still computes step 0";
   ExpectAddsUp(ledger);
@@ -80,7 +84,8 @@ TEST(Ledger, ATraceWithoutDeviceWorkHasNoRows) {
   EXPECT_EQ(Analysed(trace)["ledger"].rows(), 0u);
 }
 
-// --- against painting ---------------------------------------------------------------------------------------------------
+// --- against painting
+// ---------------------------------------------------------------------------------------------------
 
 constexpr int64_t kAxis = 600;
 
@@ -114,7 +119,9 @@ void AddHost(const Host& host, HandMade& trace) {
   switch (host.state) {
     case HostState::kHost: trace.Annotation("forward", host.start, host.end, host.tid); break;
     case HostState::kLaunch: trace.Operator("aten::mm", host.start, host.end, host.tid); break;
-    case HostState::kSync: trace.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, host.start, host.end, host.tid); break;
+    case HostState::kSync:
+      trace.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, host.start, host.end, host.tid);
+      break;
     case HostState::kData: trace.Operator("enumerate(DataLoader)#x.__next__", host.start, host.end, host.tid); break;
     case HostState::kNone: break;
   }
@@ -122,7 +129,8 @@ void AddHost(const Host& host, HandMade& trace) {
 
 void AddOp(const Op& op, HandMade& trace) {
   const HandMade::Times times{op.call_start, op.call_end, op.start, op.end};
-  const GpuOpRow row{.op_class = op.bucket == 1 ? GpuOpClass::kCommunication : GpuOpClass::kOther, .stream = 7 + op.bucket};
+  const GpuOpRow row{.op_class = op.bucket == 1 ? GpuOpClass::kCommunication : GpuOpClass::kOther,
+                     .stream = 7 + op.bucket};
   if (!op.linked)
     trace.Unlaunched("op", op.start, op.end, row);
   else if (op.bucket == 2)
@@ -134,7 +142,8 @@ void AddOp(const Op& op, HandMade& trace) {
 // The definitions of timeline.h, one nanosecond at a time.
 class Painter {
  public:
-  Painter(const std::vector<Host>& hosts, const std::vector<Op>& ops, Interval window) : hosts_(hosts), ops_(ops), window_(window) {}
+  Painter(const std::vector<Host>& hosts, const std::vector<Op>& ops, Interval window)
+      : hosts_(hosts), ops_(ops), window_(window) {}
 
   size_t BucketAt(int64_t ts) const {
     size_t bucket = 3;
@@ -144,14 +153,18 @@ class Painter {
   }
 
  private:
+  // A copy call that returns when the copy is done.
+  static bool Blocks(const Op& op) { return op.bucket == 2 && op.linked && op.call_end >= op.end; }
   static size_t Bucket(const Op& op) { return op.bucket == 2 && !op.linked ? 0 : static_cast<size_t>(op.bucket); }
 
   HostState StateAt(int64_t ts, int64_t tid) const {  // tid 0: the strongest of all threads that launch
     HostState state = HostState::kNone;
     for (const Host& host : hosts_)
-      if ((tid == 0 ? Launches(host.tid) : host.tid == tid) && host.start <= ts && ts < host.end) state = std::max(state, host.state);
+      if ((tid == 0 ? Launches(host.tid) : host.tid == tid) && host.start <= ts && ts < host.end)
+        state = std::max(state, host.state);
     for (const Op& op : ops_)  // launch calls are calls, too
-      if (op.linked && (tid == 0 || op.tid == tid) && op.call_start <= ts && ts < op.call_end) state = std::max(state, HostState::kLaunch);
+      if (op.linked && (tid == 0 || op.tid == tid) && op.call_start <= ts && ts < op.call_end)
+        state = std::max(state, Blocks(op) ? HostState::kSync : HostState::kLaunch);
     return state;
   }
   bool Launches(int64_t tid) const {
@@ -166,11 +179,11 @@ class Painter {
       if (op.start > ts && (next == nullptr || op.start < next->start)) next = &op;
     }
     if (next != nullptr && !next->linked) return IdleCause::kUnknown;
-    if (next == nullptr && std::none_of(ops_.begin(), ops_.end(), [](const Op& op) { return op.linked; })) return IdleCause::kUnknown;
-    if (next != nullptr && ts >= next->call_start) {
-      if (ts < next->call_end) return IdleCause::kLaunch;
-      return IdleCause::kLaunch;  // kAxis is shorter than what a start may take
-    }
+    if (next == nullptr && std::none_of(ops_.begin(), ops_.end(), [](const Op& op) { return op.linked; }))
+      return IdleCause::kUnknown;
+    // The rest of a gap after the call is always launch here: kAxis is shorter than what a start may take.
+    if (next != nullptr && ts >= next->call_start)
+      return ts < next->call_end && Blocks(*next) ? IdleCause::kSync : IdleCause::kLaunch;
     HostState state = StateAt(ts, next == nullptr ? 0 : next->tid);
     if (state < HostState::kLaunch) state = StateAt(ts, 0);
     if (state == HostState::kData) return IdleCause::kData;
@@ -185,10 +198,13 @@ class Painter {
 
 std::vector<Op> RandomOps(Random& random) {
   std::vector<Op> ops;
-  // Launch calls stand in stretches of their own, so that slices nest: thread 1 calls in [0, 100), thread 2 in [100, 200).
+  // Launch calls stand in stretches of their own, so that slices nest: thread 1 calls in [0, 100), thread 2 in [100,
+  // 200).
   for (int64_t i = 0, call = 0; i < 3 + random(12); ++i) {
-    const int64_t tid = 1 + random(2), call_start = (tid - 1) * 100 + call, start = std::max<int64_t>(call_start, 0) + random(kAxis / 2);
-    ops.push_back({call_start, call_start + 1 + random(5), start, start + random(60), tid, static_cast<int>(random(3)), random(8) != 0});
+    const int64_t tid = 1 + random(2), call_start = (tid - 1) * 100 + call,
+                  start = std::max<int64_t>(call_start, 0) + random(kAxis / 2);
+    ops.push_back({call_start, call_start + 1 + random(5), start, start + random(60), tid, static_cast<int>(random(3)),
+                   random(8) != 0});
     call += 6;
   }
   // No two operations start together: which of them ends a gap would be a matter of their order in the file.
@@ -229,9 +245,11 @@ TEST(Ledger, EqualsPaintingEachNanosecondOfRandomTraces) {
       std::array<int64_t, 8> painted{};
       for (int64_t ts = span.start; ts < span.end; ++ts) ++painted[painter.BucketAt(ts)];
       for (size_t bucket = 0; bucket < painted.size(); ++bucket)
-        ASSERT_EQ(ledger.Int(row, kBuckets[bucket]), painted[bucket]) << "seed " << seed << " step " << row - 1 << ' ' << kBuckets[bucket];
+        ASSERT_EQ(ledger.Int(row, kBuckets[bucket]), painted[bucket])
+            << "seed " << seed << " step " << row - 1 << ' ' << kBuckets[bucket];
     }
-    for (const std::string_view bucket : kBuckets) ASSERT_EQ(ledger.Int(1, bucket) + ledger.Int(2, bucket), ledger.Int(0, bucket));
+    for (const std::string_view bucket : kBuckets)
+      ASSERT_EQ(ledger.Int(1, bucket) + ledger.Int(2, bucket), ledger.Int(0, bucket));
   }
 }
 

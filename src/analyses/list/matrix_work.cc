@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products, convolutions and attention of each device: how much of the kernel time they are, and whether they run on
-// matrix units (tensor cores, matrix cores). The element type is that of the first tensor of the operator that launched them.
+// Matrix products, convolutions and attention of each device: how much of the kernel time they are, and whether they
+// run on matrix units (tensor cores, matrix cores). The element type is that of the first tensor of the operator that
+// launched them.
 #include <map>
 
 #include "analyses/analysis.h"
@@ -24,7 +25,8 @@ constexpr ColumnSpec kColumns[] = {
     {"unknown_ns", kInt, "ns", "kernels whose names do not tell"},
     {"share", kReal, "share", "matrix_ns of kernel_ns"},
     {"on_units_share", kReal, "share", "on_units_ns of what is known; NULL: nothing is"},
-    {"dtype", kText, "", "element type with the most matrix time off the units; of all where none is; NULL: not recorded"},
+    {"dtype", kText, "",
+     "element type with the most matrix time off the units; of all where none is; NULL: not recorded"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off the units"},
 };
 
@@ -55,7 +57,8 @@ std::string_view FirstType(std::string_view types) {
 
 std::string_view TypeOf(const Trace& trace, SliceId op) {
   for (SliceId at = op; at.valid(); at = trace.slices.parent[at.value])
-    if (const std::string_view type = FirstType(trace.Text(trace.slices.input_types[at.value])); !type.empty()) return type;
+    if (const std::string_view type = FirstType(trace.Text(trace.slices.input_types[at.value])); !type.empty())
+      return type;
   return {};
 }
 
@@ -66,12 +69,14 @@ Sums Collect(const TraceTimeline& timeline, int32_t device) {
   const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
   for (size_t row = rows.first; row < rows.last; ++row) {
     const GpuOpClass kind = ops.op_class[row];
-    if (ops.kind[row] != GpuOpKind::kKernel || ops.device[row] != device || kind == GpuOpClass::kCommunication) continue;
+    if (ops.kind[row] != GpuOpKind::kKernel || ops.device[row] != device || kind == GpuOpClass::kCommunication)
+      continue;
     sums.kernel_ns += ops.dur_ns[row];
     if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
     const MatrixUnit unit = ops.matrix_unit[row];
     sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
-    if (const auto type = TypeOf(trace, ops.op[row]); !type.empty()) sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
+    if (const auto type = TypeOf(trace, ops.op[row]); !type.empty())
+      sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
     if (unit == MatrixUnit::kNo && (!sums.longest_off.valid() || ops.dur_ns[row] > ops.dur_ns[sums.longest_off.value]))
       sums.longest_off = GpuOpId(row);
   }
@@ -79,7 +84,8 @@ Sums Collect(const TraceTimeline& timeline, int32_t device) {
 }
 
 std::string_view MostOf(const std::map<std::string_view, int64_t>& times) {
-  const auto most = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == times.end() ? std::string_view() : most->first;
 }
 
@@ -122,9 +128,10 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(matrix_work) = {.name = "matrix_work",
-                         .help = "Matrix products, convolutions, attention per device: share, and on matrix units or not",
-                         .columns = kColumns,
-                         .run = Compute};
+ANALYSIS(matrix_work) = {
+    .name = "matrix_work",
+    .help = "Matrix products, convolutions, attention per device: share, and on matrix units or not",
+    .columns = kColumns,
+    .run = Compute};
 
 }  // namespace gapless

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators by name, with host and device time, of their own and with their children. An operator that runs inside another
-// of the same name counts once in the totals. Children come after their parents in the table of slices, so one pass backwards
-// carries device time up the stack.
+// Operators by name, with host and device time, of their own and with their children. An operator that runs inside
+// another of the same name counts once in the totals. Children come after their parents in the table of slices, so one
+// pass backwards carries device time up the stack.
 #include <array>
 
 #include "analyses/analysis.h"
@@ -70,14 +70,16 @@ class ByName {
     }
   }
 
-  // Operators of the analysed steps; device work of theirs may run later, and some that is analysed was launched earlier.
+  // Operators of the analysed steps; device work of theirs may run later, and some that is analysed was launched
+  // earlier.
   void AddCalls(RowRange rows) {
     const SliceTable& slices = trace_.slices;
     std::vector<SliceId> operator_above(slices.size());
     for (uint32_t row = 0; row < slices.size(); ++row) {
       const SliceId parent = slices.parent[row];
       if (parent.valid())
-        operator_above[row] = slices.category[parent.value] == SliceCategory::kOperator ? parent : operator_above[parent.value];
+        operator_above[row] =
+            slices.category[parent.value] == SliceCategory::kOperator ? parent : operator_above[parent.value];
       if (slices.category[row] != SliceCategory::kOperator) continue;
       const bool in_window = row >= rows.first && row < rows.last;
       if (!in_window && device_total_[row] == 0) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronisations by where they come from. What a wait costs shows after it: the device has run dry, and until the host has
-// launched again it is idle. `idle_after_ns` is that time: idle gaps that began while the host was in the wait, without what
-// the data loader took of them.
+// Synchronisations by where they come from. What a wait costs shows after it: the device has run dry, and until the
+// host has launched again it is idle. `idle_after_ns` is that time: idle gaps that began while the host was in the
+// wait, without what the data loader took of them.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -135,9 +135,10 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(syncs) = {.name = "syncs",
-                   .help = "Synchronisations by call, operator and source line: waits, and the idle time that follows them",
-                   .columns = kColumns,
-                   .run = Compute};
+ANALYSIS(syncs) = {
+    .name = "syncs",
+    .help = "Synchronisations by call, operator and source line: waits, and the idle time that follows them",
+    .columns = kColumns,
+    .run = Compute};
 
 }  // namespace gapless

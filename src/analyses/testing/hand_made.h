@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small traces written by hand, for tests: a few calls read as a timeline. Times are ns; the first event should start at 0.
+// Small traces written by hand, for tests: a few calls read as a timeline. Times are ns; the first event should start
+// at 0.
 #pragma once
 
 #include <memory>
@@ -33,23 +34,28 @@ class HandMade {
   }
   HandMade& Step(int64_t number, int64_t start, int64_t end, bool complete = true) {
     const std::string name = "ProfilerStep#" + std::to_string(number);
-    shard_.Add(StepRow{.number = number, .name = shard_.Text(name), .ts_ns = start, .dur_ns = end - start, .complete = complete});
+    shard_.Add(StepRow{
+        .number = number, .name = shard_.Text(name), .ts_ns = start, .dur_ns = end - start, .complete = complete});
     return Annotation(name, start, end);
   }
-  HandMade& Operator(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain, std::string_view types = {}) {
+  HandMade& Operator(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain,
+                     std::string_view types = {}) {
     return Slice(name, SliceCategory::kOperator, ApiKind::kNone, start, end, tid, {}, types);
   }
   HandMade& Annotation(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain) {
     return Slice(name, SliceCategory::kAnnotation, ApiKind::kNone, start, end, tid);
   }
-  HandMade& Python(std::string_view name, int64_t start, int64_t end, std::string_view source_line, int64_t tid = kMain) {
+  HandMade& Python(std::string_view name, int64_t start, int64_t end, std::string_view source_line,
+                   int64_t tid = kMain) {
     return Slice(name, SliceCategory::kPython, ApiKind::kNone, start, end, tid, source_line);
   }
-  HandMade& Loader(int64_t start, int64_t end, std::string_view iterator = "_SingleProcessDataLoaderIter", std::string_view line = "train.py:41") {
-    return Slice("enumerate(DataLoader)#" + std::string(iterator) + ".__next__", SliceCategory::kAnnotation, ApiKind::kNone, start, end, kMain,
-                 line);
+  HandMade& Loader(int64_t start, int64_t end, std::string_view iterator = "_SingleProcessDataLoaderIter",
+                   std::string_view line = "train.py:41") {
+    return Slice("enumerate(DataLoader)#" + std::string(iterator) + ".__next__", SliceCategory::kAnnotation,
+                 ApiKind::kNone, start, end, kMain, line);
   }
-  HandMade& Call(std::string_view name, ApiKind api, int64_t start, int64_t end, int64_t tid = kMain, std::string_view line = {}) {
+  HandMade& Call(std::string_view name, ApiKind api, int64_t start, int64_t end, int64_t tid = kMain,
+                 std::string_view line = {}) {
     return Slice(name, SliceCategory::kRuntime, api, start, end, tid, line);
   }
 
@@ -83,9 +89,16 @@ class HandMade {
     builder_.AddDevice(std::move(row));
     return *this;
   }
-  HandMade& Collective(std::string_view kind, int64_t start, int64_t end, int64_t bytes, int32_t device = 0, int64_t stream = 20) {
-    shard_.Add(CollectiveRow{.name = shard_.Text("nccl"), .kind = shard_.Text(kind), .device = device, .stream = stream, .ts_ns = start,
-                             .dur_ns = end - start, .group_size = 2, .bytes = bytes});
+  HandMade& Collective(std::string_view kind, int64_t start, int64_t end, int64_t bytes, int32_t device = 0,
+                       int64_t stream = 20) {
+    shard_.Add(CollectiveRow{.name = shard_.Text("nccl"),
+                             .kind = shard_.Text(kind),
+                             .device = device,
+                             .stream = stream,
+                             .ts_ns = start,
+                             .dur_ns = end - start,
+                             .group_size = 2,
+                             .bytes = bytes});
     return *this;
   }
 
@@ -96,8 +109,16 @@ class HandMade {
  private:
   HandMade& Slice(std::string_view name, SliceCategory category, ApiKind api, int64_t start, int64_t end, int64_t tid,
                   std::string_view line = {}, std::string_view types = {}, int64_t correlation = kAbsent) {
-    shard_.Add(SliceRow{.name = shard_.Text(name), .category = category, .api = api, .pid = pid_, .tid = tid, .ts_ns = start,
-                        .dur_ns = end - start, .correlation = correlation, .input_types = shard_.Text(types), .source_line = shard_.Text(line)});
+    shard_.Add(SliceRow{.name = shard_.Text(name),
+                        .category = category,
+                        .api = api,
+                        .pid = pid_,
+                        .tid = tid,
+                        .ts_ns = start,
+                        .dur_ns = end - start,
+                        .correlation = correlation,
+                        .input_types = shard_.Text(types),
+                        .source_line = shard_.Text(line)});
     return *this;
   }
   HandMade& Launch(std::string_view call, ApiKind api, std::string_view name, Times times, GpuOpRow op, int64_t tid) {

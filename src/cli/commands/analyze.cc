@@ -95,7 +95,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "color",
      .takes = kValue,
      .value = "WHEN",
-     .help = "Use colour; auto means on a terminal without NO_COLOR",
+     .help = "When to use colour (auto: on a terminal, without NO_COLOR)",
      .choices = ColourWhen},
     {.name = "verbose", .letter = 'v', .help = "Show all evidence, and what is usually left out"},
     kRankOption,

@@ -11,7 +11,7 @@ std::vector<std::string_view> Shells() { return {"bash", "zsh", "fish"}; }
 
 Result<int> Execute(const Arguments& arguments, Session&) {
   const std::string& shell = arguments.positionals()[0];
-  const std::string script = shell == "bash" ? BashCompletion() : shell == "zsh" ? ZshCompletion() : FishCompletion();
+  std::string script = shell == "bash" ? BashCompletion() : shell == "zsh" ? ZshCompletion() : FishCompletion();
   const auto as_json = [&] {
     std::string out;
     JsonWriter json(out, 2);

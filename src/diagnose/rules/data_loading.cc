@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device waits because the host waits for its next batch.
 //
-// The gain: on three recorded pairs of ResNet-50 with 0 and with 4 workers on a V100 the step became shorter by 0.86, 1.31 and
-// 0.86 times the time the device had idled for data (medians; 0.62, 0.87, 0.99 in the mean). Less, because workers compete
-// with the training process for cores; more, because a host that no longer loads gets ahead, and other idle time goes too. We
-// expect nine tenths of it, at least half, and at most what the host spends in the loader, bounded by all idle time.
+// The gain: on three recorded pairs of ResNet-50 with 0 and with 4 workers on a V100 the step became shorter by
+// 0.86, 1.31 and 0.86 times the time the device had idled for data (medians; 0.62, 0.87, 0.99 in the mean). Less,
+// because workers compete with the training process for cores; more, because a host that no longer loads gets ahead,
+// and other idle time goes too. We expect nine tenths of it, at least half, and at most what the host spends in the
+// loader, bounded by all idle time.
 #include <algorithm>
 #include <cmath>
 
@@ -50,11 +51,13 @@ Loader MainLoader(const Table& loading) {
   return loader;
 }
 
-// Workers that make batches twice as fast as the rest of the step uses them up: single batches take longer than the mean.
+// Workers that make batches twice as fast as the rest of the step uses them up: single batches take longer than the
+// mean.
 int64_t WorkersFor(const Loader& loader, const LedgerView& ledger) {
   constexpr int64_t kLeast = 2, kMost = 16;
   if (ledger.step_rows == 0 || loader.mean_ns <= 0) return 4;
-  const double rest_ns = static_cast<double>(ledger.total.wall_ns - ledger.total.idle_data_ns) / static_cast<double>(ledger.step_rows);
+  const double rest_ns =
+      static_cast<double>(ledger.total.wall_ns - ledger.total.idle_data_ns) / static_cast<double>(ledger.step_rows);
   const double load_ns = static_cast<double>(loader.mean_ns) * loader.calls_per_step;
   return std::clamp(static_cast<int64_t>(std::ceil(2 * load_ns / std::max(rest_ns, 1.0))), kLeast, kMost);
 }
@@ -68,7 +71,8 @@ Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger) {
             StrCat("workers=", workers), code, "minutes"};
   return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor, or make a batch cheaper to load",
                  InLine(loader.line)),
-          "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)", "minutes"};
+          "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)",
+          "minutes"};
 }
 
 std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger) {
@@ -92,13 +96,19 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");
-  found.description = StrCat("For ", FormatPercent(share), " of the time the device is idle while the training process waits for its data loader",
-                             loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "", InLine(loader.line),
-                             ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle while the training process waits for its data loader",
+                             loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "",
+                             InLine(loader.line), ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
   if (loader.known)
-    found.evidence.push_back({StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"), static_cast<double>(loader.mean_ns),
-                              "ns", "slice", {loader.slice_id}, loader.line});
-  found.evidence.push_back({StrCat("idle while loading: ", FormatPercent(share), " of the time"), share, "share", "ledger", {}, ""});
+    found.evidence.push_back({StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"),
+                              static_cast<double>(loader.mean_ns),
+                              "ns",
+                              "slice",
+                              {loader.slice_id},
+                              loader.line});
+  found.evidence.push_back(
+      {StrCat("idle while loading: ", FormatPercent(share), " of the time"), share, "share", "ledger", {}, ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(loader, ledger);
   const auto idle = static_cast<double>(stake);
@@ -114,14 +124,17 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(data_loading) = {.id = "data_loading",
-                      .type = BottleneckType::kDataLoading,
-                      .title = "The GPU waits for the next batch",
-                      .why = "Idle time of the device while the launching thread is inside the data loader's iterator. Speaks from 5 % of the "
-                             "time, the line of the TensorBoard profiler plugin for DataLoader time. Names the iterator, the workers it "
-                             "has and the line that asks for batches; proposes as many workers as make batches twice as fast as the "
-                             "rest of the step needs them.",
-                      .needs = kNeeds,
-                      .check = Check};
+RULE(data_loading) = {
+    .id = "data_loading",
+    .type = BottleneckType::kDataLoading,
+    .title = "The GPU waits for the next batch",
+    .why =
+        "Idle time of the device while the launching thread is inside the data loader's iterator. Speaks from 5 % of "
+        "the "
+        "time, the line of the TensorBoard profiler plugin for DataLoader time. Names the iterator, the workers it "
+        "has and the line that asks for batches; proposes as many workers as make batches twice as fast as the "
+        "rest of the step needs them.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless

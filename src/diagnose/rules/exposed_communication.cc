@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication that no computation hides.
 //
-// A collective's kernel also runs while it waits for the slowest rank, so exposed time is transfer and waiting together; what
-// the ranks show of each other tells them apart (the rank that waits least is the one the others wait for). The gain: all of
-// it when everything overlaps (high). Better overlap through buckets rarely hides the last bucket, and waiting for a slow rank
-// stays: we expect half and at least a tenth.
+// A collective's kernel also runs while it waits for the slowest rank, so exposed time is transfer and waiting
+// together; what the ranks show of each other tells them apart (the rank that waits least is the one the others wait
+// for). The gain: all of it when everything overlaps (high). Better overlap through buckets rarely hides the last
+// bucket, and waiting for a slow rank stays: we expect half and at least a tenth.
 #include <algorithm>
 #include <map>
 
@@ -48,10 +48,11 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
     for (size_t other = 0; other < communication.rows(); ++other) {
       if (communication.Text(other, "kind") != kind) continue;
       exposed += communication.Int(other, "exposed_ns"), calls += communication.Int(other, "calls");
-      if (longest.size() < kMostRows && !communication.IsNull(other, "gpu_op_id")) longest.push_back(communication.Int(other, "gpu_op_id"));
+      if (longest.size() < kMostRows && !communication.IsNull(other, "gpu_op_id"))
+        longest.push_back(communication.Int(other, "gpu_op_id"));
     }
-    all.push_back({StrCat(kind, ": ", FormatCount(calls), " calls, exposed ", ledger.CostText(exposed)), static_cast<double>(exposed), "ns",
-                   "gpu_op", std::move(longest), ""});
+    all.push_back({StrCat(kind, ": ", FormatCount(calls), " calls, exposed ", ledger.CostText(exposed)),
+                   static_cast<double>(exposed), "ns", "gpu_op", std::move(longest), ""});
   }
   return all;
 }
@@ -66,9 +67,9 @@ struct Ranks {
 
 Ranks CompareRanks(const LedgerView& ledger) {
   if (ledger.devices.size() < 2) return {};
-  const auto [least, most] = std::minmax_element(ledger.devices.begin(), ledger.devices.end(), [](const auto& a, const auto& b) {
-    return a.exposed_comm_ns < b.exposed_comm_ns;
-  });
+  const auto [least, most] =
+      std::minmax_element(ledger.devices.begin(), ledger.devices.end(),
+                          [](const auto& a, const auto& b) { return a.exposed_comm_ns < b.exposed_comm_ns; });
   return {&*least, &*most};
 }
 
@@ -76,16 +77,21 @@ Ranks CompareRanks(const LedgerView& ledger) {
 std::string MainKind(const Table& communication) {
   std::map<std::string_view, int64_t> exposed;
   for (size_t row = 0; row < communication.rows(); ++row)
-    if (!communication.IsNull(row, "kind")) exposed[communication.Text(row, "kind")] += communication.Int(row, "exposed_ns");
-  const auto most = std::max_element(exposed.begin(), exposed.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (!communication.IsNull(row, "kind"))
+      exposed[communication.Text(row, "kind")] += communication.Int(row, "exposed_ns");
+  const auto most = std::max_element(exposed.begin(), exposed.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == exposed.end() ? std::string() : std::string(most->first);
 }
 
 Recommendation OverlapAdvice(std::string_view kind) {
   if (kind == "all_gather" || kind == "reduce_scatter")
-    return {"gather the next layer's parameters while this one computes", "", "FSDP(model, forward_prefetch=True, limit_all_gathers=False)", "minutes"};
+    return {"gather the next layer's parameters while this one computes", "",
+            "FSDP(model, forward_prefetch=True, limit_all_gathers=False)", "minutes"};
   if (kind == "all_to_all" || kind == "send_recv" || kind == "send" || kind == "recv")
-    return {StrCat("overlap ", kind, " with computation: start the next batch's exchange before this one's result is needed"), "", "", "days"};
+    return {StrCat("overlap ", kind,
+                   " with computation: start the next batch's exchange before this one's result is needed"),
+            "", "", "days"};
   return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view", "ddp_bucket=50",
           "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)", "minutes"};
 }
@@ -94,10 +100,11 @@ std::vector<Recommendation> Recommend(const Ranks& ranks, double overlap_share, 
   std::vector<Recommendation> all;
   if (overlap_share < kGoodOverlapShare) all.push_back(OverlapAdvice(kind));
   if (kind == "all_reduce" || kind == "reduce_scatter" || kind == "other" || kind.empty())
-    all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4", "with model.no_sync(): loss.backward()",
-                   "minutes"});
+    all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4",
+                   "with model.no_sync(): loss.backward()", "minutes"});
   if (ranks.uneven())
-    all.push_back({StrCat("find out what delays rank ", ranks.least->rank, ": it waits least, the others wait for it"), "straggler", "", "hours"});
+    all.push_back({StrCat("find out what delays rank ", ranks.least->rank, ": it waits least, the others wait for it"),
+                   "straggler", "", "hours"});
   return all;
 }
 
@@ -108,7 +115,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kExposedCommunicationShare) return std::vector<Bottleneck>{};
   const Table& communication = tables.Get("communication");
   const Overlap overlap = OverlapOf(communication);
-  const double hidden = overlap.total_ns > 0 ? static_cast<double>(overlap.hidden_ns()) / static_cast<double>(overlap.total_ns) : 0;
+  const double hidden =
+      overlap.total_ns > 0 ? static_cast<double>(overlap.hidden_ns()) / static_cast<double>(overlap.total_ns) : 0;
   const Ranks ranks = CompareRanks(ledger);
   Bottleneck found;
   found.id = "exposed_communication";
@@ -116,15 +124,26 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("communication runs alone for ", ledger.CostText(stake));
-  found.description = StrCat("For ", FormatPercent(share), " of the time communication kernels run and nothing computes; ",
-                             FormatPercent(hidden), " of all communication is hidden under computation",
-                             ledger.WorstText(&DeviceBreakdown::exposed_comm_ns), ".");
-  found.evidence.push_back({StrCat(FormatPercent(hidden), " of communication overlaps computation"), hidden, "share", "communication", {}, ""});
+  found.description =
+      StrCat("For ", FormatPercent(share), " of the time communication kernels run and nothing computes; ",
+             FormatPercent(hidden), " of all communication is hidden under computation",
+             ledger.WorstText(&DeviceBreakdown::exposed_comm_ns), ".");
+  found.evidence.push_back({StrCat(FormatPercent(hidden), " of communication overlaps computation"),
+                            hidden,
+                            "share",
+                            "communication",
+                            {},
+                            ""});
   for (Evidence& one : ByKind(communication, ledger)) found.evidence.push_back(std::move(one));
   if (ranks.uneven())
-    found.evidence.push_back({StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
-                                     ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording"),
-                              {}, "", "ledger", {}, ""});
+    found.evidence.push_back(
+        {StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
+                ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording"),
+         {},
+         "",
+         "ledger",
+         {},
+         ""});
   found.recommendations = Recommend(ranks, hidden, MainKind(communication));
   const auto exposed = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations.empty() ? std::string_view() : found.recommendations[0].fix,
@@ -138,14 +157,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(exposed_communication) = {.id = "exposed_communication",
-                               .type = BottleneckType::kMultiGpuComm,
-                               .title = "Communication runs while nothing computes",
-                               .why = "Time in which communication kernels run on a device and no other kernel does. Speaks from 5 % of the "
-                                      "time (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication asks "
-                                      "for better bucketing; ranks whose exposed time differs by more than a tenth point to a straggler, "
-                                      "the rank that waits least.",
-                               .needs = kNeeds,
-                               .check = Check};
+RULE(exposed_communication) = {
+    .id = "exposed_communication",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "Communication runs while nothing computes",
+    .why =
+        "Time in which communication kernels run on a device and no other kernel does. Speaks from 5 % of the "
+        "time (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication asks "
+        "for better bucketing; ranks whose exposed time differs by more than a tenth point to a straggler, "
+        "the rank that waits least.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix work that could run on matrix units and does not.
 //
-// The gain: such kernels become faster by a factor that depends on the device and the precision; what was measured in public
-// for training spreads widely, so the bounds are wide (kFactors). Where the device waits for the host, faster kernels only wait
-// longer: the least counts the saving for the busy share of the time only.
+// The gain: such kernels become faster by a factor that depends on the device and the precision; what was measured in
+// public for training spreads widely, so the bounds are wide (kFactors). Where the device waits for the host, faster
+// kernels only wait longer: the least counts the saving for the busy share of the time only.
 #include <algorithm>
 #include <map>
 
@@ -49,7 +49,8 @@ Work WorkOf(const Table& table) {
     work.off_ns += table.Int(row, "off_units_ns");
     work.on_ns += table.Int(row, "on_units_ns");
     work.matrix_ns += table.Int(row, "matrix_ns");
-    if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMostRows) work.longest.push_back(table.Int(row, "gpu_op_id"));
+    if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMostRows)
+      work.longest.push_back(table.Int(row, "gpu_op_id"));
     if (!work.device.empty()) continue;
     work.device = table.Text(row, "device_name");
     work.dtype = table.Text(row, "dtype");
@@ -66,15 +67,19 @@ bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8;
 std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
   if (!IsFloat32(work))
-    all.push_back({StrCat("tensors are ", work.dtype, " already: make the sizes of channels and features multiples of 8, and use channels_last"),
+    all.push_back({StrCat("tensors are ", work.dtype,
+                          " already: make the sizes of channels and features multiples of 8, and use channels_last"),
                    "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
   const std::string type = HasBf16(work) ? "bfloat16" : "float16";
-  const std::string why = work.vendor == "nvidia" && !HasBf16(work)
-                              ? StrCat("; compute capability ", work.major, ".", work.minor, " has matrix units for float16 only")
-                              : std::string();
+  const std::string why =
+      work.vendor == "nvidia" && !HasBf16(work)
+          ? StrCat("; compute capability ", work.major, ".", work.minor, " has matrix units for float16 only")
+          : std::string();
   if (IsFloat32(work))
-    all.push_back({StrCat("train in mixed precision: autocast to ", type, HasBf16(work) ? "" : " with a gradient scaler", why),
-                   HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"), "minutes"});
+    all.push_back(
+        {StrCat("train in mixed precision: autocast to ", type, HasBf16(work) ? "" : " with a gradient scaler", why),
+         HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
+         "minutes"});
   if (IsFloat32(work) && HasTf32(work))
     all.push_back({"or allow TF32: float32 tensors, products on matrix units with 10 bits of mantissa", "tf32",
                    "torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True", "minutes"});
@@ -84,7 +89,8 @@ std::vector<Recommendation> Recommend(const Work& work) {
 std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
-  all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs outside the matrix units of ", work.device.empty() ? "the GPU" : work.device,
+  all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs outside the matrix units of ",
+                        work.device.empty() ? "the GPU" : work.device,
                         work.dtype.empty() ? "" : StrCat(", on tensors of ", work.dtype)),
                  off_share, "share", "gpu_op", work.longest, ""});
   std::map<std::string_view, std::pair<int64_t, std::vector<int64_t>>> by_name;  // over ranks: time, longest runs
@@ -95,12 +101,14 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
     ns += kernels.Int(row, "total_ns");
     if (longest.size() < kMostRows) longest.push_back(kernels.Int(row, "gpu_op_id"));
   }
-  std::vector<std::pair<std::string_view, std::pair<int64_t, std::vector<int64_t>>>> sorted(by_name.begin(), by_name.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) { return x.second.first > y.second.first; });
+  std::vector<std::pair<std::string_view, std::pair<int64_t, std::vector<int64_t>>>> sorted(by_name.begin(),
+                                                                                            by_name.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& x, const auto& y) { return x.second.first > y.second.first; });
   constexpr size_t kNamed = 3;
   for (size_t i = 0; i < sorted.size() && i < kNamed; ++i)
-    all.push_back({StrCat(sorted[i].first, ": ", ledger.CostText(sorted[i].second.first)), static_cast<double>(sorted[i].second.first), "ns",
-                   "gpu_op", sorted[i].second.second, ""});
+    all.push_back({StrCat(sorted[i].first, ": ", ledger.CostText(sorted[i].second.first)),
+                   static_cast<double>(sorted[i].second.first), "ns", "gpu_op", sorted[i].second.second, ""});
   return all;
 }
 
@@ -127,9 +135,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("matrix kernels take ", ledger.CostText(work.off_ns), " and do not use the matrix units");
-  found.description = StrCat("Products, convolutions and attention that run outside the matrix units take ", FormatPercent(share), " of the time; ",
-                             work.on_ns == 0 ? "no kernel uses them" : StrCat(FormatPercent(static_cast<double>(work.on_ns) / static_cast<double>(work.matrix_ns)), " of matrix time does"),
-                             ".");
+  found.description = StrCat(
+      "Products, convolutions and attention that run outside the matrix units take ", FormatPercent(share),
+      " of the time; ",
+      work.on_ns == 0 ? "no kernel uses them"
+                      : StrCat(FormatPercent(static_cast<double>(work.on_ns) / static_cast<double>(work.matrix_ns)),
+                               " of matrix time does"),
+      ".");
   found.evidence = EvidenceOf(work, tables.Get("kernels"), ledger);
   found.recommendations = Recommend(work);
   found.gain = GainOf(work, ledger, found.recommendations[0].fix);
@@ -138,14 +150,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(no_tensor_cores) = {.id = "no_tensor_cores",
-                         .type = BottleneckType::kKernelEfficiency,
-                         .title = "Matrix work does not use the matrix units",
-                         .why = "Time of matrix products, convolutions and attention in kernels whose names say that they do not use matrix "
-                                "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct). Speaks from 10 % of "
-                                "the time; the TensorBoard plugin speaks only when no kernel uses them. Kernels whose names do not tell "
-                                "are not counted.",
-                         .needs = kNeeds,
-                         .check = Check};
+RULE(no_tensor_cores) = {
+    .id = "no_tensor_cores",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Matrix work does not use the matrix units",
+    .why =
+        "Time of matrix products, convolutions and attention in kernels whose names say that they do not use matrix "
+        "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct). Speaks from 10 % of "
+        "the time; the TensorBoard plugin speaks only when no kernel uses them. Kernels whose names do not tell "
+        "are not counted.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless

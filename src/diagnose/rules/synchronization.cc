@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host waits for the device, and then the device waits for the host.
 //
-// A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until the host
-// has launched again. At stake are the idle gaps that began during a wait, data loading aside (analysis syncs), and those in
-// which a copy call blocks or stages pageable memory. Calls that allocate or free memory block too, but are no waits: they are
-// left to the ledger. The gain: without the wait the host runs ahead and the whole gap can go (high), as far as the host is
-// fast enough; what it spends launching stays when it is not. We expect half and at least a quarter.
+// A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until
+// the host has launched again. At stake are the idle gaps that began during a wait, data loading aside (analysis
+// syncs), and those in which a copy call blocks or stages pageable memory. Calls that allocate or free memory block
+// too, but are no waits: they are left to the ledger. The gain: without the wait the host runs ahead and the whole gap
+// can go (high), as far as the host is fast enough; what it spends launching stays when it is not. We expect half and
+// at least a quarter.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -31,8 +32,8 @@ Evidence EvidenceOf(const Table& syncs, size_t row) {
                                   : StrCat(syncs.Int(row, "calls"), " times");
   const std::string line = TextOr(syncs, row, "source_line", "");
   Evidence evidence;
-  evidence.text = StrCat(NameOf(syncs, row), InLine(line), ": ", often, ", ", FormatDuration(syncs.Int(row, "wait_ns")), " waited, ",
-                         FormatDuration(syncs.Int(row, "idle_after_ns")), " idle after it");
+  evidence.text = StrCat(NameOf(syncs, row), InLine(line), ": ", often, ", ", FormatDuration(syncs.Int(row, "wait_ns")),
+                         " waited, ", FormatDuration(syncs.Int(row, "idle_after_ns")), " idle after it");
   evidence.value = syncs.Real(row, "idle_after_ns");
   evidence.unit = "ns";
   evidence.table = "sync";
@@ -42,8 +43,8 @@ Evidence EvidenceOf(const Table& syncs, size_t row) {
 }
 
 bool IsCopy(std::string_view operator_name) {
-  return operator_name == "aten::to" || operator_name == "aten::cuda" || operator_name.find("copy_") != operator_name.npos ||
-         operator_name.find("_to_copy") != operator_name.npos;
+  return operator_name == "aten::to" || operator_name == "aten::cuda" ||
+         operator_name.find("copy_") != operator_name.npos || operator_name.find("_to_copy") != operator_name.npos;
 }
 
 Recommendation AdviceFor(const Table& syncs, size_t row) {
@@ -51,10 +52,12 @@ Recommendation AdviceFor(const Table& syncs, size_t row) {
   const std::string line = InLine(syncs.Text(row, "source_line"));
   const auto is = [&](std::string_view part) { return op.find(part) != op.npos; };
   if (is("item") || is("_local_scalar_dense") || is("is_nonzero"))
-    return {StrCat("read the value every N steps, or keep it on the device: ", op, " waits for all work queued before it", line), "sync",
-            "if step % 100 == 0: log(loss.item())", "minutes"};
+    return {StrCat("read the value every N steps, or keep it on the device: ", op,
+                   " waits for all work queued before it", line),
+            "sync", "if step % 100 == 0: log(loss.item())", "minutes"};
   if (is("nonzero") || is("index") || is("masked") || is("unique"))
-    return {StrCat("avoid shapes that depend on values: ", op, " must know the result's size", line), "sync", "torch.where(mask, x, 0)", "hours"};
+    return {StrCat("avoid shapes that depend on values: ", op, " must know the result's size", line), "sync",
+            "torch.where(mask, x, 0)", "hours"};
   if (IsCopy(op) || kind == "implicit")
     return {StrCat("copy without waiting: pinned memory and non_blocking=True", line), "pin",
             "DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)", "minutes"};
@@ -70,14 +73,15 @@ std::vector<size_t> WorstGroups(const Table& syncs) {
   return rows.empty() ? LargestRows(syncs, "wait_ns", kGroups) : rows;
 }
 
-// Idle time after waits, summed over devices as the ledger's totals are: analysis syncs gives means over a trace's devices.
+// Idle time after waits, summed over devices as the ledger's totals are: analysis syncs gives means over a trace's
+// devices.
 int64_t IdleAfterWaits(const Table& syncs, const LedgerView& ledger) {
   const int trace = syncs.Find("trace"), idle = syncs.Find("idle_after_ns");
   int64_t sum = 0;
   for (size_t row = 0; row < syncs.rows(); ++row)
-    sum += syncs.Int(row, idle) * std::count_if(ledger.devices.begin(), ledger.devices.end(), [&](const DeviceBreakdown& device) {
-             return device.trace == syncs.Int(row, trace);
-           });
+    sum += syncs.Int(row, idle) *
+           std::count_if(ledger.devices.begin(), ledger.devices.end(),
+                         [&](const DeviceBreakdown& device) { return device.trace == syncs.Int(row, trace); });
   return sum;
 }
 
@@ -94,7 +98,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (ledger.total.wall_ns == 0) return std::vector<Bottleneck>{};
   const Table& syncs = tables.Get("syncs");
   const int64_t in_copies = IdleInCopies(tables.Get("idle"));
-  const int64_t stake = std::min(ledger.total.idle_ns - ledger.total.idle_data_ns, in_copies + IdleAfterWaits(syncs, ledger));
+  const int64_t stake =
+      std::min(ledger.total.idle_ns - ledger.total.idle_data_ns, in_copies + IdleAfterWaits(syncs, ledger));
   const double share = ledger.Share(stake);
   if (share < kSynchronizationShare) return std::vector<Bottleneck>{};
   const std::vector<size_t> worst = WorstGroups(syncs);
@@ -104,11 +109,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("waits for the GPU leave it idle ", ledger.CostText(stake));
-  found.description = StrCat("For ", FormatPercent(share), " of the time the device is idle because the host waited for it and had nothing queued",
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle because the host waited for it and had nothing queued",
                              worst.empty() ? "" : StrCat("; most of it after ", NameOf(syncs, worst[0])),
                              ledger.WorstText(&DeviceBreakdown::idle_sync_ns), ".");
   for (const size_t row : worst) found.evidence.push_back(EvidenceOf(syncs, row));
-  if (in_copies > 0) found.evidence.push_back(LargestGaps(tables.Get("idle"), "sync_ns", "idle gap inside a call that blocks"));
+  if (in_copies > 0)
+    found.evidence.push_back(LargestGaps(tables.Get("idle"), "sync_ns", "idle gap inside a call that blocks"));
   for (const size_t row : worst) found.recommendations.push_back(AdviceFor(syncs, row));
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = "sync",
@@ -122,13 +129,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(synchronization) = {.id = "synchronization",
-                         .type = BottleneckType::kCpuGpuSync,
-                         .title = "Waiting for the GPU leaves it without work",
-                         .why = "Idle gaps of the device that began while the host was in a wait (synchronise calls, .item(), copies that "
-                                "block), without what the data loader took of them, and those in which a copy call blocks. Speaks from "
-                                "5 % of the time. Names the calls, how often a step makes them, and the line.",
-                         .needs = kNeeds,
-                         .check = Check};
+RULE(synchronization) = {
+    .id = "synchronization",
+    .type = BottleneckType::kCpuGpuSync,
+    .title = "Waiting for the GPU leaves it without work",
+    .why =
+        "Idle gaps of the device that began while the host was in a wait (synchronise calls, .item(), copies that "
+        "block), without what the data loader took of them, and those in which a copy call blocks. Speaks from "
+        "5 % of the time. Names the calls, how often a step makes them, and the line.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless

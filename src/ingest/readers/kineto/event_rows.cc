@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {{
     {"unreadable_events", Severity::kError, "events that are no valid JSON were left out"},
-    {"bad_times", Severity::kLoss, "events without a usable time were left out"},
+    {"bad_times", Severity::kLoss, "events without a usable time, or that last over a day, were left out"},
     {"missing_durations", Severity::kLoss, "complete events without a duration were left out"},
     {"negative_durations", Severity::kLoss, "events with a negative duration count as length 0"},
     {"control_characters", Severity::kInfo, "events with control characters in their texts were cleaned"},
@@ -22,6 +22,8 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"other_phases", Severity::kInfo, "events of phases that carry no time were left out"},
     {"other_categories", Severity::kInfo, "slices of unknown categories are kept as category other"},
 }};
+
+constexpr int64_t kMaxDurationNs = int64_t{86'400} * 1'000'000'000;  // a day: longer than any recording
 
 int32_t Narrow(int64_t value) {
   return value == kAbsent || value < INT32_MIN + 1 || value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value);
@@ -106,7 +108,7 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
   if (ts == kAbsent) return Tell(Note::kBadTime, offset);
   if (event.dur.empty()) return Tell(Note::kMissingDuration, offset);
   int64_t dur = TokenNs(event.dur);
-  if (dur == kAbsent) return Tell(Note::kBadTime, offset);
+  if (dur == kAbsent || dur > kMaxDurationNs) return Tell(Note::kBadTime, offset);
   if (dur < 0) {
     Tell(Note::kNegativeDuration, offset);
     dur = 0;

@@ -117,7 +117,12 @@ std::string Together(const Report& report, const Paint& paint) {
 std::string BottlenecksSection(const Report& report, const Paint& paint) {
   const auto& found = report.diagnosis.bottlenecks;
   if (report.summary.total.wall_ns == 0 && found.empty()) return {};
-  if (found.empty()) return paint.In(Tone::kBold, "no bottleneck found") + ": no rule saw enough time at stake\n";
+  if (found.empty()) {
+    const std::string_view why = report.summary.run_class == "unknown"
+                                     ? ": the recording does not show why the GPU was idle"
+                                     : ": no rule saw enough time at stake";
+    return StrCat(paint.In(Tone::kBold, "no bottleneck found"), why, "\n");
+  }
   std::string out = paint.In(Tone::kBold, "what to fix, by what it buys") + "\n";
   for (size_t i = 0; i < found.size(); ++i) out += One(i + 1, found[i], paint);
   const std::string together = Together(report, paint);

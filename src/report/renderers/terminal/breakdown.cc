@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "report/renderers/terminal/sections.h"
@@ -41,7 +42,7 @@ int64_t PieceNs(const Report& report) {
 }
 
 std::string PieceOf(double share, int64_t piece_ns) {
-  return FormatDuration(static_cast<int64_t>(share * static_cast<double>(piece_ns) + 0.5));
+  return FormatDuration(std::llround(share * static_cast<double>(piece_ns)));
 }
 
 std::vector<std::string> IdleRemarks(const DeviceBreakdown& total, int64_t piece_ns) {

@@ -36,8 +36,8 @@ std::vector<std::string> Facts(const RunSummary& summary) {
   if (summary.steps > 0)
     facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " complete step" : " complete steps"));
   if (summary.step_ns) {
-    const std::string tail = summary.steps > 1 ? StrCat(" (p95 ", FormatDuration(summary.step_ns->p95), ")") : "";
-    facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), tail));
+    const std::string median = FormatDuration(summary.step_ns->median), slow = FormatDuration(summary.step_ns->p95);
+    facts.push_back(StrCat("median step ", median, slow == median ? "" : StrCat(" (p95 ", slow, ")")));
   }
   if (summary.steps == 0) facts.emplace_back("no training steps marked");
   if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));

@@ -9,7 +9,7 @@ namespace {
 // A path as one word of a shell.
 std::string Quoted(std::string_view path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
-  const std::string shown = Printable(path);
+  std::string shown = Printable(path);
   if (!shown.empty() && shown.find_first_not_of(kPlain) == std::string::npos) return shown;
   std::string out = "'";
   for (const char c : shown) out += c == '\'' ? std::string("'\\''") : std::string(1, c);

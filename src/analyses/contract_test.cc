@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every analysis promises, checked on all of them.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+// A trace that has something for every analysis.
+std::shared_ptr<const Trace> Everything(int64_t rank) {
+  HandMade trace;
+  trace.Rank(rank).Device(
+      {.device = 0, .vendor = Vendor::kNvidia, .name = "Tesla V100", .compute_major = 7, .compute_minor = 0});
+  for (int64_t step = 0; step < 3; ++step) {
+    const int64_t t = step * 1000;
+    trace.Step(step, t, t + 1000)
+        .Loader(t, t + 200)
+        .Operator("aten::mm", t + 250, t + 400, testing::kMain, R"(["float", "float"])");
+    trace.Copy(CopyKind::kHtoDPageable, {t + 200, t + 210, t + 215, t + 240}, {.bytes = 1000});
+    trace.Kernel("sgemm", {t + 260, t + 270, t + 280, t + 600},
+                 {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo});
+    trace.Kernel("nccl", {t + 500, t + 510, t + 550, t + 700}, {.op_class = GpuOpClass::kCommunication, .stream = 20});
+    trace.Collective("all_reduce", t + 550, t + 700, 4096);
+    trace.Operator("aten::item", t + 710, t + 900)
+        .Call("cudaStreamSynchronize", ApiKind::kStreamSync, t + 720, t + 890, testing::kMain, "train.py:9");
+  }
+  return trace.Finish();
+}
+
+std::string AsText(const Table& table) {
+  std::string text;
+  for (size_t row = 0; row < table.rows(); ++row)
+    for (int column = 0; column < static_cast<int>(table.columns().size()); ++column) {
+      text += table.IsNull(row, column)
+                  ? "-"
+                  : std::string(table.Text(row, column)) + std::to_string(table.Real(row, column));
+      text += column + 1 == static_cast<int>(table.columns().size()) ? '\n' : '|';
+    }
+  return text;
+}
+
+TEST(EveryAnalysis, HasANameALineOfHelpAndDescribedColumns) {
+  ASSERT_FALSE(AllAnalyses().empty());
+  for (const Analysis* analysis : AllAnalyses()) {
+    SCOPED_TRACE(std::string(analysis->name));
+    EXPECT_FALSE(analysis->help.empty());
+    EXPECT_LE(analysis->help.size(), 100u);
+    EXPECT_EQ(analysis->help.find('\n'), std::string_view::npos);
+    ASSERT_GE(analysis->columns.size(), 3u);
+    EXPECT_EQ(analysis->columns[0].name, "trace");
+    EXPECT_EQ(analysis->columns[1].name, "rank");
+    std::set<std::string_view> names;
+    for (const ColumnSpec& column : analysis->columns) {
+      EXPECT_TRUE(names.insert(column.name).second) << column.name << " occurs twice";
+      EXPECT_FALSE(column.help.empty()) << column.name;
+      const bool time = column.name.ends_with("_ns"), share = column.name.ends_with("share");
+      EXPECT_EQ(column.unit == "ns", time) << column.name;
+      EXPECT_EQ(column.unit == "share", share) << column.name;
+    }
+  }
+}
+
+TEST(EveryAnalysis, IsSortedByName) {
+  for (size_t i = 1; i < AllAnalyses().size(); ++i) EXPECT_LT(AllAnalyses()[i - 1]->name, AllAnalyses()[i]->name);
+}
+
+TEST(EveryAnalysis, GivesItsColumnsAndRowsForARunThatHasAll) {
+  Analysed run(std::vector{Everything(0), Everything(1)});
+  for (const Analysis* analysis : AllAnalyses()) {
+    SCOPED_TRACE(std::string(analysis->name));
+    const Table& table = run[analysis->name];
+    EXPECT_EQ(run.tables().ErrorOf(analysis->name), nullptr);
+    EXPECT_EQ(table.name(), analysis->name);
+    ASSERT_EQ(table.columns().size(), analysis->columns.size());
+    for (size_t i = 0; i < table.columns().size(); ++i) EXPECT_EQ(table.columns()[i].name, analysis->columns[i].name);
+    ASSERT_GE(table.rows(), 2u);
+    EXPECT_EQ(table.Int(0, "rank"), 0);
+    EXPECT_EQ(table.Int(table.rows() - 1, "rank"), 1);
+    for (size_t row = 0; row < table.rows(); ++row)
+      for (int column = 0; column < static_cast<int>(table.columns().size()); ++column) {
+        const ColumnSpec& spec = table.columns()[static_cast<size_t>(column)];
+        if (spec.unit != "share" || table.IsNull(row, column)) continue;
+        EXPECT_GE(table.Real(row, column), 0) << spec.name;
+        EXPECT_LE(table.Real(row, column), 1) << spec.name;
+      }
+  }
+}
+
+TEST(EveryAnalysis, GivesTheSameTableTwice) {
+  Analysed first(std::vector{Everything(0), Everything(1)}), second(std::vector{Everything(1), Everything(0)});
+  for (const Analysis* analysis : AllAnalyses())
+    EXPECT_EQ(AsText(first[analysis->name]), AsText(second[analysis->name])) << analysis->name;
+}
+
+TEST(EveryAnalysis, SurvivesAnEmptyRunAndAnEmptyTrace) {
+  Analysed no_trace{std::vector<std::shared_ptr<const Trace>>{}};
+  HandMade nothing;
+  Analysed no_rows(nothing);
+  for (const Analysis* analysis : AllAnalyses()) {
+    EXPECT_EQ(no_trace[analysis->name].rows(), 0u) << analysis->name;
+    EXPECT_EQ(no_rows[analysis->name].rows(), 0u) << analysis->name;
+  }
+}
+
+TEST(Tables, AnAnalysisRunsOnce) {
+  HandMade trace;
+  trace.Kernel("a", {0, 1, 2, 3});
+  Analysed run(trace);
+  EXPECT_EQ(&run["kernels"], &run["kernels"]);
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless {
+namespace {
+
+GpuOpRow Matrix(GpuOpClass op_class, MatrixUnit unit) { return {.op_class = op_class, .matrix_unit = unit}; }
+
+TEST(MatrixWork, ByWhetherItRunsOnMatrixUnits) {
+  testing::HandMade trace;
+  trace.Device({.device = 0, .vendor = Vendor::kNvidia, .name = "A100", .compute_major = 8, .compute_minor = 0});
+  trace.Operator("aten::conv2d", 0, 100, testing::kMain, R"(["GenericList", "float", ""])");
+  trace.Kernel("sgemm", {10, 20, 100, 200}, Matrix(GpuOpClass::kConv, MatrixUnit::kNo));
+  trace.Kernel("hmma", {20, 30, 200, 500}, Matrix(GpuOpClass::kGemm, MatrixUnit::kYes));
+  trace.Kernel("who knows", {30, 40, 500, 550}, Matrix(GpuOpClass::kAttention, MatrixUnit::kUnknown));
+  trace.Kernel("relu", {40, 50, 550, 600}, Matrix(GpuOpClass::kPointwise, MatrixUnit::kNo));
+  testing::Analysed run(trace);
+  const Table& work = run["matrix_work"];
+  ASSERT_EQ(work.rows(), 1u);
+  EXPECT_EQ(work.Text(0, "device_name"), "A100");
+  EXPECT_EQ(work.Int(0, "compute_major"), 8);
+  EXPECT_EQ(work.Int(0, "kernel_ns"), 500);
+  EXPECT_EQ(work.Int(0, "matrix_ns"), 450);
+  EXPECT_EQ(work.Int(0, "on_units_ns"), 300);
+  EXPECT_EQ(work.Int(0, "off_units_ns"), 100);
+  EXPECT_EQ(work.Int(0, "unknown_ns"), 50);
+  EXPECT_DOUBLE_EQ(work.Real(0, "on_units_share"), 0.75);
+  EXPECT_EQ(work.Text(0, "dtype"), "float") << "a list of tensors has no element type";
+  EXPECT_EQ(work.Int(0, "gpu_op_id"), 0);
+}
+
+TEST(MatrixWork, WhatWasNotRecordedIsNull) {
+  testing::HandMade trace;
+  trace.Kernel("who knows", {0, 10, 500, 550}, Matrix(GpuOpClass::kGemm, MatrixUnit::kUnknown));
+  testing::Analysed run(trace);
+  for (const std::string_view column : {"device_name", "compute_major", "on_units_share", "dtype", "gpu_op_id"})
+    EXPECT_TRUE(run["matrix_work"].IsNull(0, column)) << column;
+}
+
+}  // namespace
+}  // namespace gapless

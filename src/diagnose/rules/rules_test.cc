@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule: one hand-made trace on which it speaks, and what it says, and one on which it is silent.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyses/testing/hand_made.h"
+#include "diagnose/rule.h"
+
+namespace gapless {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+
+const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
+  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
+                               [&](const Bottleneck& one) { return one.id == id; });
+  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
+}
+
+bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
+  return std::any_of(bottleneck.recommendations.begin(), bottleneck.recommendations.end(),
+                     [&](const Recommendation& one) { return one.fix == fix; });
+}
+
+std::string AllText(const Bottleneck& bottleneck) {
+  std::string text = bottleneck.title + '\n' + bottleneck.description;
+  for (const Evidence& one : bottleneck.evidence) text += '\n' + one.text;
+  for (const Recommendation& one : bottleneck.recommendations) text += '\n' + one.text;
+  return text;
+}
+#define EXPECT_SAYS(bottleneck, part) \
+  EXPECT_NE(AllText(bottleneck).find(part), std::string::npos) << AllText(bottleneck)
+
+// Ten steps of 100 ms; in each the loader takes `load_ms`, then a kernel fills the rest.
+void LoadingSteps(HandMade& trace, int64_t load_ms, std::string_view iterator) {
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t t = step * 100 * kMs, loaded = t + load_ms * kMs;
+    trace.Step(step, t, t + 100 * kMs).Loader(t, loaded, iterator);
+    trace.Copy(CopyKind::kHtoDPageable, {loaded, loaded + 1000, loaded + 2000, loaded + 3000});
+    trace.Kernel("k", {loaded + 3000, loaded + 4000, loaded + 5000, t + 100 * kMs});
+  }
+}
+
+TEST(DataLoadingRule, NamesTheLoaderItsLineAndHowManyWorkersToUse) {
+  HandMade trace;
+  LoadingSteps(trace, 40, "_SingleProcessDataLoaderIter");
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "data_loading");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->type, BottleneckType::kDataLoading);
+  EXPECT_NEAR(*found->share_of_step, 0.4, 0.001);
+  EXPECT_NEAR(found->severity, 0.93, 0.005);
+  EXPECT_SAYS(*found, "40.0 ms of every step");
+  EXPECT_SAYS(*found, "num_workers=2 instead of 0 in train.py:41");
+  EXPECT_TRUE(Advises(*found, "workers=2")) << "40 ms a batch in 60 ms of other work, twice over";
+  EXPECT_TRUE(Advises(*found, "pin"));
+  EXPECT_NEAR(found->gain->high, 1 / 0.6, 0.01);
+  EXPECT_NEAR(found->gain->low, 1 / 0.8, 0.01);
+  EXPECT_EQ(found->evidence[0].table, "slice");
+  EXPECT_EQ(found->evidence[0].source, "train.py:41");
+}
+
+TEST(DataLoadingRule, AsksForMoreWhereWorkersExist) {
+  HandMade trace;
+  LoadingSteps(trace, 40, "_MultiProcessingDataLoaderIter");
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  ASSERT_NE(Find(diagnosis, "data_loading"), nullptr);
+  EXPECT_TRUE(Advises(*Find(diagnosis, "data_loading"), "workers"));
+}
+
+TEST(DataLoadingRule, IsSilentUnderFivePercent) {
+  HandMade trace;
+  LoadingSteps(trace, 4, "_SingleProcessDataLoaderIter");
+  Analysed run(trace);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "data_loading"), nullptr);
+}
+
+// One step of `launches` short kernels, each launched by an operator that takes `host_us`.
+void LaunchingStep(HandMade& trace, int64_t launches, int64_t host_us, int64_t kernel_us) {
+  const int64_t host = host_us * 1000, kernel = kernel_us * 1000;
+  trace.Step(0, 0, launches * std::max(host, kernel) + kernel);
+  int64_t free = 0;
+  for (int64_t i = 0; i < launches; ++i) {
+    const int64_t t = i * host, start = std::max(t + host, free);
+    trace.Operator("aten::add", t, t + host).Kernel("add", {t + host - 5000, t + host - 1000, start, start + kernel});
+    free = start + kernel;
+  }
+}
+
+TEST(LaunchBoundRule, SpeaksWhenTheHostTakesLongerThanTheKernels) {
+  HandMade trace;
+  LaunchingStep(trace, 100, 20, 5);
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "launch_bound");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(*found->share_of_step, 0.75, 0.01);
+  EXPECT_SAYS(*found, "100 launches a step");
+  EXPECT_SAYS(*found, "aten::add");
+  EXPECT_SAYS(*found, "half of the kernels are shorter than 5.00 µs");
+  EXPECT_TRUE(Advises(*found, "compile"));
+  EXPECT_TRUE(Advises(*found, "cudagraph"));
+  EXPECT_FALSE(Advises(*found, "fused_optimizer"));
+}
+
+TEST(LaunchBoundRule, IsSilentWhenTheHostRunsAhead) {
+  HandMade trace;
+  LaunchingStep(trace, 100, 20, 100);
+  Analysed run(trace);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "launch_bound"), nullptr);
+}
+
+// A step that reads its loss with .item(), after which the device idles for `idle_us` while Python runs.
+void StepWithItem(HandMade& trace, int64_t idle_us) {
+  const int64_t idle = idle_us * 1000;
+  for (int64_t step = 0; step < 3; ++step) {
+    const int64_t t = step * 1'000'000;
+    trace.Step(step, t, t + 1'000'000).Kernel("k", {t + idle, t + idle + 2000, t + idle + 3000, t + 990'000});
+    trace.Operator("aten::item", t + idle + 10'000, t + 992'000)
+        .Call("cudaStreamSynchronize", ApiKind::kStreamSync, t + idle + 11'000, t + 991'000, testing::kMain,
+              "train.py:77");
+  }
+}
+
+TEST(SynchronizationRule, NamesTheCallAndItsLine) {
+  HandMade trace;
+  StepWithItem(trace, 200);
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "synchronization");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->type, BottleneckType::kCpuGpuSync);
+  EXPECT_GT(*found->share_of_step, 0.1);
+  EXPECT_SAYS(*found, "aten::item (cudaStreamSynchronize) in train.py:77: 1.0 times a step");
+  EXPECT_SAYS(*found, "read the value every N steps");
+  EXPECT_EQ(found->evidence[0].source, "train.py:77");
+  EXPECT_TRUE(Advises(*found, "sync"));
+}
+
+TEST(SynchronizationRule, IsSilentWhenLittleFollowsTheWait) {
+  HandMade trace;
+  StepWithItem(trace, 10);
+  Analysed run(trace);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "synchronization"), nullptr);
+}
+
+// One rank: computes for 600 µs, communicates for `exposed_us` after it.
+std::shared_ptr<const Trace> Rank(int64_t rank, int64_t exposed_us) {
+  HandMade trace;
+  const int64_t end = 600'000 + exposed_us * 1000;
+  trace.Rank(rank)
+      .Step(0, 0, 1'000'000)
+      .Kernel("gemm", {0, 1000, 2000, 600'000})
+      .Kernel("nccl", {2000, 3000, 500'000, end}, kComm);
+  trace.Collective("all_reduce", 500'000, end, 1 << 20).Kernel("optimizer", {3000, 4000, end, 1'000'000});
+  return trace.Finish();
+}
+
+TEST(ExposedCommunicationRule, TellsTheStragglerFromTheTransfer) {
+  Analysed run(std::vector{Rank(0, 300), Rank(1, 100)});
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "exposed_communication");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->type, BottleneckType::kMultiGpuComm);
+  EXPECT_NEAR(*found->share_of_step, 0.2, 0.001) << "the mean over the ranks";
+  EXPECT_SAYS(*found, "rank 0 is worst with 30.0 %");
+  EXPECT_SAYS(*found, "all_reduce: 2 calls");
+  EXPECT_SAYS(*found, "find out what delays rank 1");
+  EXPECT_TRUE(Advises(*found, "straggler"));
+  EXPECT_TRUE(Advises(*found, "ddp_bucket=50"));
+}
+
+TEST(ExposedCommunicationRule, IsSilentWhenComputationHidesIt) {
+  Analysed run(std::vector{Rank(0, 0), Rank(1, 10)});
+  EXPECT_EQ(Find(Diagnose(run.tables()), "exposed_communication"), nullptr);
+}
+
+std::shared_ptr<const Trace> MatrixTrace(DeviceRow device, MatrixUnit unit, std::string_view types = R"(["float"])") {
+  HandMade trace;
+  trace.Device(std::move(device)).Step(0, 0, 1'000'000).Operator("aten::mm", 0, 10'000, testing::kMain, types);
+  trace.Kernel("volta_sgemm", {1000, 2000, 3000, 800'000}, {.op_class = GpuOpClass::kGemm, .matrix_unit = unit});
+  return trace.Finish();
+}
+const DeviceRow kV100{.vendor = Vendor::kNvidia, .name = "Tesla V100", .compute_major = 7, .compute_minor = 0};
+const DeviceRow kA100{.vendor = Vendor::kNvidia, .name = "NVIDIA A100", .compute_major = 8, .compute_minor = 0};
+const DeviceRow kP100{.vendor = Vendor::kNvidia, .name = "Tesla P100", .compute_major = 6, .compute_minor = 0};
+const DeviceRow kMi300{.vendor = Vendor::kAmd, .name = "AMD Instinct MI300X", .compute_major = 9, .compute_minor = 4};
+
+TEST(NoTensorCoresRule, AdvisesWhatTheDeviceCanDo) {
+  Analysed v100(std::vector{MatrixTrace(kV100, MatrixUnit::kNo)}),
+      a100(std::vector{MatrixTrace(kA100, MatrixUnit::kNo)});
+  Analysed mi300(std::vector{MatrixTrace(kMi300, MatrixUnit::kNo)});
+  const Diagnosis on_v100 = Diagnose(v100.tables()), on_a100 = Diagnose(a100.tables()),
+                  on_mi300 = Diagnose(mi300.tables());
+  const Bottleneck* found = Find(on_v100, "no_tensor_cores");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(*found->share_of_step, 0.797, 0.001);
+  EXPECT_SAYS(*found, "Tesla V100, on tensors of float");
+  EXPECT_SAYS(*found, "volta_sgemm");
+  EXPECT_TRUE(Advises(*found, "amp=fp16"));
+  EXPECT_FALSE(Advises(*found, "tf32")) << "compute capability 7 has none";
+  ASSERT_NE(Find(on_a100, "no_tensor_cores"), nullptr);
+  EXPECT_TRUE(Advises(*Find(on_a100, "no_tensor_cores"), "amp=bf16"));
+  EXPECT_TRUE(Advises(*Find(on_a100, "no_tensor_cores"), "tf32"));
+  ASSERT_NE(Find(on_mi300, "no_tensor_cores"), nullptr);
+  EXPECT_TRUE(Advises(*Find(on_mi300, "no_tensor_cores"), "amp=bf16"));
+  EXPECT_FALSE(Advises(*Find(on_mi300, "no_tensor_cores"), "tf32"));
+}
+
+TEST(NoTensorCoresRule, HalfPrecisionThatMissesTheUnitsIsAMatterOfShapes) {
+  Analysed run(std::vector{MatrixTrace(kA100, MatrixUnit::kNo, R"(["c10::Half"])")});
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  ASSERT_NE(Find(diagnosis, "no_tensor_cores"), nullptr);
+  EXPECT_SAYS(*Find(diagnosis, "no_tensor_cores"), "multiples of 8");
+  EXPECT_FALSE(Advises(*Find(diagnosis, "no_tensor_cores"), "amp=bf16"));
+}
+
+TEST(NoTensorCoresRule, IsSilentWhereThereAreNoneOrAllIsOnThemOrNobodyKnows) {
+  for (const auto& trace : {MatrixTrace(kP100, MatrixUnit::kNo), MatrixTrace(kV100, MatrixUnit::kYes),
+                            MatrixTrace(kV100, MatrixUnit::kUnknown)}) {
+    Analysed run(std::vector{trace});
+    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr);
+  }
+}
+
+// --- what every rule promises
+// -------------------------------------------------------------------------------------------
+
+TEST(EveryRule, IsDescribedAndNeedsWhatExists) {
+  ASSERT_FALSE(AllRules().empty());
+  for (const Rule* rule : AllRules()) {
+    SCOPED_TRACE(std::string(rule->id));
+    EXPECT_FALSE(rule->title.empty());
+    EXPECT_LE(rule->title.size(), 72u);
+    EXPECT_FALSE(rule->why.empty());
+    EXPECT_FALSE(rule->needs.empty());
+    for (const std::string_view need : rule->needs)
+      EXPECT_TRUE(std::any_of(AllAnalyses().begin(), AllAnalyses().end(), [&](const Analysis* one) {
+        return one->name == need;
+      })) << need;
+  }
+}
+
+TEST(EveryRule, IsSilentOnAnEmptyRun) {
+  Analysed run{std::vector<std::shared_ptr<const Trace>>{}};
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  EXPECT_TRUE(diagnosis.bottlenecks.empty());
+  EXPECT_TRUE(diagnosis.failures.empty());
+}
+
+TEST(EveryBottleneck, IsCompleteAndItsEvidenceNamesRowsThatExist) {
+  HandMade loading, launching, waiting;
+  LoadingSteps(loading, 40, "_SingleProcessDataLoaderIter");
+  LaunchingStep(launching, 100, 20, 5);
+  StepWithItem(waiting, 200);
+  const std::vector<std::vector<std::shared_ptr<const Trace>>> runs = {{loading.Finish()},
+                                                                       {launching.Finish()},
+                                                                       {waiting.Finish()},
+                                                                       {Rank(0, 300), Rank(1, 100)},
+                                                                       {MatrixTrace(kV100, MatrixUnit::kNo)}};
+  for (const auto& traces : runs) {
+    Analysed run(traces);
+    for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) {
+      SCOPED_TRACE(one.id);
+      EXPECT_TRUE(std::any_of(AllRules().begin(), AllRules().end(),
+                              [&](const Rule* rule) { return rule->id == one.id && rule->type == one.type; }));
+      EXPECT_FALSE(one.title.empty());
+      EXPECT_TRUE(one.description.ends_with('.'));
+      EXPECT_NEAR(one.severity, SeverityOfShare(*one.share_of_step), 1e-12);
+      ASSERT_TRUE(one.gain);
+      EXPECT_LE(1, one.gain->low);
+      EXPECT_LE(one.gain->low, one.gain->expected);
+      EXPECT_LE(one.gain->expected, one.gain->high);
+      EXPECT_FALSE(one.recommendations.empty());
+      EXPECT_FALSE(one.evidence.empty());
+      for (const Evidence& evidence : one.evidence) {
+        EXPECT_FALSE(evidence.text.empty());
+        EXPECT_LE(evidence.rows.size(), 20u);
+        for (const int64_t row : evidence.rows) EXPECT_GE(row, 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gapless

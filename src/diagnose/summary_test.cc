@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+#include "diagnose/estimate.h"
+
+namespace gapless {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+RunSummary SummaryOf(HandMade& trace) {
+  Analysed run(trace);
+  return Summarise(run.tables(), Diagnose(run.tables()));
+}
+
+TEST(Severity, IsTheOneOfTheContract) {
+  EXPECT_EQ(SeverityOfShare(0), 0);
+  EXPECT_NEAR(SeverityOfShare(0.08), 0.41, 0.005);
+  EXPECT_NEAR(SeverityOfShare(0.18), 0.70, 0.005);
+  EXPECT_NEAR(SeverityOfShare(0.40), 0.93, 0.005);
+}
+
+TEST(BottleneckTypes, AreNamedAsRequested) {
+  EXPECT_EQ(ToString(BottleneckType::kKernelEfficiency), "KERNEL_EFFICIENCY");
+  EXPECT_EQ(ToString(BottleneckType::kDataLoading), "DATA_LOADING");
+  EXPECT_EQ(ToString(BottleneckType::kCpuGpuSync), "CPU_GPU_SYNC");
+  EXPECT_EQ(ToString(BottleneckType::kMultiGpuComm), "MULTI_GPU_COMM");
+}
+
+TEST(Estimate, IsAmdahlOverTheTimeThatGoesAway) {
+  const Gain gain = EstimateGain({.wall_ns = 100, .low_ns = 10, .expected_ns = 20, .high_ns = 50, .confidence = 0.5});
+  EXPECT_DOUBLE_EQ(gain.low, 1 / 0.9);
+  EXPECT_DOUBLE_EQ(gain.expected, 1 / 0.8);
+  EXPECT_DOUBLE_EQ(gain.high, 2);
+  EXPECT_EQ(gain.method, "amdahl");
+}
+
+TEST(Estimate, NeverPromisesMoreThanAFactorOfTwenty) {
+  const Gain gain = EstimateGain({.wall_ns = 100, .low_ns = -5, .expected_ns = 100, .high_ns = 500});
+  EXPECT_EQ(gain.low, 1);
+  EXPECT_NEAR(gain.high, 20, 1e-9);
+}
+
+TEST(Estimate, TogetherFixesRemoveAtMostTheTimeThereIs) {
+  LedgerView ledger;
+  ledger.total = {.wall_ns = 100, .compute_ns = 70, .idle_ns = 30};
+  Bottleneck loading, launching, kernels;
+  loading.type = BottleneckType::kDataLoading, launching.type = BottleneckType::kLaunchBound;
+  kernels.type = BottleneckType::kKernelEfficiency;
+  for (Bottleneck* one : {&loading, &launching, &kernels}) one->gain = Gain{1.1, 1.25, 1.25, 0.5, "amdahl"};
+  const Gain both = CombineGains({loading, launching}, ledger);
+  EXPECT_DOUBLE_EQ(both.expected, 1 / 0.7) << "two fifths of idle time are asked for, but there are only 30 %";
+  EXPECT_DOUBLE_EQ(CombineGains({loading, launching, kernels}, ledger).expected, 1 / 0.5) << "kernels are other time";
+}
+
+TEST(Summary, StepTimesAndRanks) {
+  HandMade trace;
+  trace.Rank(3);
+  int64_t t = 0;
+  for (int64_t step = 0; step < 4; ++step, t += 1000) trace.Step(step, t, t + 1000);
+  trace.Step(4, t, t + 2000);
+  const RunSummary summary = SummaryOf(trace);
+  EXPECT_EQ(summary.ranks, std::vector<int64_t>{3});
+  EXPECT_EQ(summary.steps, 5);
+  ASSERT_TRUE(summary.step_ns);
+  EXPECT_EQ(summary.step_ns->median, 1000);
+  EXPECT_EQ(summary.step_ns->p95, 1800) << "between the last two, as numpy has it";
+  EXPECT_TRUE(summary.run_class.empty()) << "no device did work";
+  EXPECT_FALSE(summary.gpu_busy_share);
+  EXPECT_FALSE(summary.estimated_speedup);
+}
+
+TEST(Summary, TheBreakdownIsTheLedgers) {
+  HandMade trace;
+  trace.Device({.device = 0, .name = "Tesla V100"}).Step(0, 0, 1000).Kernel("a", {0, 10, 20, 900});
+  const RunSummary summary = SummaryOf(trace);
+  ASSERT_EQ(summary.breakdown.size(), 1u);
+  EXPECT_EQ(summary.breakdown[0].device_name, "Tesla V100");
+  EXPECT_EQ(summary.breakdown[0].compute_ns, 880);
+  EXPECT_EQ(summary.breakdown[0].idle_ns, 120);
+  EXPECT_EQ(summary.total.wall_ns, 1000);
+  EXPECT_NEAR(*summary.gpu_busy_share, 0.88, 1e-12);
+}
+
+TEST(Summary, TheLargestWasteGivesTheClass) {
+  HandMade computing, loading, communicating, dark;
+  computing.Step(0, 0, 1000).Kernel("a", {0, 10, 20, 950});
+  loading.Step(0, 0, 1000).Loader(0, 300).Kernel("a", {310, 320, 330, 1000});
+  communicating.Step(0, 0, 1000)
+      .Kernel("a", {0, 10, 20, 500})
+      .Kernel("nccl", {10, 20, 500, 1000}, {.op_class = GpuOpClass::kCommunication});
+  dark.Unlaunched("a", 0, 100).Unlaunched("b", 900, 1000);
+  EXPECT_EQ(SummaryOf(computing).run_class, "compute bound");
+  EXPECT_EQ(SummaryOf(loading).run_class, "input bound");
+  EXPECT_EQ(SummaryOf(communicating).run_class, "communication bound");
+  EXPECT_EQ(SummaryOf(dark).run_class, "unknown");
+  HandMade again;
+  again.Step(0, 0, 1000).Loader(0, 300).Kernel("a", {310, 320, 330, 1000});
+  EXPECT_EQ(SummaryOf(again).class_evidence,
+            "the GPU is 30.0 % of the time idle while the host loads data; it computes for 67.0 %");
+}
+
+TEST(Summary, SharesOfMatrixUnitsAndPageableCopies) {
+  HandMade trace;
+  trace.Kernel("gemm", {0, 10, 20, 100}, {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes});
+  trace.Kernel("relu", {1, 11, 100, 120})
+      .Copy(CopyKind::kHtoDPageable, {12, 13, 120, 150})
+      .Copy(CopyKind::kHtoDPinned, {14, 15, 150, 160});
+  const RunSummary summary = SummaryOf(trace);
+  EXPECT_DOUBLE_EQ(*summary.matrix_time_share, 0.8);
+  EXPECT_DOUBLE_EQ(*summary.matrix_unit_share, 1);
+  EXPECT_DOUBLE_EQ(*summary.pageable_share, 0.75);
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every recording of the corpus: the ledger adds up to the nanosecond, idle intervals add up to the ledger, rules run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "diagnose/summary.h"
+#include "ingest/load.h"
+
+namespace gapless {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Corpus() {
+  const char* given = std::getenv("GAPLESS_CORPUS");
+  return fs::path(given != nullptr ? given : "../shared/data") / "kineto";
+}
+
+Result<LoadedRun> Load(const fs::path& path) {
+  LoadOptions options;
+  options.use_cache = false;
+  return LoadRun(std::vector{path.string()}, options);
+}
+
+int64_t SumOfRow(const Table& table, size_t row, std::initializer_list<std::string_view> columns) {
+  int64_t sum = 0;
+  for (const std::string_view column : columns) sum += table.Int(row, column);
+  return sum;
+}
+
+void ExpectAddsUp(Tables& tables) {
+  const Table& ledger = tables.Get("ledger");
+  int64_t idle_in_ledger = 0;
+  for (size_t row = 0; row < ledger.rows(); ++row) {
+    EXPECT_EQ(SumOfRow(ledger, row, {"compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns"}),
+              ledger.Int(row, "wall_ns"));
+    EXPECT_EQ(
+        SumOfRow(ledger, row, {"idle_data_ns", "idle_launch_ns", "idle_sync_ns", "idle_host_ns", "idle_unknown_ns"}),
+        ledger.Int(row, "idle_ns"));
+    if (ledger.IsNull(row, "step")) idle_in_ledger += ledger.Int(row, "idle_ns");
+  }
+  const Table& idle = tables.Get("idle");
+  int64_t idle_in_gaps = 0, idle_in_parts = 0;
+  for (size_t row = 0; row < idle.rows(); ++row) {
+    idle_in_gaps += idle.Int(row, "dur_ns");
+    idle_in_parts += SumOfRow(idle, row, {"data_ns", "launch_ns", "sync_ns", "host_ns", "unknown_ns"});
+  }
+  EXPECT_EQ(idle_in_gaps, idle_in_ledger);
+  EXPECT_EQ(idle_in_parts, idle_in_ledger);
+}
+
+TEST(LedgerCorpus, AddsUpOnEveryRecordingAndEveryRuleRuns) {
+  if (!fs::exists(Corpus())) GTEST_SKIP() << "no recordings at " << Corpus() << " (set GAPLESS_CORPUS)";
+  int recordings = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(Corpus())) {
+    if (!entry.is_regular_file()) continue;
+    const Result<LoadedRun> loaded = Load(entry.path());
+    if (!loaded) continue;  // the corpus also holds files that are no traces
+    ++recordings;
+    SCOPED_TRACE(entry.path().filename().string());
+    Tables tables(loaded->run);
+    ExpectAddsUp(tables);
+    const Diagnosis diagnosis = Diagnose(tables);
+    EXPECT_TRUE(diagnosis.failures.empty());
+    for (const Analysis* analysis : AllAnalyses()) {
+      tables.Get(analysis->name);
+      EXPECT_EQ(tables.ErrorOf(analysis->name), nullptr) << analysis->name;
+    }
+    const RunSummary summary = Summarise(tables, diagnosis);
+    EXPECT_EQ(summary.run_class.empty(), summary.breakdown.empty());
+  }
+  EXPECT_GE(recordings, 60);
+}
+
+class ResNet : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(Corpus())) GTEST_SKIP() << "no recordings at " << Corpus() << " (set GAPLESS_CORPUS)";
+  }
+  static fs::path Sample(const std::string& name) { return Corpus() / "pytorch__kineto/tb_plugin/samples" / name; }
+};
+
+TEST_F(ResNet, WithoutWorkersItIsBoundByItsInput) {
+  const Result<LoadedRun> loaded = Load(Sample("resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz"));
+  ASSERT_TRUE(loaded);
+  Tables tables(loaded->run);
+  const Diagnosis diagnosis = Diagnose(tables);
+  ASSERT_FALSE(diagnosis.bottlenecks.empty());
+  EXPECT_EQ(diagnosis.bottlenecks[0].id, "data_loading");
+  EXPECT_EQ(diagnosis.bottlenecks[0].evidence[0].source, "resnet50_profiler_api.py:42");
+  EXPECT_EQ(Summarise(tables, diagnosis).run_class, "input bound");
+}
+
+TEST_F(ResNet, WithWorkersItIsNot) {
+  const Result<LoadedRun> loaded = Load(Sample("resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz"));
+  ASSERT_TRUE(loaded);
+  Tables tables(loaded->run);
+  for (const Bottleneck& one : Diagnose(tables).bottlenecks) EXPECT_NE(one.id, "data_loading");
+}
+
+// What the recorded pairs showed after the loader got workers lies within what was predicted before.
+TEST_F(ResNet, ThePredictedGainOfWorkersHoldsOnTheRecordedPairs) {
+  for (const auto& [before, after] :
+       {std::pair{"resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
+                  "resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz"},
+        std::pair{"resnet50_num_workers_0/worker0.pt.trace.json.gz", "resnet50_num_workers_4/worker0.pt.trace.json.gz"},
+        std::pair{"resnet50_autograd_api_num_workers_0/worker0.pt.trace.json.gz",
+                  "resnet50_autograd_api_num_workers_4/worker0.pt.trace.json.gz"}}) {
+    const Result<LoadedRun> slow = Load(Sample(before)), fast = Load(Sample(after));
+    ASSERT_TRUE(slow && fast);
+    Tables slow_tables(slow->run), fast_tables(fast->run);
+    const Diagnosis diagnosis = Diagnose(slow_tables);
+    const double measured = static_cast<double>(Summarise(slow_tables, diagnosis).step_ns->median) /
+                            static_cast<double>(Summarise(fast_tables, Diagnose(fast_tables)).step_ns->median);
+    const auto found = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
+                                    [](const auto& one) { return one.id == "data_loading"; });
+    ASSERT_NE(found, diagnosis.bottlenecks.end()) << before;
+    EXPECT_LE(found->gain->low, measured) << before;
+    EXPECT_GE(found->gain->high, measured) << before;
+  }
+}
+
+}  // namespace
+}  // namespace gapless
