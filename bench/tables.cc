@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   const auto loaded = gapless::LoadRun(std::vector<std::string>{argv[argc - 1]}, {.use_cache = cache});
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().ToString().c_str()), 3;
   const auto& trace = *loaded->run.traces()[0].trace;
-  std::printf("%lld events, %zu slices, %zu GPU operations, %zu bytes of columns\n", static_cast<long long>(trace.info.event_count),
-              trace.slices.size(), trace.gpu_ops.size(), gapless::MemoryBytes(trace));
+  std::printf("%lld events, %zu slices, %zu GPU operations, %zu bytes of columns\n",
+              static_cast<long long>(trace.info.event_count), trace.slices.size(), trace.gpu_ops.size(),
+              gapless::MemoryBytes(trace));
   return 0;
 }

@@ -3,9 +3,9 @@
 //
 //   yardstick FILE THREADS
 //
-// Each thread fetches windows of the file into a buffer it uses again, cuts them at the separator this one file has between
-// events, walks them with simdjson On-Demand and appends eight columns. It knows one layout, keeps no other argument, merges
-// nothing, links nothing, checks nothing: a lower bound for any reader built on the same parser.
+// Each thread fetches windows of the file into a buffer it uses again, cuts them at the separator this one file has
+// between events, walks them with simdjson On-Demand and appends eight columns. It knows one layout, keeps no other
+// argument, merges nothing, links nothing, checks nothing: a lower bound for any reader built on the same parser.
 #include <fcntl.h>
 #include <simdjson.h>
 #include <sys/stat.h>
@@ -32,7 +32,9 @@ struct Columns {
   std::vector<int64_t> pid, tid, ts_ns, dur_ns, correlation, external_id;
   std::unordered_map<std::string, uint32_t> ids;
 
-  uint32_t Id(std::string_view text) { return ids.try_emplace(std::string(text), static_cast<uint32_t>(ids.size())).first->second; }
+  uint32_t Id(std::string_view text) {
+    return ids.try_emplace(std::string(text), static_cast<uint32_t>(ids.size())).first->second;
+  }
 };
 
 int64_t Digits(std::string_view token) {
@@ -48,8 +50,10 @@ void TakeArgs(od::value value, Columns& columns) {
   if (value.get_object().get(args) == simdjson::SUCCESS)
     for (auto arg : args) {
       const std::string_view key = arg.unescaped_key().value();
-      if (key == "correlation") correlation = Digits(arg.value().raw_json_token());
-      else if (key == "external id" || key == "External id") external = Digits(arg.value().raw_json_token());
+      if (key == "correlation")
+        correlation = Digits(arg.value().raw_json_token());
+      else if (key == "external id" || key == "External id")
+        external = Digits(arg.value().raw_json_token());
     }
   columns.correlation.push_back(correlation);
   columns.external_id.push_back(external);
@@ -65,12 +69,18 @@ void TakeEvent(od::object event, Columns& columns) {
       continue;
     }
     const std::string_view token = field.value().raw_json_token();
-    if (key == "name") name = columns.Id(token);
-    else if (key == "cat") category = columns.Id(token);
-    else if (key == "pid") pid = Digits(token);
-    else if (key == "tid") tid = Digits(token);
-    else if (key == "ts") ts = Digits(token) * 1000;
-    else if (key == "dur") dur = Digits(token) * 1000;
+    if (key == "name")
+      name = columns.Id(token);
+    else if (key == "cat")
+      category = columns.Id(token);
+    else if (key == "pid")
+      pid = Digits(token);
+    else if (key == "tid")
+      tid = Digits(token);
+    else if (key == "ts")
+      ts = Digits(token) * 1000;
+    else if (key == "dur")
+      dur = Digits(token) * 1000;
   }
   columns.name.push_back(name);
   columns.category.push_back(category);
@@ -85,7 +95,8 @@ void TakeWindow(od::parser& parser, char* first, char* last, size_t capacity, Co
   first[-1] = '[';
   *last = ']';
   od::document document;
-  if (parser.iterate(first - 1, static_cast<size_t>(last - first) + 2, capacity).get(document) != simdjson::SUCCESS) std::exit(3);
+  if (parser.iterate(first - 1, static_cast<size_t>(last - first) + 2, capacity).get(document) != simdjson::SUCCESS)
+    std::exit(3);
   for (auto item : document.get_array()) TakeEvent(item.get_object(), columns);
 }
 
@@ -104,9 +115,11 @@ void Work(int fd, size_t size, std::atomic<size_t>& next, Columns& columns) {
     if (first == nullptr) std::exit(3);
     if (window > 0) first += kCommaAt + 1;
     char* last = text + count;
-    if (at + kWindow < size) last = separator_from(kWindow) + kCommaAt;
+    if (at + kWindow < size)
+      last = separator_from(kWindow) + kCommaAt;
     else
-      while (*--last != ']') {}
+      while (*--last != ']') {
+      }
     TakeWindow(parser, first, last, static_cast<size_t>(buffer.data() + buffer.size() - (first - 1)), columns);
   }
 }
@@ -116,7 +129,7 @@ void Work(int fd, size_t size, std::atomic<size_t>& next, Columns& columns) {
 int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: yardstick FILE THREADS\n"), 2;
   const int fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-  struct stat info{};
+  struct stat info {};
   if (fd < 0 || fstat(fd, &info) != 0) return std::perror(argv[1]), 3;
   const auto threads = static_cast<size_t>(std::max(1, std::atoi(argv[2])));
   std::atomic<size_t> next{0};

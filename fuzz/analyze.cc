@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything from bytes to reports on arbitrary input: analyses, rules, renderers and SQL must take any trace a reader makes,
-// and the ledger must add up in each.
+// Everything from bytes to reports on arbitrary input: analyses, rules, renderers and SQL must take any trace a reader
+// makes, and the ledger must add up in each.
 #include <cstdlib>
 
 #include "diagnose/summary.h"
@@ -20,7 +20,8 @@ void CheckLedger(const gapless::Table& ledger) {
   for (size_t row = 0; row < ledger.rows(); ++row) {
     const auto ns = [&](std::string_view column) { return ledger.Int(row, column); };
     Check(ns("compute_ns") + ns("exposed_comm_ns") + ns("exposed_copy_ns") + ns("idle_ns") == ns("wall_ns"));
-    Check(ns("idle_data_ns") + ns("idle_launch_ns") + ns("idle_sync_ns") + ns("idle_host_ns") + ns("idle_unknown_ns") == ns("idle_ns"));
+    Check(ns("idle_data_ns") + ns("idle_launch_ns") + ns("idle_sync_ns") + ns("idle_host_ns") + ns("idle_unknown_ns") ==
+          ns("idle_ns"));
   }
 }
 
@@ -52,7 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const gapless::RunSummary summary = gapless::Summarise(tables, diagnosis);
   const gapless::Report report{run, tables, diagnosis, summary, {}};
   for (const gapless::Renderer* renderer : gapless::AllRenderers())
-    for (const int width : {40, 80, 160}) Check(!renderer->render(report, {.width = width, .verbose = width > 40}).empty());
+    for (const int width : {40, 80, 160})
+      Check(!renderer->render(report, {.width = width, .verbose = width > 40}).empty());
   auto database = gapless::Database::Open(run, tables);
   Check(database.has_value());
   for (const gapless::SqlTableInfo& table : gapless::DescribeSqlTables()) {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz targets and runs each for the given number of seconds: tools/fuzz.sh 60
-# Seeds come from fuzz/seeds/<target>/ and words from fuzz/<target>.dict, else fuzz/json.dict, where there are such; what was found useful is kept in build/fuzz/corpus/<target>/.
+# Seeds come from fuzz/seeds/<target>/, words from fuzz/<target>.dict or else fuzz/json.dict, where there are such; inputs found
+# useful are kept in build/fuzz/corpus/<target>/.
 # A finding leaves its input in build/fuzz/findings/<target>-* and fails the command.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -38,7 +39,7 @@ inline double ShareOf(int64_t part, int64_t whole) {
 // The value below which a share `p` of `values` lies (nearest rank); kAbsent of none. Reorders them.
 inline int64_t Percentile(std::span<int64_t> values, double p) {
   if (values.empty()) return kAbsent;
-  const auto at = static_cast<size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = static_cast<size_t>(std::llround(p * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
 }

@@ -188,5 +188,12 @@ TEST(Idle, NamesTheInnermostPythonFrameWhenOnlyPythonRuns) {
   EXPECT_EQ(run["idle"].Text(1, "source_line"), "log.py:9");
 }
 
+TEST(Idle, AFrameThatIsOverIsNotWhatTheHostHasOpen) {
+  HandMade trace;
+  Begin(trace).Python("train.py(1): <module>", 0, 2000, "train.py:1").Python("log.py(9): write", 150, 300, "log.py:9");
+  Analysed run(End(trace));
+  EXPECT_EQ(run["idle"].Text(1, "source_line"), "train.py:1") << "in the middle of the longest part of host time";
+}
+
 }  // namespace
 }  // namespace gapless

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for the user, on stderr. The one door to the logging library; libraries return Results instead of logging.
+// Diagnostics for the user, on stderr. The one door to the logging library; libraries return Results instead of
+// logging.
 #pragma once
 
 #include <string_view>

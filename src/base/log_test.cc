@@ -37,7 +37,9 @@ TEST_F(Log, IsSilentBelowItsLevel) {
   EXPECT_EQ(Stderr([] { Info("opened"); }), "gapless: info: opened\n");
 }
 
-TEST_F(Log, BracesAreTextNotAFormat) { EXPECT_EQ(Stderr([] { Error("{} {0}"); }), "gapless: error: {} {0}\n"); }
+TEST_F(Log, BracesAreTextNotAFormat) {
+  EXPECT_EQ(Stderr([] { Error("{} {0}"); }), "gapless: error: {} {0}\n");
+}
 
 TEST_F(Log, NamesFromARecordingCannotDriveTheTerminal) {
   EXPECT_EQ(Stderr([] { Error("kernel \x1b[31m\nred"); }), "gapless: error: kernel [31m red\n");

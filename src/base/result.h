@@ -40,7 +40,7 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}                    // NOLINT(*-explicit-*)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}                     // NOLINT(*-explicit-*)
   Result(Unexpected failure) : state_(std::in_place_index<1>, std::move(failure.error)) {}  // NOLINT(*-explicit-*)
 
   bool has_value() const { return state_.index() == 0; }

@@ -13,7 +13,8 @@ struct Unit {
   std::string_view name;
 };
 
-// Decimals that show `digits` significant digits of what remains after rounding: 2 for 9.99, 1 for 9.996, which is "10.0".
+// Decimals that show `digits` significant digits of what remains after rounding: 2 for 9.99, 1 for 9.996, which is
+// "10.0".
 int DecimalsFor(double magnitude, int digits) {
   int decimals = digits - 1;
   double half = 0.5 * std::pow(10.0, -decimals);

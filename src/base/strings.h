@@ -11,7 +11,8 @@
 
 namespace gapless {
 
-// Times in the unit a reader expects: "412 ns", "17.3 µs", "176.5 ms", "12.04 s", "1 h 02 min". Always 3–4 significant digits.
+// Times in the unit a reader expects: "412 ns", "17.3 µs", "176.5 ms", "12.04 s", "1 h 02 min". Always 3–4 significant
+// digits.
 std::string FormatDuration(int64_t ns);
 // Always milliseconds with one to three decimals, for columns that must line up: "176.5 ms".
 std::string FormatMs(int64_t ns);

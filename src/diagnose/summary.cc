@@ -85,7 +85,7 @@ void Classify(const LedgerView& ledger, RunSummary& summary) {
   summary.class_evidence = computes
                                ? StrCat("the GPU computes for ", FormatPercent(compute),
                                         " of the time; the largest waste, ", FormatPercent(waste), ", is ", most.what)
-                               : StrCat("the GPU is ", FormatPercent(waste), " of the time ", most.what,
+                               : StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
                                         "; it computes for ", FormatPercent(compute));
 }
 

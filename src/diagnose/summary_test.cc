@@ -101,7 +101,7 @@ TEST(Summary, TheLargestWasteGivesTheClass) {
   HandMade again;
   again.Step(0, 0, 1000).Loader(0, 300).Kernel("a", {310, 320, 330, 1000});
   EXPECT_EQ(SummaryOf(again).class_evidence,
-            "the GPU is 30.0 % of the time idle while the host loads data; it computes for 67.0 %");
+            "the GPU spends 30.0 % of the time idle while the host loads data; it computes for 67.0 %");
 }
 
 TEST(Summary, SharesOfMatrixUnitsAndPageableCopies) {

@@ -37,7 +37,8 @@ uint64_t Bound() {
 
 fs::path Folder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "gapless";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache" / "gapless";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "gapless";
   return {};
 }
 
@@ -45,16 +46,17 @@ fs::path Folder() {
 std::string Identity(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
-  struct stat info{};
+  struct stat info {};
   std::string ends(2 * kHashedBytes, '\0');
   std::string identity;
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= kWorthwhileBytes) {
     const ssize_t head = pread(fd, ends.data(), kHashedBytes, 0);
-    const ssize_t tail = pread(fd, ends.data() + kHashedBytes, kHashedBytes, info.st_size - static_cast<off_t>(kHashedBytes));
+    const ssize_t tail =
+        pread(fd, ends.data() + kHashedBytes, kHashedBytes, info.st_size - static_cast<off_t>(kHashedBytes));
     std::error_code error;
     if (head > 0 && tail > 0)
-      identity = StrCat(fs::absolute(path, error).string(), '\n', info.st_size, '\n', info.st_mtim.tv_sec, '.', info.st_mtim.tv_nsec, '\n',
-                        XXH3_64bits(ends.data(), ends.size()), '\n', TraceFileSchema());
+      identity = StrCat(fs::absolute(path, error).string(), '\n', info.st_size, '\n', info.st_mtim.tv_sec, '.',
+                        info.st_mtim.tv_nsec, '\n', XXH3_64bits(ends.data(), ends.size()), '\n', TraceFileSchema());
   }
   close(fd);
   return identity;

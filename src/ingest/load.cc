@@ -54,7 +54,8 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
     for (const auto& entry : fs::directory_iterator(input.path, error))
       if (entry.is_regular_file(error) && HasExtension(entry.path().string())) found.push_back(entry.path().string());
     if (found.empty())
-      return Fail(ErrorCode::kInput, "no recording in this folder", input.path, "looked for .json, .json.gz, .json.zst and tar archives");
+      return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
+                  "looked for .json, .json.gz, .json.zst and tar archives");
     std::sort(found.begin(), found.end());
     for (std::string& path : found) inputs.push_back({std::move(path), input.given_rank, false});
   }
@@ -102,6 +103,7 @@ class Loader {
   bool interrupted() const { return options_.cancel != nullptr && options_.cancel->load(); }
   std::vector<std::shared_ptr<const Trace>>& traces() { return traces_; }
   std::vector<Error>& failures() { return failures_; }
+  int filtered() const { return filtered_; }  // recordings of other ranks than wanted
 
  private:
   ReadContext Context() {
@@ -120,19 +122,24 @@ class Loader {
     auto walked = ForEachTarMember(input.path, [&](Source& member) {
       if (interrupted()) return;
       auto trace = ReadTrace(member, Context());
-      if (trace) Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true});
-      else Failed(trace.error());
+      if (trace)
+        Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true});
+      else
+        Failed(trace.error());
     });
-    if (!walked) Failed(walked.error());
+    if (!walked)
+      Failed(walked.error());
     else if (traces_.size() == before && failures_.empty())
       Failed({ErrorCode::kInput, "the archive holds no recording", input.path, ""});
   }
 
   void Keep(std::shared_ptr<Trace> trace, const Input& input) {
     trace->info.path = input.path;
-    if (trace->info.rank == kAbsent) trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
+    if (trace->info.rank == kAbsent)
+      trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
     const auto& wanted = options_.ranks;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end()) return void(++filtered_);
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end())
+      return void(++filtered_);
     traces_.push_back(std::move(trace));
   }
   void Failed(Error error) { failures_.push_back(std::move(error)); }
@@ -143,8 +150,6 @@ class Loader {
   uint64_t done_ = 0, total_ = 0;
   std::vector<std::shared_ptr<const Trace>> traces_;
   std::vector<Error> failures_;
-
- public:
   int filtered_ = 0;
 };
 
@@ -194,7 +199,8 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions&
     if (loader.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
   }
   if (loader.traces().empty()) {
-    if (loader.filtered_ > 0) return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+    if (loader.filtered() > 0)
+      return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
     if (!loader.failures().empty()) return Unexpected{loader.failures().front()};
     return Fail(ErrorCode::kUsage, "no recording given");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From paths to a Run: finds recordings in files, folders and archives, reads each with the reader that knows it, or takes it
-// from the column cache.
+// From paths to a Run: finds recordings in files, folders and archives, reads each with the reader that knows it, or
+// takes it from the column cache.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@ struct LoadProgress {
 
 struct LoadOptions {
   bool use_cache = true;
-  std::vector<int64_t> ranks{};                        // only these; empty: all
-  std::function<void(const LoadProgress&)> progress{}; // now and then, from any thread
-  const std::atomic<bool>* cancel = nullptr;           // set: return kInterrupted soon
-  size_t threads = 0;                                  // 0: DefaultThreads()
+  std::vector<int64_t> ranks{};                         // only these; empty: all
+  std::function<void(const LoadProgress&)> progress{};  // now and then, from any thread
+  const std::atomic<bool>* cancel = nullptr;            // set: return kInterrupted soon
+  size_t threads = 0;                                   // 0: DefaultThreads()
 };
 
 struct LoadedRun {
@@ -33,9 +33,9 @@ struct LoadedRun {
   std::vector<Error> failures;  // inputs that could not be read, when others could
 };
 
-// A path is a recording, a folder of them (searched one level deep per call, in name order), or a tar archive; "3=path" gives
-// the rank. The rank comes from the recording, else from what was given, else from the file name ("rank3", "rank-3", "rank_3").
-// An error when nothing at all could be read.
+// A path is a recording, a folder of them (searched one level deep per call, in name order), or a tar archive; "3=path"
+// gives the rank. The rank comes from the recording, else from what was given, else from the file name ("rank3",
+// "rank-3", "rank_3"). An error when nothing at all could be read.
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options = {});
 
 // Reads one source, without cache. Used by LoadRun, tests and fuzzing.

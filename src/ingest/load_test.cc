@@ -27,22 +27,27 @@ class LoadTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
   // A trace of `events` operators by process `pid`, starting at `start_us`.
-  std::string Write(const std::string& name, const std::string& head, int64_t pid, int events = 3, int64_t start_us = 100) const {
+  std::string Write(const std::string& name, const std::string& head, int64_t pid, int events = 3,
+                    int64_t start_us = 100) const {
     const std::string path = folder_ + "/" + name;
     std::ofstream out(path);
     out << "{" << head << "\"traceEvents\":[";
     for (int i = 0; i < events; ++i)
-      out << (i > 0 ? "," : "") << R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":)" << pid << R"(,"tid":1,"ts":)" << start_us + i * 10 << R"(,"dur":5})";
+      out << (i > 0 ? "," : "") << R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":)" << pid << R"(,"tid":1,"ts":)"
+          << start_us + i * 10 << R"(,"dur":5})";
     out << "]}";
     return path;
   }
-  static std::string Distributed(int rank) { return "\"distributedInfo\":{\"rank\":" + std::to_string(rank) + ",\"world_size\":2},"; }
+  static std::string Distributed(int rank) {
+    return "\"distributedInfo\":{\"rank\":" + std::to_string(rank) + ",\"world_size\":2},";
+  }
   static LoadedRun Load(const std::vector<std::string>& paths, const LoadOptions& options = {}) {
     auto loaded = LoadRun(paths, options);
     EXPECT_TRUE(loaded) << loaded.error().ToString();
     return loaded ? std::move(*loaded) : LoadedRun{};
   }
-  std::string folder_ = ::testing::TempDir() + "/gapless_load_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string folder_ =
+      ::testing::TempDir() + "/gapless_load_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(LoadTest, AFolderOfRanksIsOneRun) {
@@ -139,9 +144,9 @@ TEST_F(LoadTest, ProgressReachesTheWhole) {
   const std::string path = Write("big.json", "", 10, 60'000);
   std::atomic<uint64_t> done{0}, total{0};
   (void)Load({path}, {.use_cache = false, .progress = [&](const LoadProgress& progress) {
-    done = std::max<uint64_t>(done, progress.bytes_done);
-    total = progress.bytes_total;
-  }});
+                        done = std::max<uint64_t>(done, progress.bytes_done);
+                        total = progress.bytes_total;
+                      }});
   EXPECT_EQ(done.load(), fs::file_size(path));
   EXPECT_EQ(total.load(), fs::file_size(path));
 }

@@ -16,7 +16,9 @@ class MemorySource : public Source {
     path_ = std::move(path);
     stored_bytes_ = bytes_.size();
   }
-  Result<std::unique_ptr<ByteStream>> Open() override { return std::unique_ptr<ByteStream>(std::make_unique<Stream>(bytes_)); }
+  Result<std::unique_ptr<ByteStream>> Open() override {
+    return std::unique_ptr<ByteStream>(std::make_unique<Stream>(bytes_));
+  }
 
  private:
   class Stream : public ByteStream {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names of runtime calls, kernels and copies mean, whoever recorded them. Pure functions of the name, called once per
-// distinct name. New kernel families are added in names.cc, one line each.
+// What names of runtime calls, kernels and copies mean, whoever recorded them. Pure functions of the name, called once
+// per distinct name. New kernel families are added in names.cc, one line each.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,8 @@ struct KernelTraits {
 };
 KernelTraits ClassifyKernel(std::string_view kernel);
 
-// A kernel that computes a convolution as a matrix product is a convolution: the operator decides where the name cannot.
+// A kernel that computes a convolution as a matrix product is a convolution: the operator decides where the name
+// cannot.
 GpuOpClass RefineByOperator(GpuOpClass by_name, std::string_view operator_name);
 
 // "Memcpy HtoD (Pageable -> Device)", "CopyDeviceToHost", "DtoD" …

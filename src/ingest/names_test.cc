@@ -8,8 +8,9 @@ namespace gapless {
 namespace {
 
 TEST(ClassifyApi, LaunchesOfEveryKind) {
-  for (const char* name : {"cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel",
-                           "hipExtModuleLaunchKernel", "hipModuleLaunchKernel", "cudaLaunchCooperativeKernel"})
+  for (const char* name :
+       {"cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel",
+        "hipExtModuleLaunchKernel", "hipModuleLaunchKernel", "cudaLaunchCooperativeKernel"})
     EXPECT_EQ(ClassifyApi(name), ApiKind::kKernelLaunch) << name;
   EXPECT_EQ(ClassifyApi("cudaGraphLaunch"), ApiKind::kGraphLaunch);
   EXPECT_EQ(ClassifyApi("hipGraphLaunch"), ApiKind::kGraphLaunch);
@@ -56,23 +57,46 @@ INSTANTIATE_TEST_SUITE_P(
         KernelCase{"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn", kGemm, MatrixUnit::kYes},
         KernelCase{"ampere_sgemm_128x64_nn", kGemm, MatrixUnit::kNo},
         KernelCase{"nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTN", kGemm, MatrixUnit::kYes},
-        KernelCase{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1", kGemm, MatrixUnit::kYes},
-        KernelCase{"void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x128_32x5_tn_align8>(cutlass_80::Params)", kGemm, MatrixUnit::kYes},
+        KernelCase{"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1", kGemm,
+                   MatrixUnit::kYes},
+        KernelCase{
+            "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x128_32x5_tn_align8>(cutlass_80::Params)",
+            kGemm, MatrixUnit::kYes},
         KernelCase{"Cijk_Ailk_Bjlk_BBS_BH_MT128x128x32_MI16x16x16x1_SN", kGemm, MatrixUnit::kYes},
-        KernelCase{"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>(cudnnTensorStruct, float const*)", kNorm, MatrixUnit::kNo},
-        KernelCase{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::TensorListMetadata<4>>(int)", kOptimizer, MatrixUnit::kNo},
-        KernelCase{"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>(Flash_fwd_params)", kAttention, MatrixUnit::kYes},
-        KernelCase{"fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)", kAttention, MatrixUnit::kYes},
+        KernelCase{"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>(cudnnTensorStruct, float const*)",
+                   kNorm, MatrixUnit::kNo},
+        KernelCase{
+            "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::TensorListMetadata<4>>(int)",
+            kOptimizer, MatrixUnit::kNo},
+        KernelCase{"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>(Flash_fwd_params)", kAttention,
+                   MatrixUnit::kYes},
+        KernelCase{"fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)", kAttention,
+                   MatrixUnit::kYes},
         KernelCase{"triton_poi_fused_add_cos_sin_0", kPointwise, MatrixUnit::kNo},
         KernelCase{"triton_red_fused_native_layer_norm_3", kReduce, MatrixUnit::kNo},
-        KernelCase{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kCommunication, MatrixUnit::kNo},
-        KernelCase{"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)", kCommunication, MatrixUnit::kNo},
-        KernelCase{"void at::native::vectorized_elementwise_kernel<4, at::native::BUnaryFunctor<at::native::AddFunctor<long> >>(int)", kPointwise, MatrixUnit::kNo},
-        KernelCase{"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)", kCopy, MatrixUnit::kNo},
-        KernelCase{"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::NormTwoOps<float>>>(int)", kReduce, MatrixUnit::kNo},
-        KernelCase{"void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<at::native::(anonymous namespace)::OpaqueType<4u>>(int)", kCopy, MatrixUnit::kNo},
-        KernelCase{"void cudnn::winograd::generateWinogradTilesKernel<0, float, float>(cudnn::winograd::Params)", kConv, MatrixUnit::kNo},
-        KernelCase{"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, 2>(cudnn::ops::nchw2nhwc_params_t<float>)", kCopy, MatrixUnit::kNo}));
+        KernelCase{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kCommunication,
+                   MatrixUnit::kNo},
+        KernelCase{"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)", kCommunication,
+                   MatrixUnit::kNo},
+        KernelCase{"void at::native::vectorized_elementwise_kernel<4, "
+                   "at::native::BUnaryFunctor<at::native::AddFunctor<long> >>(int)",
+                   kPointwise, MatrixUnit::kNo},
+        KernelCase{"void "
+                   "at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&"
+                   ")>(int)",
+                   kCopy, MatrixUnit::kNo},
+        KernelCase{
+            "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::NormTwoOps<float>>>(int)",
+            kReduce, MatrixUnit::kNo},
+        KernelCase{
+            "void at::native::(anonymous namespace)::CatArrayBatchedCopy_aligned16_contig<at::native::(anonymous "
+            "namespace)::OpaqueType<4u>>(int)",
+            kCopy, MatrixUnit::kNo},
+        KernelCase{"void cudnn::winograd::generateWinogradTilesKernel<0, float, float>(cudnn::winograd::Params)", kConv,
+                   MatrixUnit::kNo},
+        KernelCase{"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, "
+                   "2>(cudnn::ops::nchw2nhwc_params_t<float>)",
+                   kCopy, MatrixUnit::kNo}));
 
 TEST(RefineByOperator, AConvolutionAsAMatrixProductIsAConvolution) {
   EXPECT_EQ(RefineByOperator(kGemm, "aten::cudnn_convolution"), kConv);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader turns one file format into rows. Bytes in, tables out; it never judges. One format = one file in ingest/readers/.
+// A reader turns one file format into rows. Bytes in, tables out; it never judges. One format = one file in
+// ingest/readers/.
 //
 // To add one: write src/ingest/readers/<format>.cc and end it with
 //   READER(<format>) = {.name = "<format>", .help = "…", .extensions = kExtensions, .sniff = Sniff, .read = Read};
-// It then has detection, `gapless formats`, the contract tests (every prefix and a thousand mutations of its sample) and fuzzing.
+// It then has detection, `gapless formats`, the contract tests (every prefix and a thousand mutations of its sample)
+// and fuzzing.
 #pragma once
 
 #include <atomic>
@@ -29,8 +31,8 @@ struct ReadContext {
 };
 
 struct Reader {
-  std::string_view name;  // equals the file name
-  std::string_view help;  // one line for `gapless formats`
+  std::string_view name;                         // equals the file name
+  std::string_view help;                         // one line for `gapless formats`
   std::span<const std::string_view> extensions;  // of files looked for in folders, with the dot: ".json"
   // Does the (decompressed) input start like this format? kMaybe: only if no other reader says yes.
   Sniff (*sniff)(std::string_view head);

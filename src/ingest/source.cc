@@ -60,14 +60,15 @@ class InflatingStream : public ByteStream {
       if (const char* problem = Step(out, size, done)) return Broken(problem, done);
       if (begin_ == end_ && input_ended_ && !at_boundary_ && done == before_out)
         return Broken("the compressed data ends too early", done);
-      if (begin_ == before_in && done == before_out && begin_ != end_) return Broken("the compressed data makes no progress", done);
+      if (begin_ == before_in && done == before_out && begin_ != end_)
+        return Broken("the compressed data makes no progress", done);
     }
     return done;
   }
 
  protected:
-  // Consumes [begin_, end_) of input_ into out[done, size). Returns what is wrong with the data, or null. Sets at_boundary_ when
-  // the input may end here.
+  // Consumes [begin_, end_) of input_ into out[done, size). Returns what is wrong with the data, or null. Sets
+  // at_boundary_ when the input may end here.
   virtual const char* Step(char* out, size_t size, size_t& done) = 0;
 
   std::unique_ptr<ByteStream> inner_;
@@ -98,7 +99,9 @@ class InflatingStream : public ByteStream {
 
 class GzipStream : public InflatingStream {
  public:
-  GzipStream(std::unique_ptr<ByteStream> inner, std::string path) : InflatingStream(std::move(inner), std::move(path)) { Reset(); }
+  GzipStream(std::unique_ptr<ByteStream> inner, std::string path) : InflatingStream(std::move(inner), std::move(path)) {
+    Reset();
+  }
 
  private:
   void Reset() {
@@ -165,7 +168,8 @@ class FileSource : public Source {
     unsigned char magic[4] = {};
     const ssize_t got = pread(fd, magic, sizeof magic, 0);
     std::unique_ptr<ByteStream> stream = std::make_unique<FileStream>(fd, path_, bytes_taken_);
-    if (got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B) stream = std::make_unique<GzipStream>(std::move(stream), path_);
+    if (got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B)
+      stream = std::make_unique<GzipStream>(std::move(stream), path_);
     else if (got == 4 && magic[0] == 0x28 && magic[1] == 0xB5 && magic[2] == 0x2F && magic[3] == 0xFD)
       stream = std::make_unique<ZstdStream>(std::move(stream), path_);
     return stream;
@@ -175,11 +179,12 @@ class FileSource : public Source {
 }  // namespace
 
 Result<std::unique_ptr<Source>> OpenFile(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   if (stat(path.c_str(), &info) != 0)
     return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path, "check the path");
   if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kInput, "is a folder, not a file", path);
-  return std::unique_ptr<Source>(std::make_unique<FileSource>(path, S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0));
+  return std::unique_ptr<Source>(
+      std::make_unique<FileSource>(path, S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0));
 }
 
 }  // namespace gapless

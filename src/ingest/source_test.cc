@@ -72,7 +72,8 @@ class SourceTest : public ::testing::Test {
     if (!source) return Unexpected{source.error()};
     return ReadAll(**source);
   }
-  std::string folder_ = ::testing::TempDir() + "/gapless_source_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string folder_ =
+      ::testing::TempDir() + "/gapless_source_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::string text_ = [] {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(i * 7919 % 100'003) + "\n";
@@ -147,7 +148,8 @@ TEST_F(SourceTest, TarMembersStreamInOrder) {
 }
 
 TEST_F(SourceTest, UnreadMembersAreSkipped) {
-  const std::string path = Write("archive.tar", TarMember("a", text_) + TarMember("b", "second") + std::string(1024, '\0'));
+  const std::string path =
+      Write("archive.tar", TarMember("a", text_) + TarMember("b", "second") + std::string(1024, '\0'));
   std::string last;
   ASSERT_TRUE(ForEachTarMember(path, [&](Source& member) {
     if (member.path().ends_with("/b")) last = *ReadAll(member);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step is complete when the recording holds all of it. The recorder's last step mark is often closed by the end of the
-// recording and not by the program; such a step launched less work than the others. Following the TensorBoard plugin, the
-// last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with none, when others have.
+// A step is complete when the recording holds all of it. The recorder's last step mark is often closed by the end of
+// the recording and not by the program; such a step launched less work than the others. Following the TensorBoard
+// plugin, the last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with
+// none, when others have.
 #include "ingest/steps.h"
 
 #include <algorithm>
@@ -43,7 +44,9 @@ std::vector<StepRow> Spans(const Trace& trace, const std::vector<uint32_t>& rows
   std::vector<StepRow> steps;
   for (const uint32_t row : rows)
     steps.push_back({.number = TrailingNumber(trace.Text(trace.slices.name[row]), static_cast<int64_t>(steps.size())),
-                     .name = trace.slices.name[row], .ts_ns = trace.slices.ts_ns[row], .dur_ns = trace.slices.dur_ns[row],
+                     .name = trace.slices.name[row],
+                     .ts_ns = trace.slices.ts_ns[row],
+                     .dur_ns = trace.slices.dur_ns[row],
                      .source = source});
   return steps;
 }
@@ -53,13 +56,17 @@ template <class At>
 std::vector<StepRow> Between(const std::vector<uint32_t>& rows, StepSource source, At at) {
   std::vector<StepRow> steps;
   for (size_t i = 1; i < rows.size(); ++i)
-    steps.push_back({.number = static_cast<int64_t>(i), .ts_ns = at(rows[i - 1]), .dur_ns = at(rows[i]) - at(rows[i - 1]), .source = source});
+    steps.push_back({.number = static_cast<int64_t>(i),
+                     .ts_ns = at(rows[i - 1]),
+                     .dur_ns = at(rows[i]) - at(rows[i - 1]),
+                     .source = source});
   return steps;
 }
 
 bool SaysStep(std::string_view name) {
   std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const std::string_view word : {"step", "iteration", "iter_", "iter ", "execute_context", "batch_"})
     if (lower.find(word) != std::string::npos) return lower.find("optimizer") == std::string::npos;
   return false;
@@ -78,9 +85,12 @@ std::vector<uint32_t> MostFrequent(const Trace& trace, std::vector<uint32_t> row
 
 std::vector<StepRow> Candidates(const Trace& trace) {
   const SliceTable& slices = trace.slices;
-  if (auto rows = Annotations(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); }); !rows.empty())
+  if (auto rows = Annotations(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); });
+      !rows.empty())
     return Spans(trace, rows, StepSource::kProfiler);
-  if (auto rows = MostFrequent(trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); })); rows.size() > 1)
+  if (auto rows = MostFrequent(
+          trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); }));
+      rows.size() > 1)
     return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
   if (auto rows = Annotations(trace, SaysStep); rows.size() > 1) return Spans(trace, rows, StepSource::kAnnotation);
   if (auto rows = MostFrequent(trace, Annotations(trace, IsDataLoading)); rows.size() > 1)

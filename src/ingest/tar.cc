@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives (POSIX ustar, pax and GNU long names) as a stream of members: 512-byte headers, each followed by the member's
-// bytes padded to 512. https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
+// Tar archives (POSIX ustar, pax and GNU long names) as a stream of members: 512-byte headers, each followed by the
+// member's bytes padded to 512. https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -43,7 +43,8 @@ std::string PaxValue(std::string_view records, std::string_view key) {
       length = length * 10 + static_cast<size_t>(records[digits++] - '0');
     if (length <= digits + 1 || length > records.size()) return {};
     const std::string_view record = records.substr(digits + 1, length - digits - 2);
-    if (record.starts_with(key) && record.size() > key.size() && record[key.size()] == '=') return std::string(record.substr(key.size() + 1));
+    if (record.starts_with(key) && record.size() > key.size() && record[key.size()] == '=')
+      return std::string(record.substr(key.size() + 1));
     records.remove_prefix(length);
   }
   return {};
@@ -58,7 +59,8 @@ struct Member {
 // Walks an archive forward.
 class TarCursor {
  public:
-  TarCursor(std::unique_ptr<ByteStream> stream, std::string path) : stream_(std::move(stream)), path_(std::move(path)) {}
+  TarCursor(std::unique_ptr<ByteStream> stream, std::string path)
+      : stream_(std::move(stream)), path_(std::move(path)) {}
 
   // Goes to the next member; false at the end of the archive.
   Result<bool> Next() {
@@ -71,22 +73,28 @@ class TarCursor {
       auto whole = Fill(header.data(), kBlock);
       if (!whole) return Unexpected{whole.error()};
       if (*whole == 0 || header[0] == 0) return false;
-      if (*whole < kBlock || !ChecksumFits(header)) return Fail(ErrorCode::kInput, "the archive is cut off or damaged", path_);
+      if (*whole < kBlock || !ChecksumFits(header))
+        return Fail(ErrorCode::kInput, "the archive is cut off or damaged", path_);
       const char type = header[156];
       const uint64_t size = Number(header.data() + 124, 12);
       SetLeft(size);
       if (type == 'L' || type == 'x') {
         auto extra = TakeText();
         if (!extra) return Unexpected{extra.error()};
-        if (type == 'L') long_name = Text(extra->data(), extra->size());
-        else if (auto path = PaxValue(*extra, "path"); !path.empty()) long_name = path;
+        if (type == 'L')
+          long_name = Text(extra->data(), extra->size());
+        else if (auto path = PaxValue(*extra, "path"); !path.empty())
+          long_name = path;
         if (const auto given = type == 'x' ? PaxValue(*extra, "size") : ""; !given.empty())
           long_size = std::strtoull(given.c_str(), nullptr, 10), has_long_size = true;
         continue;
       }
       if (has_long_size) SetLeft(long_size);
-      const std::string prefix = std::memcmp(header.data() + 257, "ustar", 5) == 0 ? Text(header.data() + 345, 155) : "";
-      member_.name = !long_name.empty() ? long_name : prefix.empty() ? Text(header.data(), 100) : prefix + "/" + Text(header.data(), 100);
+      const std::string prefix =
+          std::memcmp(header.data() + 257, "ustar", 5) == 0 ? Text(header.data() + 345, 155) : "";
+      member_.name = !long_name.empty() ? long_name
+                     : prefix.empty()   ? Text(header.data(), 100)
+                                        : prefix + "/" + Text(header.data(), 100);
       member_.size = left_;
       member_.regular = type == '0' || type == 0 || type == '7';
       ++index_;
@@ -103,7 +111,8 @@ class TarCursor {
     auto got = Fill(out, static_cast<size_t>(std::min<uint64_t>(size, left_)));
     if (!got) return got;
     left_ -= *got;
-    if (*got == 0 && left_ > 0 && size > 0) return Fail(ErrorCode::kInput, "the archive is cut off within this member", path_);
+    if (*got == 0 && left_ > 0 && size > 0)
+      return Fail(ErrorCode::kInput, "the archive is cut off within this member", path_);
     return got;
   }
 
@@ -160,13 +169,15 @@ class MemberStream : public ByteStream {
 
 class MemberSource : public Source {
  public:
-  MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor) : archive_(std::move(archive)), cursor_(std::move(cursor)) {
+  MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor)
+      : archive_(std::move(archive)), cursor_(std::move(cursor)) {
     path_ = archive_ + "!/" + cursor_->member().name;
     stored_bytes_ = cursor_->member().size;
     index_ = cursor_->index();
   }
   Result<std::unique_ptr<ByteStream>> Open() override {
-    if (cursor_->index() == index_ && cursor_->untouched()) return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_));
+    if (cursor_->index() == index_ && cursor_->untouched())
+      return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_));
     auto file = OpenFile(archive_);
     if (!file) return Unexpected{file.error()};
     files_.push_back(std::move(*file));

@@ -240,7 +240,7 @@ TEST(SeveralRecordingsTest, APlainTableCountsNothingTwice) {
   smaller.info().start_unix_ns = 1'000'000;
   auto& shard = smaller.NewShard();
   shard.Add(GpuOpRow{.name = shard.Text("gemm"), .stream = 7, .ts_ns = 1'000'050, .dur_ns = 300});
-  const Run run{{MakeTrace(0, 1'000'000), std::make_shared<const Trace>(std::move(smaller).Finish())}};
+  const gapless::Run run{{MakeTrace(0, 1'000'000), std::make_shared<const Trace>(std::move(smaller).Finish())}};
   Tables tables(run);
   Database database = Database::Open(run, tables).value();
   const auto ask = [&](std::string_view sql) {

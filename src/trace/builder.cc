@@ -9,7 +9,8 @@ namespace gapless {
 
 void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
-    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), category.Grow(), api.Grow(), thread.Grow();
+    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), category.Grow(), api.Grow(),
+        thread.Grow();
     ts_ns.Grow(), dur_ns.Grow(), external_id.Grow(), correlation.Grow(), sequence.Grow();
   }
   const size_t at = rows++;
@@ -37,8 +38,8 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
 
 std::array<uint32_t, 9> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows), n(gpu_ops.size()),  n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
-          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.size())};
+  return {n(slices.rows),  n(gpu_ops.size()), n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
+          n(steps.size()), n(flows.size()),   n(counters.size()),        n(memory_events.size())};
 }
 
 void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
@@ -96,12 +97,14 @@ void TraceBuilder::NameProcess(int64_t pid, std::string_view name) {
   impl_->process_names.insert_or_assign(pid, std::string(name));
 }
 
-void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset, std::string_view text) {
+void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset,
+                         std::string_view text) {
   if (count == 0) return;
   StatEntry& entry = impl_->stats[std::string(kind)];
   entry.severity = std::max(entry.severity, severity);
   entry.count += count;
-  if (first_offset != kAbsent && (entry.first_offset == kAbsent || first_offset < entry.first_offset)) entry.first_offset = first_offset;
+  if (first_offset != kAbsent && (entry.first_offset == kAbsent || first_offset < entry.first_offset))
+    entry.first_offset = first_offset;
   if (entry.text.empty()) entry.text = text;
 }
 

@@ -3,13 +3,13 @@
 //
 // A Shard takes the rows of one thread; several threads fill several shards at once. Rows come in chunks, each with its
 // place in the file, so that the result does not depend on which thread read which chunk. Times are absolute, on the
-// recorder's clock; Finish() moves the zero to the first event. Columns are appended in segments that go back to the system
-// one column at a time while they are merged, so the peak is the columns plus the widest one.
+// recorder's clock; Finish() moves the zero to the first event. Columns are appended in segments that go back to the
+// system one column at a time while they are merged, so the peak is the columns plus the widest one.
 //
 //   TraceBuilder builder;
 //   auto& shard = builder.NewShard();
-//   shard.Add(SliceRow{.name = shard.Text("aten::mm"), .category = SliceCategory::kOperator, .pid = 1, .tid = 1, .ts_ns = 10, .dur_ns = 5});
-//   Trace trace = std::move(builder).Finish();
+//   shard.Add(SliceRow{.name = shard.Text("aten::mm"), .category = SliceCategory::kOperator, .pid = 1, .tid = 1, .ts_ns
+//   = 10, .dur_ns = 5}); Trace trace = std::move(builder).Finish();
 #pragma once
 
 #include <cmath>
@@ -70,8 +70,8 @@ struct SyncRow {
   int64_t ts_ns = 0, dur_ns = 0;
 };
 
-// One device kernel of a collective, or one host call where the backend has no kernels. Its gpu_op (device given) or slice is
-// the row with the same place and time.
+// One device kernel of a collective, or one host call where the backend has no kernels. Its gpu_op (device given) or
+// slice is the row with the same place and time.
 struct CollectiveRow {
   StringId name = StringId::kNone, kind = StringId::kNone, group = StringId::kNone, dtype = StringId::kNone;
   int32_t device = kAbsent32;  // kAbsent32: on the host, then pid and tid say where
@@ -142,8 +142,8 @@ class TraceBuilder {
   void NameProcess(int64_t pid, std::string_view name);
   void Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset, std::string_view text);
 
-  // Merges, sorts, nests, links launches to GPU operations, finds synchronisations, assigns steps. Uses `pool` if given.
-  // A trace without rows is a trace all the same. Each shard holds fewer than 2^32 rows of each kind.
+  // Merges, sorts, nests, links launches to GPU operations, finds synchronisations, assigns steps. Uses `pool` if
+  // given. A trace without rows is a trace all the same. Each shard holds fewer than 2^32 rows of each kind.
   Trace Finish(ThreadPool* pool = nullptr) &&;
 
   struct Impl;  // builder_impl.h
@@ -158,7 +158,8 @@ class TraceBuilder::Shard {
  public:
   StringId Text(std::string_view text) { return strings.Intern(text); }
 
-  // The rows that follow belong to place `order` of the file (default 0); orders come in any sequence, each once per shard.
+  // The rows that follow belong to place `order` of the file (default 0); orders come in any sequence, each once per
+  // shard.
   void BeginChunk(uint64_t order);
   // Forgets the rows since BeginChunk.
   void DropChunk();

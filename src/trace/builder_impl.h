@@ -42,7 +42,17 @@ struct ChunkMark {
   uint64_t order = 0;
   std::array<uint32_t, 9> rows{};
 };
-enum ListIndex : uint8_t { kSliceList, kGpuOpList, kGpuAnnotationList, kSyncList, kCollectiveList, kStepList, kFlowList, kCounterList, kMemoryList };
+enum ListIndex : uint8_t {
+  kSliceList,
+  kGpuOpList,
+  kGpuAnnotationList,
+  kSyncList,
+  kCollectiveList,
+  kStepList,
+  kFlowList,
+  kCounterList,
+  kMemoryList
+};
 
 struct TraceBuilder::Shard::Impl {
   SliceStore slices;

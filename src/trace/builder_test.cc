@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Finish() makes of rows: order, nesting, links, waits, steps, arrows. Times are in ns and start at 1000 to show that the
-// zero moves to the first event.
+// What Finish() makes of rows: order, nesting, links, waits, steps, arrows. Times are in ns and start at 1000 to show
+// that the zero moves to the first event.
 #include "trace/builder.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 class BuilderTest : public ::testing::Test {
  protected:
-  SliceRow Slice(std::string_view name, int64_t ts, int64_t dur, SliceCategory category = SliceCategory::kOperator, int64_t tid = 1) {
+  SliceRow Slice(std::string_view name, int64_t ts, int64_t dur, SliceCategory category = SliceCategory::kOperator,
+                 int64_t tid = 1) {
     return {.name = shard.Text(name), .category = category, .pid = 1, .tid = tid, .ts_ns = 1000 + ts, .dur_ns = dur};
   }
   SliceRow Launch(int64_t correlation, int64_t ts, int64_t dur, ApiKind api = ApiKind::kKernelLaunch) {
@@ -22,7 +23,8 @@ class BuilderTest : public ::testing::Test {
     return row;
   }
   GpuOpRow Kernel(int64_t correlation, int64_t ts, int64_t dur, int64_t stream = 7) {
-    return {.name = shard.Text("kernel"), .stream = stream, .ts_ns = 1000 + ts, .dur_ns = dur, .correlation = correlation};
+    return {
+        .name = shard.Text("kernel"), .stream = stream, .ts_ns = 1000 + ts, .dur_ns = dur, .correlation = correlation};
   }
   int64_t Stat(const Trace& trace, std::string_view kind) {
     for (size_t row = 0; row < trace.read_stats.size(); ++row)
@@ -128,8 +130,10 @@ TEST_F(BuilderTest, HostWaitsAndRecordedWaitsBecomeOneRow) {
   SliceRow call = Launch(5, 100, 50, ApiKind::kStreamSync);
   shard.Add(call);
   shard.Add(Kernel(4, 90, 55));
-  shard.Add(SyncRow{.kind = SyncKind::kStream, .device = 0, .stream = 7, .correlation = 5, .ts_ns = 1105, .dur_ns = 40});
-  shard.Add(SyncRow{.kind = SyncKind::kStreamWait, .device = 0, .stream = 20, .correlation = 99, .ts_ns = 1200, .dur_ns = 3});
+  shard.Add(
+      SyncRow{.kind = SyncKind::kStream, .device = 0, .stream = 7, .correlation = 5, .ts_ns = 1105, .dur_ns = 40});
+  shard.Add(
+      SyncRow{.kind = SyncKind::kStreamWait, .device = 0, .stream = 20, .correlation = 99, .ts_ns = 1200, .dur_ns = 3});
   const Trace trace = Finish();
   ASSERT_EQ(trace.syncs.size(), 2U);
   EXPECT_EQ(trace.syncs.kind[0], SyncKind::kStream);
@@ -188,7 +192,8 @@ TEST_F(BuilderTest, ArrowsJoinEndsOfTheSameIdAndKind) {
 TEST_F(BuilderTest, MemoryEventsKnowTheOpenSlice) {
   shard.Add(Slice("aten::empty", 0, 50));
   shard.Add(MemoryEventRow{.device = 0, .device_type = 1, .pid = 1, .tid = 1, .ts_ns = 1020, .bytes = 512});
-  shard.Add(MemoryEventRow{.device = 0, .device_type = 1, .action = MemoryAction::kFree, .pid = 1, .tid = 1, .ts_ns = 1090, .bytes = -512});
+  shard.Add(MemoryEventRow{
+      .device = 0, .device_type = 1, .action = MemoryAction::kFree, .pid = 1, .tid = 1, .ts_ns = 1090, .bytes = -512});
   const Trace trace = Finish();
   EXPECT_EQ(trace.memory_events.slice[0], SliceId(0));
   EXPECT_FALSE(trace.memory_events.slice[1].valid());
@@ -235,8 +240,11 @@ TEST(TraceBuilder, DoesNotDependOnWhoReadWhat) {
       auto& shard = *shards[(chunk % 2 == 0) != swapped ? 0 : 1];
       shard.BeginChunk(static_cast<uint64_t>(chunk));
       for (int i = 0; i < 2'000; ++i)
-        shard.Add(SliceRow{.name = shard.Text("op" + std::to_string((chunk * 7 + i) % 50)), .pid = 1, .tid = i % 3,
-                           .ts_ns = chunk * 100 + i % 17, .dur_ns = 5});
+        shard.Add(SliceRow{.name = shard.Text("op" + std::to_string((chunk * 7 + i) % 50)),
+                           .pid = 1,
+                           .tid = i % 3,
+                           .ts_ns = chunk * 100 + i % 17,
+                           .dur_ns = 5});
     }
     return std::move(builder).Finish(pool);
   };

@@ -17,31 +17,72 @@ inline constexpr std::array<std::string_view, 7> kSliceCategoryNames = {"operato
 
 // What a runtime or driver call does to the GPU, whoever's runtime it is. kNone: not such a call.
 enum class ApiKind : uint8_t {
-  kNone, kKernelLaunch, kGraphLaunch, kMemcpy, kMemset, kDeviceSync, kStreamSync, kEventSync, kStreamWait,
-  kBlockingMemcpy, kEventRecord, kEventQuery, kAlloc, kFree, kHostAlloc, kHostFree, kCompile, kOther
+  kNone,
+  kKernelLaunch,
+  kGraphLaunch,
+  kMemcpy,
+  kMemset,
+  kDeviceSync,
+  kStreamSync,
+  kEventSync,
+  kStreamWait,
+  kBlockingMemcpy,
+  kEventRecord,
+  kEventQuery,
+  kAlloc,
+  kFree,
+  kHostAlloc,
+  kHostFree,
+  kCompile,
+  kOther
 };
 inline constexpr std::array<std::string_view, 18> kApiKindNames = {
-    "none",          "kernel_launch", "graph_launch", "memcpy", "memset", "device_sync", "stream_sync", "event_sync", "stream_wait",
-    "blocking_memcpy", "event_record", "event_query", "alloc",  "free",   "host_alloc",  "host_free",   "compile",    "other"};
+    "none",        "kernel_launch", "graph_launch", "memcpy",          "memset",       "device_sync",
+    "stream_sync", "event_sync",    "stream_wait",  "blocking_memcpy", "event_record", "event_query",
+    "alloc",       "free",          "host_alloc",   "host_free",       "compile",      "other"};
 
 enum class GpuOpKind : uint8_t { kKernel, kMemcpy, kMemset };
 inline constexpr std::array<std::string_view, 3> kGpuOpKindNames = {"kernel", "memcpy", "memset"};
 
-enum class GpuOpClass : uint8_t { kGemm, kConv, kAttention, kNorm, kPointwise, kReduce, kOptimizer, kCommunication, kCopy, kOther };
-inline constexpr std::array<std::string_view, 10> kGpuOpClassNames = {"gemm",   "conv",      "attention",     "norm", "pointwise",
-                                                                      "reduce", "optimizer", "communication", "copy", "other"};
+enum class GpuOpClass : uint8_t {
+  kGemm,
+  kConv,
+  kAttention,
+  kNorm,
+  kPointwise,
+  kReduce,
+  kOptimizer,
+  kCommunication,
+  kCopy,
+  kOther
+};
+inline constexpr std::array<std::string_view, 10> kGpuOpClassNames = {
+    "gemm", "conv", "attention", "norm", "pointwise", "reduce", "optimizer", "communication", "copy", "other"};
 
 // Direction and host memory of a copy, as far as the recorder said.
-enum class CopyKind : uint8_t { kNone, kHtoDPageable, kHtoDPinned, kHtoD, kDtoHPageable, kDtoHPinned, kDtoH, kDtoD, kPtoP, kHtoH, kOther };
-inline constexpr std::array<std::string_view, 11> kCopyKindNames = {"",     "h2d_pageable", "h2d_pinned", "h2d",  "d2h_pageable", "d2h_pinned",
-                                                                    "d2h", "d2d",          "p2p",        "h2h", "other"};
+enum class CopyKind : uint8_t {
+  kNone,
+  kHtoDPageable,
+  kHtoDPinned,
+  kHtoD,
+  kDtoHPageable,
+  kDtoHPinned,
+  kDtoH,
+  kDtoD,
+  kPtoP,
+  kHtoH,
+  kOther
+};
+inline constexpr std::array<std::string_view, 11> kCopyKindNames = {
+    "", "h2d_pageable", "h2d_pinned", "h2d", "d2h_pageable", "d2h_pinned", "d2h", "d2d", "p2p", "h2h", "other"};
 
 // Does a kernel's name say it runs on matrix units (tensor cores, matrix cores)?
 enum class MatrixUnit : uint8_t { kUnknown, kNo, kYes };
 inline constexpr std::array<std::string_view, 3> kMatrixUnitNames = {"unknown", "no", "yes"};
 
 enum class SyncKind : uint8_t { kDevice, kStream, kEvent, kStreamWait, kImplicit };
-inline constexpr std::array<std::string_view, 5> kSyncKindNames = {"device", "stream", "event", "stream_wait", "implicit"};
+inline constexpr std::array<std::string_view, 5> kSyncKindNames = {"device", "stream", "event", "stream_wait",
+                                                                   "implicit"};
 
 enum class StepSource : uint8_t { kProfiler, kAnnotation, kAgent, kInferred };
 inline constexpr std::array<std::string_view, 4> kStepSourceNames = {"profiler", "annotation", "agent", "inferred"};
@@ -53,7 +94,8 @@ enum class Vendor : uint8_t { kNvidia, kAmd, kOther };
 inline constexpr std::array<std::string_view, 3> kVendorNames = {"nvidia", "amd", "other"};
 
 enum class MemoryAction : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOom };
-inline constexpr std::array<std::string_view, 5> kMemoryActionNames = {"alloc", "free", "segment_alloc", "segment_free", "oom"};
+inline constexpr std::array<std::string_view, 5> kMemoryActionNames = {"alloc", "free", "segment_alloc", "segment_free",
+                                                                       "oom"};
 
 enum class Severity : uint8_t { kInfo, kLoss, kError };
 inline constexpr std::array<std::string_view, 3> kSeverityNames = {"info", "loss", "error"};
@@ -86,7 +128,8 @@ constexpr bool IsLaunch(ApiKind v) {
 }
 // Does the call block the host thread until GPU work is done?
 constexpr bool IsBlockingSync(ApiKind v) {
-  return v == ApiKind::kDeviceSync || v == ApiKind::kStreamSync || v == ApiKind::kEventSync || v == ApiKind::kBlockingMemcpy;
+  return v == ApiKind::kDeviceSync || v == ApiKind::kStreamSync || v == ApiKind::kEventSync ||
+         v == ApiKind::kBlockingMemcpy;
 }
 
 }  // namespace gapless

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TraceBuilder::Finish: merges the shards (merge.h), fills the tables about the recording, and derives what follows (derive.h).
+// TraceBuilder::Finish: merges the shards (merge.h), fills the tables about the recording, and derives what follows
+// (derive.h).
 #include <algorithm>
 
 #include "trace/derive.h"
@@ -12,7 +13,9 @@ using merging::ColumnFrom;
 
 void FillDevices(Trace& trace, const std::vector<DeviceRow>& rows) {
   DeviceTable& out = trace.devices;
-  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const DeviceRow& row) { return row.*member; }); };
+  const auto get = [&](auto member) {
+    return ColumnFrom(rows, [member](const DeviceRow& row) { return row.*member; });
+  };
   const auto text = [&](auto member) {
     return ColumnFrom(rows, [&trace, member](const DeviceRow& row) { return trace.strings.Intern(row.*member); });
   };
@@ -29,8 +32,11 @@ void MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
   std::sort(seen.begin(), seen.end());
   seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
   for (const int32_t device : seen) rows.push_back({.device = device});
-  std::stable_sort(rows.begin(), rows.end(), [](const DeviceRow& a, const DeviceRow& b) { return a.device < b.device; });
-  rows.erase(std::unique(rows.begin(), rows.end(), [](const DeviceRow& a, const DeviceRow& b) { return a.device == b.device; }), rows.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const DeviceRow& a, const DeviceRow& b) { return a.device < b.device; });
+  rows.erase(std::unique(rows.begin(), rows.end(),
+                         [](const DeviceRow& a, const DeviceRow& b) { return a.device == b.device; }),
+             rows.end());
   FillDevices(trace, rows);
 }
 
@@ -72,13 +78,20 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   MergeDevices(trace, std::move(impl_->devices));
   std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
   trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
-  trace.environment.value = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.second); });
-  Count("overlapping_slices", Severity::kInfo, counts.overlapping_slices, kAbsent, "host slices of one thread overlap without nesting; all are kept");
-  Count("unlinked_gpu_ops", Severity::kInfo, counts.unlinked_gpu_ops, kAbsent, "GPU operations whose launch was not recorded");
-  Count("duplicate_correlations", Severity::kInfo, counts.duplicate_correlations, kAbsent, "launches share a correlation id; the latest before the operation was taken");
-  Count("unmatched_flow_ends", Severity::kInfo, counts.unmatched_flow_ends, kAbsent, "arrows with only one end recorded");
-  Count("distant_rows", Severity::kLoss, merger.distant_rows(), kAbsent, "events more than a month away from the others were left out");
-  Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent, "steps that overlap an earlier one were left out");
+  trace.environment.value =
+      ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.second); });
+  Count("overlapping_slices", Severity::kInfo, counts.overlapping_slices, kAbsent,
+        "host slices of one thread overlap without nesting; all are kept");
+  Count("unlinked_gpu_ops", Severity::kInfo, counts.unlinked_gpu_ops, kAbsent,
+        "GPU operations whose launch was not recorded");
+  Count("duplicate_correlations", Severity::kInfo, counts.duplicate_correlations, kAbsent,
+        "launches share a correlation id; the latest before the operation was taken");
+  Count("unmatched_flow_ends", Severity::kInfo, counts.unmatched_flow_ends, kAbsent,
+        "arrows with only one end recorded");
+  Count("distant_rows", Severity::kLoss, merger.distant_rows(), kAbsent,
+        "events more than a month away from the others were left out");
+  Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent,
+        "steps that overlap an earlier one were left out");
   FillStats(trace, impl_->stats);
   return trace;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed ids and the values that mean "absent". Absent is never 0: an int64 is kAbsent, an int32 kAbsent32, a row kNoRow,
-// a float NaN, a text StringId::kNone.
+// Typed ids and the values that mean "absent". Absent is never 0: an int64 is kAbsent, an int32 kAbsent32, a row
+// kNoRow, a float NaN, a text StringId::kNone.
 #pragma once
 
 #include <cstdint>

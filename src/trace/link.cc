@@ -18,7 +18,8 @@ std::vector<uint32_t> Where(size_t rows, auto keep) {
   return found;
 }
 
-// For every row of `ops` (ordered by key) calls link(op, candidates): the rows of `hosts` with the same key, in time order.
+// For every row of `ops` (ordered by key) calls link(op, candidates): the rows of `hosts` with the same key, in time
+// order.
 void MergeJoin(std::vector<uint32_t>& hosts, const Column<int64_t>& host_key, std::vector<uint32_t>& ops,
                const Column<int64_t>& op_key, auto link) {
   StableOrder(hosts, [&](uint32_t row) { return SortKey{host_key[row], 0}; });
@@ -49,18 +50,20 @@ void LinkByCorrelation(Trace& trace, DeriveCounts& counts) {
   const SliceTable& slices = trace.slices;
   GpuOpTable& ops = trace.gpu_ops;
   SliceId* launch = ops.launch.mutable_data();
-  auto launches = Where(slices.size(), [&](uint32_t row) { return slices.correlation[row] != kAbsent && IsLaunch(slices.api[row]); });
+  auto launches = Where(slices.size(),
+                        [&](uint32_t row) { return slices.correlation[row] != kAbsent && IsLaunch(slices.api[row]); });
   auto wanting = Where(ops.size(), [&](uint32_t row) { return ops.correlation[row] != kAbsent; });
-  MergeJoin(launches, slices.correlation, wanting, ops.correlation, [&](uint32_t op, std::span<const uint32_t> candidates) {
-    launch[op] = Latest(slices, candidates, ops.ts_ns[op]);
-    counts.unlinked_gpu_ops += candidates.empty();
-  });
+  MergeJoin(launches, slices.correlation, wanting, ops.correlation,
+            [&](uint32_t op, std::span<const uint32_t> candidates) {
+              launch[op] = Latest(slices, candidates, ops.ts_ns[op]);
+              counts.unlinked_gpu_ops += candidates.empty();
+            });
   for (size_t i = 1; i < launches.size(); ++i)
     counts.duplicate_correlations += slices.correlation[launches[i]] == slices.correlation[launches[i - 1]];
 }
 
-// Operators around the launches; where the launch is outside all operators (or missing) the recorder's external id, which
-// names an operator, decides.
+// Operators around the launches; where the launch is outside all operators (or missing) the recorder's external id,
+// which names an operator, decides.
 void LinkOperators(Trace& trace) {
   const SliceTable& slices = trace.slices;
   GpuOpTable& ops = trace.gpu_ops;
@@ -74,9 +77,10 @@ void LinkOperators(Trace& trace) {
   auto operators = Where(slices.size(), [&](uint32_t row) {
     return slices.external_id[row] != kAbsent && slices.category[row] == SliceCategory::kOperator;
   });
-  MergeJoin(operators, slices.external_id, wanting, ops.external_id, [&](uint32_t op, std::span<const uint32_t> candidates) {
-    op_of[op] = Latest(slices, candidates, ops.ts_ns[op]);
-  });
+  MergeJoin(operators, slices.external_id, wanting, ops.external_id,
+            [&](uint32_t op, std::span<const uint32_t> candidates) {
+              op_of[op] = Latest(slices, candidates, ops.ts_ns[op]);
+            });
 }
 
 }  // namespace

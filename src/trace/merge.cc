@@ -2,10 +2,12 @@
 // TraceBuilder::Finish: from the shards of several threads to one sorted trace.
 //
 // 1. Texts of all shards become one pool, in alphabetical order, so that ids do not depend on who read what.
-// 2. A row is named by (segment, place in segment), with the segments of all shards numbered through. The rows in file order
+// 2. A row is named by (segment, place in segment), with the segments of all shards numbered through. The rows in file
+// order
 //    are ordered by time.
 //    Meanwhile other threads do the same for the smaller tables.
-// 3. Each column is gathered in that order into its final place and its segments are freed at once. So the peak is the columns
+// 3. Each column is gathered in that order into its final place and its segments are freed at once. So the peak is the
+// columns
 //    plus the order plus one column per thread, never two copies of the table.
 // 4. What follows from the rows is derived (derive.h).
 #include "trace/merge.h"
@@ -71,7 +73,9 @@ void Merger::MergeTexts() {
 void Merger::MergeThreads(const TraceBuilder::Impl& impl) {
   std::vector<ThreadKey> keys;
   for (const auto& shard : shards_) keys.insert(keys.end(), shard->impl->threads.begin(), shard->impl->threads.end());
-  const auto less = [](const ThreadKey& a, const ThreadKey& b) { return a.pid != b.pid ? a.pid < b.pid : a.tid < b.tid; };
+  const auto less = [](const ThreadKey& a, const ThreadKey& b) {
+    return a.pid != b.pid ? a.pid < b.pid : a.tid < b.tid;
+  };
   std::sort(keys.begin(), keys.end(), less);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   for (const auto& shard : shards_) {
@@ -91,7 +95,8 @@ void Merger::MergeThreads(const TraceBuilder::Impl& impl) {
   });
 }
 
-// The median time of up to 64 k slices and GPU operations spread over the input (of the other rows, when there are neither).
+// The median time of up to 64 k slices and GPU operations spread over the input (of the other rows, when there are
+// neither).
 int64_t Merger::TypicalTime() const {
   constexpr size_t kSamples = size_t{1} << 16;
   std::vector<int64_t> times;
@@ -112,9 +117,9 @@ int64_t Merger::TypicalTime() const {
   return *middle;
 }
 
-// The zero is the first slice or GPU operation; only a trace without either counts from its other rows. A time that is a month
-// away from the typical one is a recorder's slip (an uninitialised clock, a marker at the end of all days): such rows would
-// stretch the trace over years, so they are left out and counted.
+// The zero is the first slice or GPU operation; only a trace without either counts from its other rows. A time that is
+// a month away from the typical one is a recorder's slip (an uninitialised clock, a marker at the end of all days):
+// such rows would stretch the trace over years, so they are left out and counted.
 void Merger::FindOrigin() {
   constexpr int64_t kMonthNs = int64_t{30} * 86'400 * 1'000'000'000;
   const int64_t typical = TypicalTime();
@@ -150,11 +155,13 @@ bool Merger::Rebase(int64_t& ts_ns) {
 }
 
 template <class T>
-std::function<void()> Merger::GatherTask(Segments<T> SliceStore::* from, Column<T>& to, std::function<T(T, uint32_t)> map) {
+std::function<void()> Merger::GatherTask(Segments<T> SliceStore::*from, Column<T>& to,
+                                         std::function<T(T, uint32_t)> map) {
   return [this, from, &to, map = std::move(map)] {
     std::vector<const T*> segments;
     for (const auto& shard : shards_)
-      for (size_t i = 0; i < (shard->impl->slices.*from).segments(); ++i) segments.push_back((shard->impl->slices.*from).Data(i));
+      for (size_t i = 0; i < (shard->impl->slices.*from).segments(); ++i)
+        segments.push_back((shard->impl->slices.*from).Data(i));
     to = Column<T>::OfSize(slice_order_.size());
     T* out = to.mutable_data();
     if (map == nullptr) {
@@ -185,9 +192,11 @@ void Merger::OrderSlices() {
   for (const auto& shard : shards_) rows += shard->impl->slices.rows;
   slice_order_.reserve(rows);
   for (const Piece& piece : PiecesInFileOrder(shards_, kSliceList))
-    for (uint32_t row = piece.begin; row < piece.end; ++row) slice_order_.push_back((first_segment[piece.shard] << kSegmentBits) + row);
+    for (uint32_t row = piece.begin; row < piece.end; ++row)
+      slice_order_.push_back((first_segment[piece.shard] << kSegmentBits) + row);
   const auto start_of = [&](uint32_t source) { return starts[source >> kSegmentBits][source & kSegmentMask]; };
-  distant_rows_ += static_cast<int64_t>(std::erase_if(slice_order_, [&](uint32_t source) { return !IsNear(start_of(source)); }));
+  distant_rows_ +=
+      static_cast<int64_t>(std::erase_if(slice_order_, [&](uint32_t source) { return !IsNear(start_of(source)); }));
   StableOrder(slice_order_, [&](uint32_t source) {
     const size_t segment = source >> kSegmentBits, at = source & kSegmentMask;
     return SortKey{starts[segment][at], -lengths[segment][at]};
@@ -197,13 +206,15 @@ void Merger::OrderSlices() {
 void Merger::GatherSlices(Tasks& tasks) {
   SliceTable& out = trace_.slices;
   const auto text = [this](StringId id, uint32_t shard) { return Text(id, shard); };
-  tasks.push_back(GatherTask<int64_t>(&SliceStore::ts_ns, out.ts_ns, [this](int64_t ts, uint32_t) { return ts - origin_; }));
+  tasks.push_back(
+      GatherTask<int64_t>(&SliceStore::ts_ns, out.ts_ns, [this](int64_t ts, uint32_t) { return ts - origin_; }));
   tasks.push_back(GatherTask<int64_t>(&SliceStore::dur_ns, out.dur_ns));
   tasks.push_back(GatherTask<StringId>(&SliceStore::name, out.name, text));
   tasks.push_back(GatherTask<SliceCategory>(&SliceStore::category, out.category));
   tasks.push_back(GatherTask<ApiKind>(&SliceStore::api, out.api));
-  tasks.push_back(GatherTask<uint32_t>(&SliceStore::thread, slice_threads_,
-                                       [this](uint32_t local, uint32_t shard) { return thread_ids_[shard][local].value; }));
+  tasks.push_back(GatherTask<uint32_t>(&SliceStore::thread, slice_threads_, [this](uint32_t local, uint32_t shard) {
+    return thread_ids_[shard][local].value;
+  }));
   tasks.push_back(GatherTask<int64_t>(&SliceStore::external_id, out.external_id));
   tasks.push_back(GatherTask<int64_t>(&SliceStore::correlation, out.correlation));
   tasks.push_back(GatherTask<int64_t>(&SliceStore::sequence, out.sequence));
@@ -229,12 +240,16 @@ void Merger::OrderGpuOps() {
   std::vector<std::pair<uint32_t, uint32_t>> sources;
   for (const Piece& piece : PiecesInFileOrder(shards_, kGpuOpList))
     for (uint32_t row = piece.begin; row < piece.end; ++row) {
-      if (IsNear(shards_[piece.shard]->impl->gpu_ops[row].ts_ns)) sources.emplace_back(piece.shard, row);
-      else ++distant_rows_;
+      if (IsNear(shards_[piece.shard]->impl->gpu_ops[row].ts_ns))
+        sources.emplace_back(piece.shard, row);
+      else
+        ++distant_rows_;
     }
   std::vector<uint32_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
-  StableOrder(order, [&](uint32_t i) { return SortKey{shards_[sources[i].first]->impl->gpu_ops[sources[i].second].ts_ns, 0}; });
+  StableOrder(order, [&](uint32_t i) {
+    return SortKey{shards_[sources[i].first]->impl->gpu_ops[sources[i].second].ts_ns, 0};
+  });
   gpu_op_order_.reserve(sources.size());
   for (const uint32_t i : order) gpu_op_order_.push_back(sources[i]);
 }
@@ -243,20 +258,27 @@ void Merger::GatherGpuOps(Tasks& tasks) {
   GpuOpTable& out = trace_.gpu_ops;
   const auto add = [&](auto& column, auto member) {
     tasks.push_back([this, &column, member] {
-      column = ColumnFrom(gpu_op_order_, [&](const auto& at) { return shards_[at.first]->impl->gpu_ops[at.second].*member; });
+      column = ColumnFrom(gpu_op_order_,
+                          [&](const auto& at) { return shards_[at.first]->impl->gpu_ops[at.second].*member; });
     });
   };
   tasks.push_back([this, &out] {
-    out.name = ColumnFrom(gpu_op_order_, [&](const auto& at) { return Text(shards_[at.first]->impl->gpu_ops[at.second].name, at.first); });
-    out.ts_ns = ColumnFrom(gpu_op_order_, [&](const auto& at) { return shards_[at.first]->impl->gpu_ops[at.second].ts_ns - origin_; });
+    out.name = ColumnFrom(gpu_op_order_, [&](const auto& at) {
+      return Text(shards_[at.first]->impl->gpu_ops[at.second].name, at.first);
+    });
+    out.ts_ns = ColumnFrom(gpu_op_order_,
+                           [&](const auto& at) { return shards_[at.first]->impl->gpu_ops[at.second].ts_ns - origin_; });
   });
   add(out.kind, &GpuOpRow::kind), add(out.op_class, &GpuOpRow::op_class), add(out.matrix_unit, &GpuOpRow::matrix_unit);
   add(out.copy_kind, &GpuOpRow::copy_kind), add(out.device, &GpuOpRow::device), add(out.context, &GpuOpRow::context);
   add(out.stream, &GpuOpRow::stream), add(out.dur_ns, &GpuOpRow::dur_ns), add(out.correlation, &GpuOpRow::correlation);
-  add(out.external_id, &GpuOpRow::external_id), add(out.graph_id, &GpuOpRow::graph_id), add(out.bytes, &GpuOpRow::bytes);
-  add(out.bandwidth_gbps, &GpuOpRow::bandwidth_gbps), add(out.grid_x, &GpuOpRow::grid_x), add(out.grid_y, &GpuOpRow::grid_y);
+  add(out.external_id, &GpuOpRow::external_id), add(out.graph_id, &GpuOpRow::graph_id),
+      add(out.bytes, &GpuOpRow::bytes);
+  add(out.bandwidth_gbps, &GpuOpRow::bandwidth_gbps), add(out.grid_x, &GpuOpRow::grid_x),
+      add(out.grid_y, &GpuOpRow::grid_y);
   add(out.grid_z, &GpuOpRow::grid_z), add(out.block_x, &GpuOpRow::block_x), add(out.block_y, &GpuOpRow::block_y);
-  add(out.block_z, &GpuOpRow::block_z), add(out.registers, &GpuOpRow::registers), add(out.shared_bytes, &GpuOpRow::shared_bytes);
+  add(out.block_z, &GpuOpRow::block_z), add(out.registers, &GpuOpRow::registers),
+      add(out.shared_bytes, &GpuOpRow::shared_bytes);
   add(out.occupancy_pct, &GpuOpRow::occupancy_pct), add(out.blocks_per_sm, &GpuOpRow::blocks_per_sm);
   add(out.warps_per_sm, &GpuOpRow::warps_per_sm);
 }
@@ -274,8 +296,8 @@ void Merger::Merge(const TraceBuilder::Impl& impl) {
   MergeTexts();
   MergeThreads(impl);
   FindOrigin();
-  InParallel({[this] { OrderSlices(); }, [this] { OrderGpuOps(); }, [this] { MergeFlows(); }, [this] { MergeMemoryEvents(); },
-              [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); }});
+  InParallel({[this] { OrderSlices(); }, [this] { OrderGpuOps(); }, [this] { MergeFlows(); },
+              [this] { MergeMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); }});
   Tasks gather;
   GatherSlices(gather);
   GatherGpuOps(gather);

@@ -28,7 +28,7 @@ std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list);
 // All rows of a small list in file order, then by time. Frees the shards' copies.
 // `adjust` turns a row's texts and times into the trace's, or returns false: the row is left out.
 template <class Row, class RowTime>
-std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Shard::Impl::* member, RowTime time,
+std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Shard::Impl::*member, RowTime time,
                           const std::function<bool(Row&, uint32_t shard)>& adjust) {
   std::vector<Row> rows;
   size_t count = 0;
@@ -90,7 +90,8 @@ class Merger {
   void MergeMemoryEvents();
   void MergeFlows();
   template <class T>
-  std::function<void()> GatherTask(Segments<T> SliceStore::*from, Column<T>& to, std::function<T(T, uint32_t)> map = nullptr);
+  std::function<void()> GatherTask(Segments<T> SliceStore::*from, Column<T>& to,
+                                   std::function<T(T, uint32_t)> map = nullptr);
 
   Shards& shards_;
   Trace& trace_;

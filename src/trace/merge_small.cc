@@ -24,7 +24,8 @@ SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
   for (; at != slices.ts_ns.end() && *at == row.ts_ns; ++at) {
     const auto i = static_cast<size_t>(at - slices.ts_ns.begin());
     const uint32_t thread = slices.thread[i].value;
-    if (slices.name[i] == row.name && trace.threads.pid[thread] == row.pid && trace.threads.tid[thread] == row.tid) return SliceId(i);
+    if (slices.name[i] == row.name && trace.threads.pid[thread] == row.pid && trace.threads.tid[thread] == row.tid)
+      return SliceId(i);
   }
   return {};
 }
@@ -41,18 +42,20 @@ void Merger::MergeCollectives() {
         return Rebase(row.ts_ns);
       });
   CollectiveTable& out = trace_.collectives;
-  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const CollectiveRow& row) { return row.*member; }); };
+  const auto get = [&](auto member) {
+    return ColumnFrom(rows, [member](const CollectiveRow& row) { return row.*member; });
+  };
   out.name = get(&CollectiveRow::name), out.kind = get(&CollectiveRow::kind), out.group = get(&CollectiveRow::group);
-  out.dtype = get(&CollectiveRow::dtype), out.device = get(&CollectiveRow::device), out.stream = get(&CollectiveRow::stream);
+  out.dtype = get(&CollectiveRow::dtype), out.device = get(&CollectiveRow::device),
+  out.stream = get(&CollectiveRow::stream);
   out.group_size = get(&CollectiveRow::group_size), out.in_elements = get(&CollectiveRow::in_elements);
   out.out_elements = get(&CollectiveRow::out_elements), out.bytes = get(&CollectiveRow::bytes);
   out.ts_ns = get(&CollectiveRow::ts_ns), out.dur_ns = get(&CollectiveRow::dur_ns);
   out.gpu_op = ColumnFrom(rows, [&](const CollectiveRow& row) {
     return row.device == kAbsent32 ? GpuOpId() : FindGpuOp(trace.gpu_ops, row);
   });
-  out.slice = ColumnFrom(rows, [&](const CollectiveRow& row) {
-    return row.device == kAbsent32 ? FindSlice(trace, row) : SliceId();
-  });
+  out.slice = ColumnFrom(
+      rows, [&](const CollectiveRow& row) { return row.device == kAbsent32 ? FindSlice(trace, row) : SliceId(); });
   std::map<StringId, int64_t> next;  // ordinal within each group
   out.sequence = ColumnFrom(rows, [&](const CollectiveRow& row) { return next[row.group]++; });
 }
@@ -64,9 +67,12 @@ void Merger::MergeGpuAnnotations() {
         row.name = Text(row.name, shard);
         return Rebase(row.ts_ns);
       });
-  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const GpuAnnotationRow& row) { return row.*member; }); };
+  const auto get = [&](auto member) {
+    return ColumnFrom(rows, [member](const GpuAnnotationRow& row) { return row.*member; });
+  };
   GpuAnnotationTable& out = trace_.gpu_annotations;
-  out.name = get(&GpuAnnotationRow::name), out.device = get(&GpuAnnotationRow::device), out.stream = get(&GpuAnnotationRow::stream);
+  out.name = get(&GpuAnnotationRow::name), out.device = get(&GpuAnnotationRow::device),
+  out.stream = get(&GpuAnnotationRow::stream);
   out.ts_ns = get(&GpuAnnotationRow::ts_ns), out.dur_ns = get(&GpuAnnotationRow::dur_ns);
 }
 
@@ -75,9 +81,11 @@ void Merger::MergeCounters() {
       shards_, kCounterList, &Shard::Impl::counters, [](const CounterRow& row) { return row.ts_ns; },
       [this](CounterRow& row, uint32_t shard) {
         row.name = Text(row.name, shard), row.unit = Text(row.unit, shard);
-          return Rebase(row.ts_ns);
+        return Rebase(row.ts_ns);
       });
-  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const CounterRow& row) { return row.*member; }); };
+  const auto get = [&](auto member) {
+    return ColumnFrom(rows, [member](const CounterRow& row) { return row.*member; });
+  };
   CounterTable& out = trace_.counters;
   out.name = get(&CounterRow::name), out.device = get(&CounterRow::device), out.ts_ns = get(&CounterRow::ts_ns);
   out.value = get(&CounterRow::value), out.unit = get(&CounterRow::unit);
@@ -90,10 +98,13 @@ void Merger::MergeMemoryEvents() {
         row.thread = thread_ids_[shard][row.thread].value;
         return Rebase(row.event.ts_ns);
       });
-  const auto get = [&](auto member) { return ColumnFrom(rows, [member](const MemoryRow& row) { return row.event.*member; }); };
+  const auto get = [&](auto member) {
+    return ColumnFrom(rows, [member](const MemoryRow& row) { return row.event.*member; });
+  };
   MemoryEventTable& out = trace_.memory_events;
   out.device = get(&MemoryEventRow::device), out.device_type = get(&MemoryEventRow::device_type);
-  out.action = get(&MemoryEventRow::action), out.ts_ns = get(&MemoryEventRow::ts_ns), out.bytes = get(&MemoryEventRow::bytes);
+  out.action = get(&MemoryEventRow::action), out.ts_ns = get(&MemoryEventRow::ts_ns),
+  out.bytes = get(&MemoryEventRow::bytes);
   out.address = get(&MemoryEventRow::address), out.total_allocated = get(&MemoryEventRow::total_allocated);
   out.total_reserved = get(&MemoryEventRow::total_reserved);
   out.thread = ColumnFrom(rows, [](const MemoryRow& row) { return ThreadId(row.thread); });
@@ -102,8 +113,9 @@ void Merger::MergeMemoryEvents() {
 
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
 void Merger::MergeFlows() {
-  auto ends = TakeRows<FlowEndRow>(shards_, kFlowList, &Shard::Impl::flows, [](const FlowEndRow&) { return 0; },
-                                   [this](FlowEndRow& row, uint32_t) { return Rebase(row.ts_ns); });
+  auto ends = TakeRows<FlowEndRow>(
+      shards_, kFlowList, &Shard::Impl::flows, [](const FlowEndRow&) { return 0; },
+      [this](FlowEndRow& row, uint32_t) { return Rebase(row.ts_ns); });
   std::vector<uint32_t> order(ends.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   StableOrder(order, [&](uint32_t i) { return SortKey{ends[i].id, ends[i].ts_ns * 2 + (ends[i].start ? 0 : 1)}; });
@@ -143,13 +155,15 @@ void Merger::MergeFlows() {
 }
 
 std::vector<SyncRow> Merger::TakeSyncs() {
-  return TakeRows<SyncRow>(shards_, kSyncList, &Shard::Impl::syncs, [](const SyncRow& row) { return row.ts_ns; },
-                           [this](SyncRow& row, uint32_t) { return Rebase(row.ts_ns); });
+  return TakeRows<SyncRow>(
+      shards_, kSyncList, &Shard::Impl::syncs, [](const SyncRow& row) { return row.ts_ns; },
+      [this](SyncRow& row, uint32_t) { return Rebase(row.ts_ns); });
 }
 
 std::vector<StepRow> Merger::TakeSteps() {
-  return TakeRows<StepRow>(shards_, kStepList, &Shard::Impl::steps, [](const StepRow& row) { return row.ts_ns; },
-                           [this](StepRow& row, uint32_t shard) {
+  return TakeRows<StepRow>(
+      shards_, kStepList, &Shard::Impl::steps, [](const StepRow& row) { return row.ts_ns; },
+      [this](StepRow& row, uint32_t shard) {
         row.name = Text(row.name, shard);
         return Rebase(row.ts_ns);
       });

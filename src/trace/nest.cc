@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep over the slices in time order with a stack per thread. A slice's parent is the innermost slice of its thread that
-// contains it. Recorders round start and duration separately, so a child may seem to outlive its parent by up to a
-// microsecond; that still counts as contained. Of two slices that overlap by more, the earlier one leaves the stack: what
-// starts inside both hangs under the later. So ends fall from bottom to top of a stack, and every slice is pushed and popped
-// once, however hostile the input.
+// One sweep over the slices in time order with a stack per thread. A slice's parent is the innermost slice of its
+// thread that contains it. Recorders round start and duration separately, so a child may seem to outlive its parent by
+// up to a microsecond; that still counts as contained. Of two slices that overlap by more, the earlier one leaves the
+// stack: what starts inside both hangs under the later. So ends fall from bottom to top of a stack, and every slice is
+// pushed and popped once, however hostile the input.
 #include <algorithm>
 
 #include "trace/derive.h"
@@ -22,9 +22,15 @@ struct Open {
 class Nester {
  public:
   Nester(Trace& trace, DeriveCounts& counts)
-      : slices_(trace.slices), events_(trace.memory_events), counts_(counts), stacks_(trace.threads.size()),
-        self_(slices_.self_ns.mutable_data()), depth_(slices_.depth.mutable_data()), parent_(slices_.parent.mutable_data()),
-        line_(slices_.source_line.mutable_data()), event_slice_(events_.slice.mutable_data()) {}
+      : slices_(trace.slices),
+        events_(trace.memory_events),
+        counts_(counts),
+        stacks_(trace.threads.size()),
+        self_(slices_.self_ns.mutable_data()),
+        depth_(slices_.depth.mutable_data()),
+        parent_(slices_.parent.mutable_data()),
+        line_(slices_.source_line.mutable_data()),
+        event_slice_(events_.slice.mutable_data()) {}
 
   void Run() {
     size_t event = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // StableOrder: the order that sorts rows by a 64-bit key, as row numbers.
 //
-// Recordings come as a few interleaved runs that are nearly sorted by time, spread evenly over their range. So rows are dealt
-// into ~n/16 buckets by key in one pass and each bucket, a few rows, is sorted alone: about 20 ns a row against 150 for
-// sorting row numbers by comparison, and 4 bytes of extra memory a row. A bucket that stays large (outliers, bursts) is dealt
-// again over its own range; rows with equal keys end in a comparison sort. Worst case O(n log n).
+// Recordings come as a few interleaved runs that are nearly sorted by time, spread evenly over their range. So rows are
+// dealt into ~n/16 buckets by key in one pass and each bucket, a few rows, is sorted alone: about 20 ns a row against
+// 150 for sorting row numbers by comparison, and 4 bytes of extra memory a row. A bucket that stays large (outliers,
+// bursts) is dealt again over its own range; rows with equal keys end in a comparison sort. Worst case O(n log n).
 #pragma once
 
 #include <algorithm>

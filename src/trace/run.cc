@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How recordings of one job relate:
-// - the same process (rank and pid agree, and host where known): recordings that overlap in time by more than half of the
-//   shorter one describe the same thing, and only the one with the most rows is primary; otherwise they are two stretches of
-//   one execution, both primary.
+// - the same process (rank and pid agree, and host where known): recordings that overlap in time by more than half of
+// the
+//   shorter one describe the same thing, and only the one with the most rows is primary; otherwise they are two
+//   stretches of one execution, both primary.
 // - different processes with the same rank, or without ranks and apart in time: other executions of the program.
 // - different processes with different ranks, or without ranks but overlapping in time: parts of one execution.
 #include "trace/run.h"
@@ -42,15 +43,16 @@ bool Together(const Trace& a, const Trace& b) {
   return Overlap(SpanOf(a), SpanOf(b)) > 0;
 }
 
-bool MoreRows(const Trace& a, const Trace& b) { return a.slices.size() + a.gpu_ops.size() > b.slices.size() + b.gpu_ops.size(); }
+bool MoreRows(const Trace& a, const Trace& b) {
+  return a.slices.size() + a.gpu_ops.size() > b.slices.size() + b.gpu_ops.size();
+}
 
 // Each trace joins the first execution with all of whose traces it goes together.
 void AssignExecutions(std::vector<RunTrace>& traces) {
   std::vector<size_t> by_time(traces.size());
   for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
-  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
-    return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start;
-  });
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
   std::vector<std::vector<size_t>> executions;
   for (const size_t i : by_time) {
     size_t execution = 0;
@@ -105,7 +107,8 @@ Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
     return std::make_tuple(trace.info.rank, SpanOf(trace).start, trace.info.pid, std::string_view(trace.info.path));
   };
   std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
-  for (auto& trace : given) traces_.push_back({.trace = std::move(trace), .index = static_cast<int>(traces_.size()), .base = {}});
+  for (auto& trace : given)
+    traces_.push_back({.trace = std::move(trace), .index = static_cast<int>(traces_.size()), .base = {}});
   AssignExecutions(traces_);
   AssignRoles(traces_);
   AssignTimeAxis(traces_);

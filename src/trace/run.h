@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run: everything known about one job, as a list of traces with their roles, on one time axis.
 //
-// Several recordings of one thing must not be counted twice. For one execution, process and time span exactly one recording
-// is primary; the others are supplements. Executions are runs of the same program at other times; execution 0 is the first.
-// Analyses and the plain SQL tables see primary traces of execution 0 only: iterate over `primary()`.
+// Several recordings of one thing must not be counted twice. For one execution, process and time span exactly one
+// recording is primary; the others are supplements. Executions are runs of the same program at other times; execution 0
+// is the first. Analyses and the plain SQL tables see primary traces of execution 0 only: iterate over `primary()`.
 //
-// Row ids shown outside are unique per table over the run: base + row, with one base per trace and table (`IdBase`), in the
-// order of `traces`, which depends on the recordings only and not on the order in which they were read.
+// Row ids shown outside are unique per table over the run: base + row, with one base per trace and table (`IdBase`), in
+// the order of `traces`, which depends on the recordings only and not on the order in which they were read.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct IdBase {
 
 struct RunTrace {
   std::shared_ptr<const Trace> trace;
-  int index = 0;          // position in the run: the key `trace` of every table
+  int index = 0;  // position in the run: the key `trace` of every table
   Role role = Role::kPrimary;
   int execution = 0;
   int64_t ts_shift_ns = 0;  // run time = trace time + shift; run time 0 is the start of the execution's earliest trace
@@ -37,7 +37,8 @@ struct RunTrace {
 class Run {
  public:
   Run() = default;
-  // Orders the traces (by rank, start, pid, path), decides roles and executions, sets the common time axis and the id bases.
+  // Orders the traces (by rank, start, pid, path), decides roles and executions, sets the common time axis and the id
+  // bases.
   explicit Run(std::vector<std::shared_ptr<const Trace>> traces);
 
   std::span<const RunTrace> traces() const { return traces_; }

@@ -14,7 +14,8 @@ using Job = Run;  // inside a test, Run is the test's own method
 std::shared_ptr<const Trace> Recording(int64_t rank, int64_t pid, int64_t start, int rows, std::string path = "x") {
   TraceBuilder builder;
   auto& shard = builder.NewShard();
-  for (int i = 0; i < rows; ++i) shard.Add(SliceRow{.name = shard.Text("op"), .pid = pid, .tid = 1, .ts_ns = start + i * 10, .dur_ns = 10});
+  for (int i = 0; i < rows; ++i)
+    shard.Add(SliceRow{.name = shard.Text("op"), .pid = pid, .tid = 1, .ts_ns = start + i * 10, .dur_ns = 10});
   builder.info().rank = rank;
   builder.info().start_unix_ns = start;
   builder.info().path = std::move(path);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments<T>: a growing column in pieces of fixed length, each given back to the system on its own.
 //
-// A std::vector would copy while it grows and hold twice its size; here growing allocates one piece, and merging can free a
-// column as soon as it has been copied out. Several Segments of one table grow in step: the table keeps the row count.
+// A std::vector would copy while it grows and hold twice its size; here growing allocates one piece, and merging can
+// free a column as soon as it has been copied out. Several Segments of one table grow in step: the table keeps the row
+// count.
 #pragma once
 
 #include <cstddef>

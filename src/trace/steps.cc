@@ -45,8 +45,10 @@ int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
   const size_t n = kept.size();
   StepTable& steps = trace.steps;
   steps = {};
-  steps.number = Column<int64_t>::OfSize(n), steps.name = Column<StringId>::OfSize(n), steps.ts_ns = Column<int64_t>::OfSize(n);
-  steps.dur_ns = Column<int64_t>::OfSize(n), steps.gpu_start_ns = Column<int64_t>::OfSize(n), steps.gpu_end_ns = Column<int64_t>::OfSize(n);
+  steps.number = Column<int64_t>::OfSize(n), steps.name = Column<StringId>::OfSize(n),
+  steps.ts_ns = Column<int64_t>::OfSize(n);
+  steps.dur_ns = Column<int64_t>::OfSize(n), steps.gpu_start_ns = Column<int64_t>::OfSize(n),
+  steps.gpu_end_ns = Column<int64_t>::OfSize(n);
   steps.complete = Column<uint8_t>::OfSize(n), steps.source = Column<StepSource>::OfSize(n);
   for (size_t i = 0; i < n; ++i) {
     steps.number.mutable_data()[i] = kept[i].number;

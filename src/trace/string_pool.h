@@ -38,7 +38,8 @@ class StringPool {
   std::string_view Store(std::string_view text);
 
   std::vector<std::string_view> views_;
-  mutable std::vector<Slot> slots_;  // open addressing, power of two, at most half full; built on first need after FromViews
+  mutable std::vector<Slot>
+      slots_;  // open addressing, power of two, at most half full; built on first need after FromViews
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* free_ = nullptr;
   size_t left_ = 0;

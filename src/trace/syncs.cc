@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the sync table. A wait may be seen twice: as the host call that blocks and as the recorder's own row on the stream;
-// both carry the correlation of the call and become one row.
+// Builds the sync table. A wait may be seen twice: as the host call that blocks and as the recorder's own row on the
+// stream; both carry the correlation of the call and become one row.
 #include <algorithm>
 #include <unordered_map>
 
@@ -39,7 +39,8 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
     Wait wait{.slice = SliceId(row), .ts_ns = slices.ts_ns[row], .dur_ns = slices.dur_ns[row]};
     if (!SyncKindOf(slices.api[row], wait.kind)) continue;
     if (wait.kind != SyncKind::kStreamWait) wait.wait_ns = wait.dur_ns;
-    const auto match = slices.correlation[row] == kAbsent ? by_correlation.end() : by_correlation.find(slices.correlation[row]);
+    const auto match =
+        slices.correlation[row] == kAbsent ? by_correlation.end() : by_correlation.find(slices.correlation[row]);
     if (match != by_correlation.end() && !joined[match->second]) {
       const SyncRow& seen = recorded[match->second];
       joined[match->second] = true;
@@ -69,7 +70,8 @@ class Ends {
   GpuOpId Within(const Wait& wait) const {
     constexpr int kLookBack = 256;  // other streams' operations to skip
     const int64_t end = wait.ts_ns + wait.dur_ns;
-    auto at = std::upper_bound(order_.begin(), order_.end(), end, [&](int64_t ts, uint32_t row) { return ts < End(row); });
+    auto at =
+        std::upper_bound(order_.begin(), order_.end(), end, [&](int64_t ts, uint32_t row) { return ts < End(row); });
     for (int i = 0; i < kLookBack && at != order_.begin(); ++i) {
       const uint32_t row = *--at;
       if (End(row) < wait.ts_ns) return {};
@@ -87,7 +89,7 @@ class Ends {
 };
 
 template <class T>
-Column<T> Gather(const std::vector<Wait>& waits, T Wait::* member) {
+Column<T> Gather(const std::vector<Wait>& waits, T Wait::*member) {
   std::vector<T> values;
   values.reserve(waits.size());
   for (const Wait& wait : waits) values.push_back(wait.*member);

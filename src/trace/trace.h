@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trace: one process's recording by one profiler, as immutable columns. Plain data; vendor-free.
 //
-// Times are int64 nanoseconds counted from the trace's own zero, `info.origin_ns`, on the recorder's clock. Rows of a table
-// are named by typed ids (SliceId …) that are valid within this trace only; trace/run.h makes them unique over a run.
+// Times are int64 nanoseconds counted from the trace's own zero, `info.origin_ns`, on the recorder's clock. Rows of a
+// table are named by typed ids (SliceId …) that are valid within this trace only; trace/run.h makes them unique over a
+// run.
 #pragma once
 
 #include <string>
@@ -31,11 +32,11 @@ struct TraceInfo {
   std::string framework;
   int64_t rank = kAbsent;
   int64_t world_size = kAbsent;
-  int64_t pid = kAbsent;        // process with the most host slices
-  int64_t origin_ns = 0;        // the trace's zero on the recorder's clock
+  int64_t pid = kAbsent;            // process with the most host slices
+  int64_t origin_ns = 0;            // the trace's zero on the recorder's clock
   int64_t start_unix_ns = kAbsent;  // the trace's zero on the wall clock, when the recorder said
-  int64_t dur_ns = 0;           // from zero to the last end
-  int64_t event_count = 0;      // events in the file, of every kind
+  int64_t dur_ns = 0;               // from zero to the last end
+  int64_t event_count = 0;          // events in the file, of every kind
 };
 
 struct Trace {

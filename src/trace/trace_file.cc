@@ -37,7 +37,8 @@ struct Block {
 std::string InfoText(const TraceInfo& info) {
   std::string text;
   for (const std::string* field : {&info.path, &info.format, &info.host, &info.framework}) text += *field + '\0';
-  for (const int64_t number : {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count})
+  for (const int64_t number :
+       {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count})
     text += StrCat(number, '\0');
   return text;
 }
@@ -47,7 +48,8 @@ bool ParseInfo(std::string_view text, TraceInfo& info) {
   if (fields.size() != 12) return false;
   size_t at = 0;
   for (std::string* field : {&info.path, &info.format, &info.host, &info.framework}) *field = fields[at++];
-  for (int64_t* number : {&info.rank, &info.world_size, &info.pid, &info.origin_ns, &info.start_unix_ns, &info.dur_ns, &info.event_count}) {
+  for (int64_t* number : {&info.rank, &info.world_size, &info.pid, &info.origin_ns, &info.start_unix_ns, &info.dur_ns,
+                          &info.event_count}) {
     const std::string_view field = fields[at++];
     if (std::from_chars(field.data(), field.data() + field.size(), *number).ec != std::errc()) return false;
   }
@@ -59,7 +61,7 @@ class Mapping {
   static Result<std::shared_ptr<Mapping>> Open(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path);
-    struct stat info{};
+    struct stat info {};
     void* at = fstat(fd, &info) == 0 && info.st_size > 0
                    ? mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
                    : MAP_FAILED;
@@ -104,10 +106,12 @@ bool Fits(const Column<StringId>& column, const Limits& limits) {
 }
 
 bool IdsFit(const Trace& trace) {
-  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(), trace.strings.size()};
+  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(),
+                      trace.strings.size()};
   bool fit = true;
   Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
-    std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) { fit = fit && Fits(column, limits); });
+    std::decay_t<decltype(table)>::Visit(
+        table, [&](std::string_view, const auto& column) { fit = fit && Fits(column, limits); });
   });
   // Parents come before their children, so that walking up ends.
   for (size_t row = 0; fit && row < trace.slices.size(); ++row)
@@ -200,7 +204,8 @@ namespace {
 // Hands out the blocks of a mapped file in order; `good` turns false on the first that does not fit.
 class BlockReader {
  public:
-  BlockReader(std::shared_ptr<Mapping> mapping, std::vector<Entry> entries) : mapping_(std::move(mapping)), entries_(std::move(entries)) {}
+  BlockReader(std::shared_ptr<Mapping> mapping, std::vector<Entry> entries)
+      : mapping_(std::move(mapping)), entries_(std::move(entries)) {}
   template <class T>
   std::span<const T> Next() {
     if (next_ >= entries_.size()) return good = false, std::span<const T>();

@@ -19,9 +19,20 @@ Trace Sample() {
   builder.info().path = "a/b.json";
   builder.info().rank = 3;
   for (int64_t i = 0; i < 200; ++i) {
-    shard.Add(SliceRow{.name = shard.Text("op " + std::to_string(i)), .category = SliceCategory::kOperator, .pid = 1, .tid = 1, .ts_ns = i * 10, .dur_ns = 9});
-    shard.Add(SliceRow{.name = shard.Text("launch"), .category = SliceCategory::kRuntime, .api = ApiKind::kKernelLaunch, .pid = 1, .tid = 1,
-                       .ts_ns = i * 10 + 1, .dur_ns = 2, .correlation = i});
+    shard.Add(SliceRow{.name = shard.Text("op " + std::to_string(i)),
+                       .category = SliceCategory::kOperator,
+                       .pid = 1,
+                       .tid = 1,
+                       .ts_ns = i * 10,
+                       .dur_ns = 9});
+    shard.Add(SliceRow{.name = shard.Text("launch"),
+                       .category = SliceCategory::kRuntime,
+                       .api = ApiKind::kKernelLaunch,
+                       .pid = 1,
+                       .tid = 1,
+                       .ts_ns = i * 10 + 1,
+                       .dur_ns = 2,
+                       .correlation = i});
     shard.Add(GpuOpRow{.name = shard.Text("kernel"), .ts_ns = i * 10 + 5, .dur_ns = 3, .correlation = i});
   }
   builder.AddEnvironment("key", "value");
@@ -36,7 +47,8 @@ class TraceFileTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void Write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
-  std::string path_ = ::testing::TempDir() + "/gapless_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path_ =
+      ::testing::TempDir() + "/gapless_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(TraceFileTest, ComesBackAsItWas) {
@@ -64,7 +76,8 @@ TEST_F(TraceFileTest, EveryPrefixIsAnError) {
   }
 }
 
-// A flipped byte may change a value, but ids still point into their tables and parents still come before their children.
+// A flipped byte may change a value, but ids still point into their tables and parents still come before their
+// children.
 TEST_F(TraceFileTest, DamageIsFoundOrHarmless) {
   ASSERT_TRUE(WriteTraceFile(Sample(), path_));
   const std::string bytes = Bytes();

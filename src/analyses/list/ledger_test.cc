@@ -196,17 +196,33 @@ class Painter {
   Interval window_;
 };
 
+// The axis is cut into slots. Each thread may make one launch call at the beginning of a slot; other slices fill the
+// rest of slots, or cover whole slots, so that all of them nest.
+constexpr int64_t kSlot = 40, kCall = 6;
+
+std::vector<Host> RandomHosts(Random& random, int64_t middle) {
+  std::vector<Host> hosts;
+  for (const int64_t tid : {1, 2}) {
+    for (const Interval half : {Interval{0, middle}, Interval{middle, kAxis}}) {
+      const int64_t slots = half.length() / kSlot, from = random(slots), to = from + 1 + random(slots - from);
+      if (random(3) != 0)
+        hosts.push_back(
+            {half.start + from * kSlot, half.start + to * kSlot, tid, static_cast<HostState>(1 + random(4))});
+      for (int64_t slot = half.start; slot < half.end; slot += kSlot)
+        if (random(2) != 0) Nest(random, slot + kCall, slot + kSlot, tid, 3, hosts);
+    }
+  }
+  return hosts;
+}
+
 std::vector<Op> RandomOps(Random& random) {
   std::vector<Op> ops;
-  // Launch calls stand in stretches of their own, so that slices nest: thread 1 calls in [0, 100), thread 2 in [100,
-  // 200).
-  for (int64_t i = 0, call = 0; i < 3 + random(12); ++i) {
-    const int64_t tid = 1 + random(2), call_start = (tid - 1) * 100 + call,
-                  start = std::max<int64_t>(call_start, 0) + random(kAxis / 2);
-    ops.push_back({call_start, call_start + 1 + random(5), start, start + random(60), tid, static_cast<int>(random(3)),
-                   random(8) != 0});
-    call += 6;
-  }
+  for (const int64_t tid : {1, 2})
+    for (int64_t slot = 0; slot < kAxis; slot += kSlot) {
+      if (random(3) == 0) continue;
+      const int64_t start = slot + random(3 * kSlot), end = start + random(30);
+      ops.push_back({slot, slot + 1 + random(kCall - 1), start, end, tid, static_cast<int>(random(3)), random(8) != 0});
+    }
   // No two operations start together: which of them ends a gap would be a matter of their order in the file.
   std::sort(ops.begin(), ops.end(), [](const Op& a, const Op& b) { return a.start < b.start; });
   for (size_t i = 1; i < ops.size(); ++i)
@@ -221,12 +237,8 @@ std::vector<Op> RandomOps(Random& random) {
 TEST(Ledger, EqualsPaintingEachNanosecondOfRandomTraces) {
   for (unsigned seed = 0; seed < 1500; ++seed) {
     Random random(seed);
-    const int64_t middle = 300 + random(100);
-    std::vector<Host> hosts;
-    for (const int64_t tid : {1, 2}) {
-      Nest(random, 200, middle, tid, 4, hosts);
-      Nest(random, middle, kAxis, tid, 4, hosts);
-    }
+    const int64_t middle = kSlot * (6 + random(4));
+    std::vector<Host> hosts = RandomHosts(random, middle);
     const std::vector<Op> ops = RandomOps(random);
     HandMade trace;
     trace.Step(0, 0, middle).Step(1, middle, kAxis);

@@ -49,5 +49,13 @@ TEST(Syncs, AWaitWithMoreWorkQueuedCostsNothing) {
   EXPECT_EQ(run["syncs"].Int(0, "idle_after_ns"), 0);
 }
 
+TEST(Syncs, AWaitThatIsOverBeforeTheDeviceRunsDryIsNotToBlame) {
+  testing::HandMade trace;
+  trace.Kernel("a", {0, 10, 20, 300}).Call("cudaEventSynchronize", ApiKind::kEventSync, 30, 250);
+  trace.Kernel("b", {500, 510, 520, 600});
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["syncs"].Int(0, "drained"), 0);
+}
+
 }  // namespace
 }  // namespace gapless

@@ -73,6 +73,19 @@ Ranks CompareRanks(const LedgerView& ledger) {
   return {&*least, &*most};
 }
 
+std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& ledger, double hidden,
+                                 const Ranks& ranks) {
+  const std::string overlap = StrCat(FormatPercent(hidden), " of communication overlaps computation");
+  std::vector<Evidence> all{{overlap, hidden, "share", "communication", {}, ""}};
+  for (Evidence& one : ByKind(communication, ledger)) all.push_back(std::move(one));
+  if (!ranks.uneven()) return all;
+  const std::string uneven =
+      StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
+             ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
+  all.push_back({uneven, {}, "", "ledger", {}, ""});
+  return all;
+}
+
 // The kind of collective with the most exposed time; "" when the recorder did not tell kinds.
 std::string MainKind(const Table& communication) {
   std::map<std::string_view, int64_t> exposed;
@@ -128,22 +141,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       StrCat("For ", FormatPercent(share), " of the time communication kernels run and nothing computes; ",
              FormatPercent(hidden), " of all communication is hidden under computation",
              ledger.WorstText(&DeviceBreakdown::exposed_comm_ns), ".");
-  found.evidence.push_back({StrCat(FormatPercent(hidden), " of communication overlaps computation"),
-                            hidden,
-                            "share",
-                            "communication",
-                            {},
-                            ""});
-  for (Evidence& one : ByKind(communication, ledger)) found.evidence.push_back(std::move(one));
-  if (ranks.uneven())
-    found.evidence.push_back(
-        {StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
-                ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording"),
-         {},
-         "",
-         "ledger",
-         {},
-         ""});
+  found.evidence = EvidenceOf(communication, ledger, hidden, ranks);
   found.recommendations = Recommend(ranks, hidden, MainKind(communication));
   const auto exposed = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations.empty() ? std::string_view() : found.recommendations[0].fix,

@@ -5,6 +5,8 @@
 // cause also the moments between operators: Python calling the next one. The gain: a captured graph or a compiled step
 // issues the whole step with few calls, so nearly all of it can go (high: all). Steps have parts that cannot be
 // captured, and compiling fuses only some kernels: we expect six tenths and at least a quarter.
+#include <cmath>
+
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -33,7 +35,7 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
   const size_t row = rows[0];
   const double per_step = launches.Real(row, "calls_per_step");
   const bool steps = !launches.IsNull(row, "calls_per_step");
-  all.push_back({StrCat(FormatCount(steps ? static_cast<int64_t>(per_step + 0.5) : launches.Int(row, "calls")),
+  all.push_back({StrCat(FormatCount(steps ? std::llround(per_step) : launches.Int(row, "calls")),
                         steps ? " launches a step, " : " launches, ", FormatDuration(launches.Int(row, "call_mean_ns")),
                         " of host time each"),
                  steps ? per_step : launches.Real(row, "calls"),

@@ -230,6 +230,23 @@ TEST(NoTensorCoresRule, IsSilentWhereThereAreNoneOrAllIsOnThemOrNobodyKnows) {
   }
 }
 
+TEST(Diagnosis, IsRankedByExpectedGain) {
+  HandMade trace;  // loading idles a tenth of the time; matrix kernels off the units take the rest
+  trace.Device(kV100);
+  for (int64_t step = 0; step < 3; ++step) {
+    const int64_t t = step * 100 * kMs;
+    trace.Step(step, t, t + 100 * kMs).Loader(t, t + 10 * kMs);
+    trace.Kernel("volta_sgemm", {t + 10 * kMs, t + 10 * kMs + 1000, t + 10 * kMs + 2000, t + 100 * kMs},
+                 {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo});
+  }
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  ASSERT_EQ(diagnosis.bottlenecks.size(), 2u);
+  EXPECT_EQ(diagnosis.bottlenecks[0].id, "no_tensor_cores");
+  EXPECT_EQ(diagnosis.bottlenecks[1].id, "data_loading");
+  EXPECT_GT(diagnosis.bottlenecks[0].gain->expected, diagnosis.bottlenecks[1].gain->expected);
+}
+
 // --- what every rule promises
 // -------------------------------------------------------------------------------------------
 

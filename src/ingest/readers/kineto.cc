@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kineto: the JSON that torch.profiler writes, and Chrome traces like it. docs/formats/kineto.md describes what is read.
+// Kineto: the JSON that torch.profiler writes, and Chrome traces like it. docs/formats/kineto.md describes what is
+// read.
 //
 // Threads take turns to fetch a chunk of whole events from the stream (kineto/chunks.h), parse it on their own
-// (kineto/parse.h) and append rows to their own shard. What surrounds the events is parsed at the end as one small document.
+// (kineto/parse.h) and append rows to their own shard. What surrounds the events is parsed at the end as one small
+// document.
 #include <algorithm>
 #include <mutex>
 
 #include "base/strings.h"
-#include "ingest/readers/kineto/parse.h"
 #include "ingest/names.h"
 #include "ingest/reader.h"
+#include "ingest/readers/kineto/parse.h"
 #include "ingest/steps.h"
 
 namespace gapless {
@@ -21,7 +23,8 @@ using kineto::EventParser;
 using kineto::EventRows;
 
 constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
-constexpr int64_t kUnixTimeFrom = 1'000'000'000'000'000'000;  // ns: later than 2001, so a clock that starts at boot is below
+constexpr int64_t kUnixTimeFrom =
+    1'000'000'000'000'000'000;  // ns: later than 2001, so a clock that starts at boot is below
 
 Sniff SniffHead(std::string_view head) {
   const size_t at = head.find_first_not_of(" \n\r\t\xEF\xBB\xBF");
@@ -80,8 +83,11 @@ class Pass {
 
 void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& builder) {
   int64_t base_time_ns = kAbsent;
-  if (!chunks.bare_array() && !kineto::ParseShell(chunks.head() + "[]" + (pass.truncated() || pass.rest().empty() ? "}" : pass.rest()), builder, base_time_ns))
-    builder.Count("unreadable_metadata", Severity::kLoss, 1, kAbsent, "what the recorder says around the events is no valid JSON");
+  if (!chunks.bare_array() &&
+      !kineto::ParseShell(chunks.head() + "[]" + (pass.truncated() || pass.rest().empty() ? "}" : pass.rest()), builder,
+                          base_time_ns))
+    builder.Count("unreadable_metadata", Severity::kLoss, 1, kAbsent,
+                  "what the recorder says around the events is no valid JSON");
   builder.info().start_unix_ns = base_time_ns;  // completed in Complete(), once the first time is known
   bool framework = false;
   for (const auto& rows : pass.rows()) {
@@ -91,11 +97,14 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
   }
   if (framework && builder.info().framework.empty()) builder.info().framework = "pytorch";
   if (const Error* error = chunks.stream_error())
-    builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()), StrCat("reading stopped: ", error->message));
+    builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()),
+                  StrCat("reading stopped: ", error->message));
   else if (chunks.overlong())
-    builder.Count("overlong_event", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()), "reading stopped: no event ended in hundreds of megabytes");
+    builder.Count("overlong_event", Severity::kError, 1, static_cast<int64_t>(chunks.bytes()),
+                  "reading stopped: no event ended in hundreds of megabytes");
   else if (pass.truncated() && !chunks.bare_array())
-    builder.Count("truncated_input", Severity::kError, 1, static_cast<int64_t>(pass.truncated_at()), "the file ends in the middle; the events before are all there");
+    builder.Count("truncated_input", Severity::kError, 1, static_cast<int64_t>(pass.truncated_at()),
+                  "the file ends in the middle; the events before are all there");
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
@@ -106,8 +115,9 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     auto found = chunks.FindEvents();
     if (!found) return Unexpected{found.error()};
     if (!*found)
-      return Fail(ErrorCode::kInput, chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace", source.path(),
-                  "give a trace written by torch.profiler (export_chrome_trace)");
+      return Fail(ErrorCode::kInput,
+                  chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace",
+                  source.path(), "give a trace written by torch.profiler (export_chrome_trace)");
     builder.DropShards();
     Pass pass(chunks, builder, context, exact);
     const bool well_cut = pass.Run();
@@ -115,7 +125,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     if (!well_cut && !exact) continue;
     DescribeInput(chunks, pass, builder);
     if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || pass.truncated()))
-      return Fail(ErrorCode::kInput, "no event could be read", source.path(), "the file was cut off or damaged: copy it again");
+      return Fail(ErrorCode::kInput, "no event could be read", source.path(),
+                  "the file was cut off or damaged: copy it again");
     return {};
   }
   return {};
@@ -124,7 +135,9 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
 void Complete(Trace& trace) {
   const int64_t base = trace.info.start_unix_ns;
   const int64_t origin = trace.info.origin_ns;
-  trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : base != kAbsent && base >= kUnixTimeFrom ? base + origin : kAbsent;
+  trace.info.start_unix_ns = origin >= kUnixTimeFrom                    ? origin
+                             : base != kAbsent && base >= kUnixTimeFrom ? base + origin
+                                                                        : kAbsent;
   FindSteps(trace);
   GpuOpClass* op_class = trace.gpu_ops.op_class.mutable_data();
   for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {

@@ -9,9 +9,12 @@
 namespace gapless {
 namespace {
 
-constexpr std::string_view kOp = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":100.5,"dur":50,"args":{"External id":3,"Sequence number":11,"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}})";
-constexpr std::string_view kLaunch = R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":110,"dur":5,"args":{"External id":3,"cbid":211,"correlation":42}})";
-constexpr std::string_view kKernel = R"({"ph":"X","cat":"kernel","name":"volta_sgemm_64x64_nt","pid":0,"tid":7,"ts":120.001,"dur":30.25,"args":{"External id":3,"queued":0,"device":0,"context":1,"stream":7,"correlation":42,"registers per thread":128,"shared memory":16384,"blocks per SM":0.8,"warps per SM":12.8,"grid":[8,2,1],"block":[256,1,1],"est. achieved occupancy %":25}})";
+constexpr std::string_view kOp =
+    R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":100.5,"dur":50,"args":{"External id":3,"Sequence number":11,"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]}})";
+constexpr std::string_view kLaunch =
+    R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":110,"dur":5,"args":{"External id":3,"cbid":211,"correlation":42}})";
+constexpr std::string_view kKernel =
+    R"({"ph":"X","cat":"kernel","name":"volta_sgemm_64x64_nt","pid":0,"tid":7,"ts":120.001,"dur":30.25,"args":{"External id":3,"queued":0,"device":0,"context":1,"stream":7,"correlation":42,"registers per thread":128,"shared memory":16384,"blocks per SM":0.8,"warps per SM":12.8,"grid":[8,2,1],"block":[256,1,1],"est. achieved occupancy %":25}})";
 
 class KinetoTest : public ::testing::Test {
  protected:
@@ -24,7 +27,9 @@ class KinetoTest : public ::testing::Test {
     EXPECT_TRUE(trace) << trace.error().ToString();
     return trace ? std::move(*trace) : Trace{};
   }
-  static std::string Wrap(std::string_view events) { return "{\"schemaVersion\":1,\"traceEvents\":[" + std::string(events) + "]}"; }
+  static std::string Wrap(std::string_view events) {
+    return "{\"schemaVersion\":1,\"traceEvents\":[" + std::string(events) + "]}";
+  }
   static std::string Three() { return std::string(kOp) + "," + std::string(kLaunch) + "," + std::string(kKernel); }
   static int64_t Stat(const Trace& trace, std::string_view kind) {
     for (size_t row = 0; row < trace.read_stats.size(); ++row)
@@ -70,26 +75,34 @@ TEST_F(KinetoTest, EveryFieldLandsInItsColumn) {
 }
 
 TEST_F(KinetoTest, TimesAreExactWhateverTheirForm) {
-  for (const auto& [text, ns] : {std::pair<std::string, int64_t>{"1712195495519695.8", 1712195495519695800}, {"1712195495519695.123", 1712195495519695123},
-                                {"\"1712195495519695\"", 1712195495519695000}, {"5e3", 5'000'000}, {"0.0019", 1}}) {
-    const Trace trace = MustRead(Wrap(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" + text + R"(,"dur":1})"));
+  for (const auto& [text, ns] : {std::pair<std::string, int64_t>{"1712195495519695.8", 1712195495519695800},
+                                 {"1712195495519695.123", 1712195495519695123},
+                                 {"\"1712195495519695\"", 1712195495519695000},
+                                 {"5e3", 5'000'000},
+                                 {"0.0019", 1}}) {
+    const Trace trace =
+        MustRead(Wrap(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":)" + text + R"(,"dur":1})"));
     EXPECT_EQ(trace.info.origin_ns, ns) << text;
   }
 }
 
 TEST_F(KinetoTest, AnyKeyOrderAndLayout) {
-  const std::string shuffled = R"({ "args" : { "correlation" : 42, "External id" : 3 }, "dur" : 5 , "ts":110, "tid":7,"pid":7,
+  const std::string shuffled =
+      R"({ "args" : { "correlation" : 42, "External id" : 3 }, "dur" : 5 , "ts":110, "tid":7,"pid":7,
       "name":"cudaLaunchKernel", "cat":"cuda_runtime", "ph":"X" })";
-  ExpectThree(MustRead("{\n \"traceEvents\" : [\n " + std::string(kOp) + "  ,\n\n " + shuffled + ",\t" + std::string(kKernel) + "\n ]\n}\n"));
-  ExpectThree(MustRead("[" + Three() + "]"));                   // bare array
-  ExpectThree(MustRead("[" + Three()));                         // Chrome allows it unclosed
-  ExpectThree(MustRead("[" + Three() + ",]"));                  // and with a comma too many
-  ExpectThree(MustRead("\xEF\xBB\xBF" + Wrap(Three())));        // byte order mark
+  ExpectThree(MustRead("{\n \"traceEvents\" : [\n " + std::string(kOp) + "  ,\n\n " + shuffled + ",\t" +
+                       std::string(kKernel) + "\n ]\n}\n"));
+  ExpectThree(MustRead("[" + Three() + "]"));             // bare array
+  ExpectThree(MustRead("[" + Three()));                   // Chrome allows it unclosed
+  ExpectThree(MustRead("[" + Three() + ",]"));            // and with a comma too many
+  ExpectThree(MustRead("\xEF\xBB\xBF" + Wrap(Three())));  // byte order mark
 }
 
 TEST_F(KinetoTest, MetadataBeforeAndBehindTheEvents) {
-  const std::string about = R"("distributedInfo":{"backend":"nccl","rank":3,"world_size":8},"deviceProperties":[{"id":0,"name":"Tesla V100","totalGlobalMem":34084028416,"computeMajor":7,"computeMinor":0,"numSms":80}],"host_name":"node1")";
-  for (const std::string& json : {"{" + about + ",\"traceEvents\":[" + Three() + "]}", "{\"traceEvents\":[" + Three() + "]," + about + "}"}) {
+  const std::string about =
+      R"("distributedInfo":{"backend":"nccl","rank":3,"world_size":8},"deviceProperties":[{"id":0,"name":"Tesla V100","totalGlobalMem":34084028416,"computeMajor":7,"computeMinor":0,"numSms":80}],"host_name":"node1")";
+  for (const std::string& json :
+       {"{" + about + ",\"traceEvents\":[" + Three() + "]}", "{\"traceEvents\":[" + Three() + "]," + about + "}"}) {
     const Trace trace = MustRead(json);
     EXPECT_EQ(trace.info.rank, 3);
     EXPECT_EQ(trace.info.world_size, 8);
@@ -103,7 +116,8 @@ TEST_F(KinetoTest, MetadataBeforeAndBehindTheEvents) {
 }
 
 TEST_F(KinetoTest, BaseTimeMakesWallClock) {
-  const Trace trace = MustRead("{\"baseTimeNanoseconds\":1727743122000000000,\"traceEvents\":[" + std::string(kOp) + "]}");
+  const Trace trace =
+      MustRead("{\"baseTimeNanoseconds\":1727743122000000000,\"traceEvents\":[" + std::string(kOp) + "]}");
   EXPECT_EQ(trace.info.start_unix_ns, 1727743122000000000 + 100'500);
   EXPECT_EQ(MustRead(Wrap(kOp)).info.start_unix_ns, kAbsent);
 }
@@ -145,7 +159,8 @@ TEST_F(KinetoTest, CollectivesCarryTheirSize) {
 }
 
 TEST_F(KinetoTest, MemoryCountersThreadsAndArrows) {
-  const Trace trace = MustRead(Wrap(std::string(kOp) + "," +
+  const Trace trace = MustRead(Wrap(
+      std::string(kOp) + "," +
       R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":7,"tid":7,"ts":120,"args":{"Total Reserved":2097152,"Total Allocated":1024,"Bytes":-512,"Device Id":0,"Device Type":1,"Addr":140203456}},)"
       R"({"args":{"GB/s":1.5},"ph":"C","name":"bandwidth","pid":0,"tid":0,"ts":130},)"
       R"({"ph":"M","name":"thread_name","pid":7,"tid":7,"ts":0,"args":{"name":"main \"quoted\""}},)"
@@ -164,7 +179,8 @@ TEST_F(KinetoTest, MemoryCountersThreadsAndArrows) {
 }
 
 TEST_F(KinetoTest, ControlCharactersCostNothing) {
-  const Trace trace = MustRead(Wrap(std::string(kLaunch) + R"(,{"ph":"X","cat":"cpu_op","name":"a)" + "\x01\n" + R"(b","pid":7,"tid":7,"ts":1,"dur":2},)" + std::string(kKernel)));
+  const Trace trace = MustRead(Wrap(std::string(kLaunch) + R"(,{"ph":"X","cat":"cpu_op","name":"a)" + "\x01\n" +
+                                    R"(b","pid":7,"tid":7,"ts":1,"dur":2},)" + std::string(kKernel)));
   EXPECT_EQ(trace.slices.size(), 2U);
   EXPECT_EQ(trace.gpu_ops.size(), 1U);
   EXPECT_EQ(trace.Text(trace.slices.name[0]), "a  b");
@@ -172,14 +188,17 @@ TEST_F(KinetoTest, ControlCharactersCostNothing) {
 }
 
 TEST_F(KinetoTest, InvalidUtf8CostsNothing) {
-  const Trace trace = MustRead(Wrap(R"({"ph":"X","cat":"cpu_op","name":"a)" "\xFF" R"(b","pid":7,"tid":7,"ts":1,"dur":2})"));
+  const Trace trace = MustRead(Wrap(R"({"ph":"X","cat":"cpu_op","name":"a)"
+                                    "\xFF"
+                                    R"(b","pid":7,"tid":7,"ts":1,"dur":2})"));
   EXPECT_EQ(trace.Text(trace.slices.name[0]), "a?b");
   EXPECT_EQ(Stat(trace, "invalid_utf8"), 1);
 }
 
 TEST_F(KinetoTest, NotANumberIsAbsentOrTold) {
-  const Trace trace = MustRead(Wrap(R"j({"ph":"X","cat":"gpu_memset","name":"Memset","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7,"correlation":1,"bytes":8,"memory bandwidth (GB/s)":Infinity}},)j"
-                                    R"({"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":NaN,"dur":2},{"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":1,"ts":3,"dur":-4},{"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":1,"ts":3})"));
+  const Trace trace = MustRead(Wrap(
+      R"j({"ph":"X","cat":"gpu_memset","name":"Memset","pid":0,"tid":7,"ts":1,"dur":2,"args":{"device":0,"stream":7,"correlation":1,"bytes":8,"memory bandwidth (GB/s)":Infinity}},)j"
+      R"({"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":NaN,"dur":2},{"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":1,"ts":3,"dur":-4},{"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":1,"ts":3})"));
   ASSERT_EQ(trace.gpu_ops.size(), 1U);
   EXPECT_NE(trace.gpu_ops.bandwidth_gbps[0], trace.gpu_ops.bandwidth_gbps[0]);
   EXPECT_EQ(trace.slices.size(), 1U);
@@ -189,7 +208,9 @@ TEST_F(KinetoTest, NotANumberIsAbsentOrTold) {
 }
 
 TEST_F(KinetoTest, ABrokenEventCostsOneEvent) {
-  const Trace trace = MustRead(Wrap(std::string(kOp) + R"(,{"ph":"X","cat":"cpu_op","name":"quo"te","pid":1,"tid":1,"ts":1,"dur":2},)" + std::string(kLaunch) + "," + std::string(kKernel)));
+  const Trace trace =
+      MustRead(Wrap(std::string(kOp) + R"(,{"ph":"X","cat":"cpu_op","name":"quo"te","pid":1,"tid":1,"ts":1,"dur":2},)" +
+                    std::string(kLaunch) + "," + std::string(kKernel)));
   EXPECT_EQ(trace.slices.size(), 2U);
   EXPECT_EQ(trace.gpu_ops.size(), 1U);
   EXPECT_EQ(Stat(trace, "unreadable_events"), 1);
@@ -204,7 +225,10 @@ TEST_F(KinetoTest, ACutOffFileGivesWhatItHeld) {
 }
 
 TEST_F(KinetoTest, WhatIsNoTraceIsAnErrorThatSaysSo) {
-  for (const std::string_view json : {"", "   ", "{}", "{\"nodes\":[{\"traceEvents\":[]}]}", "not json", "\x7F" "ELF", "{\"traceEvents\":5}"}) {
+  for (const std::string_view json : {"", "   ", "{}", "{\"nodes\":[{\"traceEvents\":[]}]}", "not json",
+                                      "\x7F"
+                                      "ELF",
+                                      "{\"traceEvents\":5}"}) {
     const auto trace = Read(std::string(json));
     ASSERT_FALSE(trace) << json;
     EXPECT_EQ(trace.error().code, ErrorCode::kInput);
@@ -214,14 +238,16 @@ TEST_F(KinetoTest, WhatIsNoTraceIsAnErrorThatSaysSo) {
 
 TEST_F(KinetoTest, NoEventsIsAnEmptyTrace) { EXPECT_EQ(MustRead(Wrap("")).info.event_count, 0); }
 
-// Chunks are cut where an event seems to end. Arguments that look like events must not fool the reader: here every event
-// carries an array of objects and a string full of ends, over many chunks.
+// Chunks are cut where an event seems to end. Arguments that look like events must not fool the reader: here every
+// event carries an array of objects and a string full of ends, over many chunks.
 TEST_F(KinetoTest, ArgumentsThatLookLikeEventsAreNotEvents) {
   std::string events;
   constexpr int kEvents = 20'000;
   for (int i = 0; i < kEvents; ++i)
-    events += std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":1,"ts":)" + std::to_string(i * 10) +
-              R"(,"dur":5,"args":{"list":[{"ph":"X","ts":1,"dur":1},{"ph":"X","cat":"kernel","ts":1,"dur":1},{"a":1}],"text":"},{\"ph\":\"X\"},{"}})";
+    events +=
+        std::string(i == 0 ? "" : ",") + R"({"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":1,"ts":)" +
+        std::to_string(i * 10) +
+        R"(,"dur":5,"args":{"list":[{"ph":"X","ts":1,"dur":1},{"ph":"X","cat":"kernel","ts":1,"dur":1},{"a":1}],"text":"},{\"ph\":\"X\"},{"}})";
   const Trace trace = MustRead(Wrap(events));
   EXPECT_EQ(trace.slices.size(), static_cast<size_t>(kEvents));
   EXPECT_EQ(trace.gpu_ops.size(), 0U);
@@ -236,12 +262,15 @@ TEST_F(KinetoTest, MuchMetadataBehindTheEventsIsNotEvents) {
 }
 
 TEST_F(KinetoTest, OneEventOfManyMegabytes) {
-  const Trace trace = MustRead(Wrap(std::string(kOp) + R"(,{"ph":"X","cat":"cpu_op","name":"big","pid":7,"tid":7,"ts":300,"dur":5,"args":{"text":")" + std::string(5 << 20, 'x') + "\"}}," + std::string(kLaunch)));
+  const Trace trace = MustRead(Wrap(
+      std::string(kOp) + R"(,{"ph":"X","cat":"cpu_op","name":"big","pid":7,"tid":7,"ts":300,"dur":5,"args":{"text":")" +
+      std::string(5 << 20, 'x') + "\"}}," + std::string(kLaunch)));
   EXPECT_EQ(trace.slices.size(), 3U);
 }
 
 TEST_F(KinetoTest, UnknownCategoriesAndPhasesAreToldOf) {
-  const Trace trace = MustRead(Wrap(R"({"ph":"X","cat":"from_the_future","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"Z","name":"c","ts":1})"));
+  const Trace trace = MustRead(Wrap(
+      R"({"ph":"X","cat":"from_the_future","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"Z","name":"c","ts":1})"));
   EXPECT_EQ(trace.slices.category[0], SliceCategory::kOther);
   EXPECT_EQ(Stat(trace, "other_categories"), 1);
   EXPECT_EQ(Stat(trace, "begin_end_events"), 1);

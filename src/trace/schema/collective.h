@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective communication. One row per device kernel of a collective; without kernels (CPU backends) per host call. Sorted by ts_ns.
+// Collective communication. One row per device kernel of a collective; without kernels (CPU backends) per host call.
+// Sorted by ts_ns.
 #pragma once
 
 #include "trace/column.h"
@@ -17,7 +18,7 @@ struct CollectiveTable {
   Column<int64_t> stream;
   Column<StringId> group;
   Column<int32_t> group_size;  // kAbsent32: none
-  Column<int64_t> sequence;  // ordinal within its group
+  Column<int64_t> sequence;    // ordinal within its group
   Column<StringId> dtype;
   Column<int64_t> in_elements;
   Column<int64_t> out_elements;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device side: kernels, copies and memsets, on every stream of every device. Rows are sorted by (ts_ns, place in the file).
+// Device side: kernels, copies and memsets, on every stream of every device. Rows are sorted by (ts_ns, place in the
+// file).
 #pragma once
 
 #include "trace/column.h"
@@ -11,7 +12,7 @@ namespace gapless {
 struct GpuOpTable {
   Column<StringId> name;
   Column<GpuOpKind> kind;
-  Column<GpuOpClass> op_class;  // what the operation computes, from its name and its operator
+  Column<GpuOpClass> op_class;     // what the operation computes, from its name and its operator
   Column<MatrixUnit> matrix_unit;  // does it run on matrix units
   Column<CopyKind> copy_kind;
   Column<int32_t> device;
@@ -19,25 +20,25 @@ struct GpuOpTable {
   Column<int64_t> stream;
   Column<int64_t> ts_ns;  // from the start of the trace
   Column<int64_t> dur_ns;
-  Column<SliceId> launch;  // the call that launched it
-  Column<SliceId> op;  // innermost operator around the launch
-  Column<StepId> step;  // step of the launch, else by time
-  Column<int64_t> correlation;  // kAbsent: none
-  Column<int64_t> external_id;  // kAbsent: none
-  Column<int64_t> graph_id;  // kAbsent: none
-  Column<int64_t> bytes;  // kAbsent: none
+  Column<SliceId> launch;         // the call that launched it
+  Column<SliceId> op;             // innermost operator around the launch
+  Column<StepId> step;            // step of the launch, else by time
+  Column<int64_t> correlation;    // kAbsent: none
+  Column<int64_t> external_id;    // kAbsent: none
+  Column<int64_t> graph_id;       // kAbsent: none
+  Column<int64_t> bytes;          // kAbsent: none
   Column<double> bandwidth_gbps;  // as recorded; NaN: none
-  Column<int32_t> grid_x;  // kAbsent32: none, as all launch numbers
+  Column<int32_t> grid_x;         // kAbsent32: none, as all launch numbers
   Column<int32_t> grid_y;
   Column<int32_t> grid_z;
   Column<int32_t> block_x;
   Column<int32_t> block_y;
   Column<int32_t> block_z;
-  Column<int32_t> registers;  // per thread
+  Column<int32_t> registers;     // per thread
   Column<int32_t> shared_bytes;  // per block
-  Column<float> occupancy_pct;  // estimate of the recorder; NaN: none
-  Column<float> blocks_per_sm;  // NaN: none
-  Column<float> warps_per_sm;  // NaN: none
+  Column<float> occupancy_pct;   // estimate of the recorder; NaN: none
+  Column<float> blocks_per_sm;   // NaN: none
+  Column<float> warps_per_sm;    // NaN: none
 
   size_t size() const { return name.size(); }
 

@@ -9,13 +9,13 @@
 namespace gapless {
 
 struct MemoryEventTable {
-  Column<int32_t> device;  // kAbsent32: host
+  Column<int32_t> device;       // kAbsent32: host
   Column<uint8_t> device_type;  // 0 CPU, 1 CUDA or HIP, as the framework numbers them
   Column<MemoryAction> action;
   Column<int64_t> ts_ns;
-  Column<int64_t> bytes;  // signed: frees are negative
+  Column<int64_t> bytes;    // signed: frees are negative
   Column<int64_t> address;  // kAbsent: none
-  Column<SliceId> slice;  // innermost slice open on the thread
+  Column<SliceId> slice;    // innermost slice open on the thread
   Column<ThreadId> thread;
   Column<int64_t> total_allocated;  // bytes after the event; kAbsent: none
   Column<int64_t> total_reserved;

@@ -13,7 +13,7 @@ struct ReadStatsTable {
   Column<Severity> severity;
   Column<int64_t> count;
   Column<int64_t> first_offset;  // byte offset in the (decompressed) input; kAbsent: none
-  Column<StringId> text;  // one sentence for people
+  Column<StringId> text;         // one sentence for people
 
   size_t size() const { return kind.size(); }
 

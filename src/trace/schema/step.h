@@ -11,8 +11,8 @@ namespace gapless {
 struct StepTable {
   Column<int64_t> number;  // the number in the annotation, else the ordinal
   Column<StringId> name;
-  Column<int64_t> ts_ns;  // host side
-  Column<int64_t> dur_ns;  // host side
+  Column<int64_t> ts_ns;         // host side
+  Column<int64_t> dur_ns;        // host side
   Column<int64_t> gpu_start_ns;  // first and last work launched by the step; kAbsent: none
   Column<int64_t> gpu_end_ns;
   Column<uint8_t> complete;  // 0: cut off by the recording

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronisations: host calls that wait for the GPU, and streams that wait for events. Sorted by ts_ns. A wait that both
-// the host call and the recorder's synchronisation row describe is one row.
+// Synchronisations: host calls that wait for the GPU, and streams that wait for events. Sorted by ts_ns. A wait that
+// both the host call and the recorder's synchronisation row describe is one row.
 #pragma once
 
 #include "trace/column.h"
@@ -11,11 +11,11 @@ namespace gapless {
 
 struct SyncTable {
   Column<SyncKind> kind;
-  Column<SliceId> slice;  // the host call; kNoRow: not recorded
-  Column<int32_t> device;  // kAbsent32: not recorded
-  Column<int64_t> stream;  // the stream waited for or waiting; kAbsent: none
+  Column<SliceId> slice;          // the host call; kNoRow: not recorded
+  Column<int32_t> device;         // kAbsent32: not recorded
+  Column<int64_t> stream;         // the stream waited for or waiting; kAbsent: none
   Column<GpuOpId> waited_gpu_op;  // the operation whose end ended the wait
-  Column<int64_t> event;  // kAbsent: none
+  Column<int64_t> event;          // kAbsent: none
   Column<int64_t> ts_ns;
   Column<int64_t> dur_ns;
   Column<int64_t> wait_ns;  // time the host thread (stream_wait: the stream) was held up

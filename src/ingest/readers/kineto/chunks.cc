@@ -10,7 +10,7 @@ namespace gapless::kineto {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
-constexpr size_t kMaxEventBytes = size_t{1} << 28;  // a longer "event" is cut wherever it looks like one ends
+constexpr size_t kMaxEventBytes = size_t{1} << 28;     // a longer "event" is cut wherever it looks like one ends
 constexpr size_t kMaxChunkBytes = 2 * kMaxEventBytes;  // text without an end of an event: the rest is not read
 constexpr size_t kMaxHeadBytes = size_t{64} << 20;
 
@@ -50,9 +50,12 @@ class HeadScanner {
 
  private:
   void InString(char c) {
-    if (escaped_) escaped_ = false;
-    else if (c == '\\') escaped_ = true;
-    else if (c == '"') in_string_ = false;
+    if (escaped_)
+      escaped_ = false;
+    else if (c == '\\')
+      escaped_ = true;
+    else if (c == '"')
+      in_string_ = false;
     if (in_string_ && string_.size() < 16) string_ += c;
   }
   int64_t depth_ = 0;

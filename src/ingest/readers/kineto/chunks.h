@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a stream of Kineto JSON into chunks of whole events that several threads can parse at once.
 //
-// JSON has no marks one can jump to: whether a brace is one depends on every quote before it. Scanning every byte first would
-// cost as much as parsing. So a chunk ends at a comma that looks like one between two events, and the parser of the chunk
-// checks: a chunk that is a sequence of complete objects, starting where the one before ended, is cut right; by induction from
-// the first one, all are. If a check fails, the file is read again with `exact` cutting, which scans every byte.
+// JSON has no marks one can jump to: whether a brace is one depends on every quote before it. Scanning every byte first
+// would cost as much as parsing. So a chunk ends at a comma that looks like one between two events, and the parser of
+// the chunk checks: a chunk that is a sequence of complete objects, starting where the one before ended, is cut right;
+// by induction from the first one, all are. If a check fails, the file is read again with `exact` cutting, which scans
+// every byte.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,14 @@
 
 namespace gapless::kineto {
 
-// A buffer one thread fills again and again. Text is data[1, 1 + size): one byte before it and kPadding behind it are free.
+// A buffer one thread fills again and again. Text is data[1, 1 + size): one byte before it and kPadding behind it are
+// free.
 struct Chunk {
   std::vector<char> data;
   size_t size = 0;
-  uint64_t order = 0;    // 0, 1, 2 …
-  uint64_t offset = 0;   // of the text in the decompressed input
-  bool last = false;     // the rest of the input: may hold the end of the array and what follows it
+  uint64_t order = 0;   // 0, 1, 2 …
+  uint64_t offset = 0;  // of the text in the decompressed input
+  bool last = false;    // the rest of the input: may hold the end of the array and what follows it
   char* text() { return data.data() + 1; }
   std::string_view view() const { return {data.data() + 1, size}; }
 };
@@ -36,8 +38,8 @@ class ChunkReader {
 
   // Reads up to the first event. False: there is no array of events (the input is JSON of another kind).
   Result<bool> FindEvents();
-  // Fills `chunk` with the next events; false at the end. Thread-safe. After an error of the stream, what came before is
-  // delivered as the last chunk and stream_error() tells.
+  // Fills `chunk` with the next events; false at the end. Thread-safe. After an error of the stream, what came before
+  // is delivered as the last chunk and stream_error() tells.
   bool Next(Chunk& chunk);
 
   // What stood before the events: "{ … "traceEvents":", to be completed with "[]" and the text behind the events.

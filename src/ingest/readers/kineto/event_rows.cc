@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "ingest/readers/kineto/frames.h"
 
 namespace gapless::kineto {
@@ -54,7 +55,8 @@ void EventRows::DropChunk() {
 
 void EventRows::Finish(TraceBuilder& builder) const {
   for (size_t i = 0; i < tallies_.size(); ++i)
-    builder.Count(kNoteTexts[i].kind, kNoteTexts[i].severity, tallies_[i].count, tallies_[i].first_offset, kNoteTexts[i].text);
+    builder.Count(kNoteTexts[i].kind, kNoteTexts[i].severity, tallies_[i].count, tallies_[i].first_offset,
+                  kNoteTexts[i].text);
   for (const auto& [key, name] : thread_names_) builder.NameThread(key.first, key.second, name);
   for (const auto& [pid, name] : process_names_) builder.NameProcess(pid, name);
 }
@@ -64,16 +66,30 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
     std::string_view token;
     Category category;
   };
-  static constexpr Named kNamed[] = {
-      {"\"cpu_op\"", Category::kOperator}, {"\"python_function\"", Category::kPython}, {"\"cuda_runtime\"", Category::kRuntime},
-      {"\"kernel\"", Category::kKernel}, {"\"user_annotation\"", Category::kAnnotation}, {"\"Operator\"", Category::kOperator},
-      {"\"Runtime\"", Category::kRuntime}, {"\"Kernel\"", Category::kKernel}, {"\"gpu_memcpy\"", Category::kMemcpy},
-      {"\"gpu_memset\"", Category::kMemset}, {"\"Memcpy\"", Category::kMemcpy}, {"\"Memset\"", Category::kMemset},
-      {"\"cuda_driver\"", Category::kDriver}, {"\"gpu_user_annotation\"", Category::kGpuAnnotation},
-      {"\"cuda_sync\"", Category::kSync}, {"\"overhead\"", Category::kOverhead}, {"\"Trace\"", Category::kTrace},
-      {"\"hip_runtime\"", Category::kRuntime}, {"\"hip_driver\"", Category::kDriver}, {"\"xpu_runtime\"", Category::kRuntime},
-      {"\"mtia_runtime\"", Category::kRuntime}, {"\"privateuse1_runtime\"", Category::kRuntime},
-      {"\"privateuse1_driver\"", Category::kDriver}, {"\"operator\"", Category::kOperator}};
+  static constexpr Named kNamed[] = {{"\"cpu_op\"", Category::kOperator},
+                                     {"\"python_function\"", Category::kPython},
+                                     {"\"cuda_runtime\"", Category::kRuntime},
+                                     {"\"kernel\"", Category::kKernel},
+                                     {"\"user_annotation\"", Category::kAnnotation},
+                                     {"\"Operator\"", Category::kOperator},
+                                     {"\"Runtime\"", Category::kRuntime},
+                                     {"\"Kernel\"", Category::kKernel},
+                                     {"\"gpu_memcpy\"", Category::kMemcpy},
+                                     {"\"gpu_memset\"", Category::kMemset},
+                                     {"\"Memcpy\"", Category::kMemcpy},
+                                     {"\"Memset\"", Category::kMemset},
+                                     {"\"cuda_driver\"", Category::kDriver},
+                                     {"\"gpu_user_annotation\"", Category::kGpuAnnotation},
+                                     {"\"cuda_sync\"", Category::kSync},
+                                     {"\"overhead\"", Category::kOverhead},
+                                     {"\"Trace\"", Category::kTrace},
+                                     {"\"hip_runtime\"", Category::kRuntime},
+                                     {"\"hip_driver\"", Category::kDriver},
+                                     {"\"xpu_runtime\"", Category::kRuntime},
+                                     {"\"mtia_runtime\"", Category::kRuntime},
+                                     {"\"privateuse1_runtime\"", Category::kRuntime},
+                                     {"\"privateuse1_driver\"", Category::kDriver},
+                                     {"\"operator\"", Category::kOperator}};
   for (const Named& named : kNamed)
     if (named.token == token) return named.category;
   return token.empty() ? Category::kNone : Category::kOther;
@@ -142,7 +158,8 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
   }
   if (category == Category::kOperator || category == Category::kAnnotation) {
     found.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoading(text);
-    if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:")) found.collective = shard_.Text(CollectiveKind(text));
+    if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:"))
+      found.collective = shard_.Text(CollectiveKind(text));
   }
   return traits_[at] = found;
 }
@@ -152,7 +169,9 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   row.name = Text(event.name);
   const NameTraits& traits = TraitsOf(row.name, category);
   switch (category) {
-    case Category::kOperator: row.category = traits.annotation ? SliceCategory::kAnnotation : SliceCategory::kOperator; break;
+    case Category::kOperator:
+      row.category = traits.annotation ? SliceCategory::kAnnotation : SliceCategory::kOperator;
+      break;
     case Category::kAnnotation: row.category = SliceCategory::kAnnotation; break;
     case Category::kPython: row.category = SliceCategory::kPython; break;
     case Category::kRuntime: row.category = SliceCategory::kRuntime; break;
@@ -160,7 +179,8 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
     case Category::kOverhead: row.category = SliceCategory::kOverhead; break;
     default: row.category = SliceCategory::kOther; break;
   }
-  row.api = row.category == SliceCategory::kRuntime || row.category == SliceCategory::kDriver ? traits.api : ApiKind::kNone;
+  row.api =
+      row.category == SliceCategory::kRuntime || row.category == SliceCategory::kDriver ? traits.api : ApiKind::kNone;
   row.pid = ProcessOf(event.pid);
   row.tid = ThreadOf(event.tid);
   row.ts_ns = ts;
@@ -173,14 +193,17 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   row.input_shapes = Shapes(event.input_dims);
   row.input_types = Shapes(event.input_types);
   shard_.Add(row);
-  if (collective != StringId::kNone && (category == Category::kOperator || category == Category::kAnnotation)) AddHostCollective(event, row);
+  if (collective != StringId::kNone && (category == Category::kOperator || category == Category::kAnnotation))
+    AddHostCollective(event, row);
 }
 
 void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur) {
   GpuOpRow row;
   row.name = Text(event.name);
   const NameTraits& traits = TraitsOf(row.name, category);
-  row.kind = category == Category::kKernel ? GpuOpKind::kKernel : category == Category::kMemcpy ? GpuOpKind::kMemcpy : GpuOpKind::kMemset;
+  row.kind = category == Category::kKernel   ? GpuOpKind::kKernel
+             : category == Category::kMemcpy ? GpuOpKind::kMemcpy
+                                             : GpuOpKind::kMemset;
   row.op_class = row.kind == GpuOpKind::kKernel ? traits.kernel.op_class : GpuOpClass::kCopy;
   row.matrix_unit = row.kind == GpuOpKind::kKernel ? traits.kernel.matrix_unit : MatrixUnit::kNo;
   row.copy_kind = row.kind == GpuOpKind::kMemcpy ? traits.copy : CopyKind::kNone;
@@ -196,7 +219,8 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.block_x = event.block[0], row.block_y = event.block[1], row.block_z = event.block[2];
   row.registers = Narrow(event.registers), row.shared_bytes = Narrow(event.shared_bytes);
   row.occupancy_pct = static_cast<float>(event.occupancy_pct);
-  row.blocks_per_sm = static_cast<float>(event.blocks_per_sm), row.warps_per_sm = static_cast<float>(event.warps_per_sm);
+  row.blocks_per_sm = static_cast<float>(event.blocks_per_sm),
+  row.warps_per_sm = static_cast<float>(event.warps_per_sm);
   shard_.Add(row);
   if (row.op_class == GpuOpClass::kCommunication) AddCollective(event, traits, row);
 }
@@ -217,13 +241,15 @@ void EventRows::AddCollective(const EventFields& event, const NameTraits& traits
   row.name = op.name;
   row.kind = traits.collective;
   if (!event.collective.empty())
-    if (const std::string_view kind = CollectiveKind(TokenText(event.collective)); !kind.empty()) row.kind = shard_.Text(kind);
+    if (const std::string_view kind = CollectiveKind(TokenText(event.collective)); !kind.empty())
+      row.kind = shard_.Text(kind);
   row.group = Text(event.group_name);
   row.dtype = Text(event.dtype);
   row.device = op.device, row.stream = op.stream, row.ts_ns = op.ts_ns, row.dur_ns = op.dur_ns;
   row.group_size = Narrow(event.group_size);
   row.in_elements = event.in_elements, row.out_elements = event.out_elements;
-  row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements, ElementBytes(shard_.strings[row.dtype]));
+  row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements,
+                           ElementBytes(shard_.strings[row.dtype]));
   shard_.Add(row);
 }
 
@@ -236,7 +262,8 @@ void EventRows::AddHostCollective(const EventFields& event, const SliceRow& slic
   row.pid = slice.pid, row.tid = slice.tid, row.ts_ns = slice.ts_ns, row.dur_ns = slice.dur_ns;
   row.group_size = Narrow(event.group_size);
   row.in_elements = event.in_elements, row.out_elements = event.out_elements;
-  row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements, ElementBytes(shard_.strings[row.dtype]));
+  row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements,
+                           ElementBytes(shard_.strings[row.dtype]));
   shard_.Add(row);
 }
 
@@ -266,8 +293,8 @@ void EventRows::AddFlow(const EventFields& event, bool start) {
   FlowEndRow row{.start = start};
   const std::string_view category = TokenText(event.cat);
   row.kind = category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu" ? FlowKind::kLaunch
-             : category == "fwdbwd"                                                          ? FlowKind::kForwardBackward
-                                                                                             : FlowKind::kOther;
+             : category == "fwdbwd" ? FlowKind::kForwardBackward
+                                    : FlowKind::kOther;
   row.id = TokenInt(event.id);
   if (row.id == kAbsent) row.id = StandIn(event.id);
   row.tid = ThreadOf(event.tid);
@@ -298,8 +325,8 @@ void EventRows::AddCounter(const EventFields& event, uint64_t offset) {
     const double value = TokenReal(event.values[static_cast<size_t>(i)].token);
     if (value != value) continue;
     const std::string key = Unescape(event.values[static_cast<size_t>(i)].key);
-    shard_.Add(CounterRow{.name = shard_.Text(key == name || key == "value" ? name : name + "." + key),
-                          .device = Narrow(event.device), .ts_ns = ts, .value = value});
+    const std::string full = key == name || key == "value" ? name : StrCat(name, '.', key);
+    shard_.Add(CounterRow{.name = shard_.Text(full), .device = Narrow(event.device), .ts_ns = ts, .value = value});
   }
 }
 

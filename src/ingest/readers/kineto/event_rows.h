@@ -6,15 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "ingest/readers/kineto/fields.h"
 #include "ingest/names.h"
+#include "ingest/readers/kineto/fields.h"
 
 namespace gapless::kineto {
 
 // Things worth telling, with the byte offset of the first.
 enum class Note : uint8_t {
-  kBadEvent, kBadTime, kMissingDuration, kNegativeDuration, kControlCharacters, kInvalidUtf8, kStray, kRecorderSpan, kInstant,
-  kBeginEnd, kOtherPhase, kOtherCategory, kCount
+  kBadEvent,
+  kBadTime,
+  kMissingDuration,
+  kNegativeDuration,
+  kControlCharacters,
+  kInvalidUtf8,
+  kStray,
+  kRecorderSpan,
+  kInstant,
+  kBeginEnd,
+  kOtherPhase,
+  kOtherCategory,
+  kCount
 };
 struct NoteText {
   std::string_view kind;
@@ -41,9 +52,10 @@ class EventRows {
   bool saw_framework() const { return saw_framework_; }
 
  private:
-  // What a name means, looked up once per distinct name and category: a Triton operator and its kernel share their name.
+  // What a name means, looked up once per distinct name and category: a Triton operator and its kernel share their
+  // name.
   struct NameTraits {
-    uint16_t known = 0;  // bit per Category
+    uint16_t known = 0;       // bit per Category
     bool annotation = false;  // an annotation although an old recorder filed it under operators
     ApiKind api = ApiKind::kNone;
     KernelTraits kernel{};
@@ -52,7 +64,20 @@ class EventRows {
     StringId collective = StringId::kNone;
   };
   enum class Category : uint8_t {
-    kNone, kOperator, kAnnotation, kPython, kRuntime, kDriver, kOverhead, kKernel, kMemcpy, kMemset, kGpuAnnotation, kSync, kTrace, kOther
+    kNone,
+    kOperator,
+    kAnnotation,
+    kPython,
+    kRuntime,
+    kDriver,
+    kOverhead,
+    kKernel,
+    kMemcpy,
+    kMemset,
+    kGpuAnnotation,
+    kSync,
+    kTrace,
+    kOther
   };
   struct Tally {
     int64_t count = 0;
@@ -72,8 +97,8 @@ class EventRows {
   void AddCounter(const EventFields& event, uint64_t offset);
   void AddMetadata(const EventFields& event);
 
-  StringId Text(std::string_view token);      // interned, escapes resolved
-  StringId Shapes(std::string_view json);     // interned, white space taken out
+  StringId Text(std::string_view token);   // interned, escapes resolved
+  StringId Shapes(std::string_view json);  // interned, white space taken out
   const NameTraits& TraitsOf(StringId name, Category category);
   StringId StackLine(std::string_view token);  // "file:line" of the user's frame in a recorded stack
   int64_t ProcessOf(std::string_view token);   // numbers as they are, texts get stand-ins

@@ -42,7 +42,8 @@ int64_t TokenInt(std::string_view token) {
   if (error == std::errc::result_out_of_range && base == 10) {
     // Addresses and ids that use all 64 bits keep their bits.
     uint64_t wide = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), wide).ec == std::errc()) return static_cast<int64_t>(wide);
+    if (std::from_chars(text.data(), text.data() + text.size(), wide).ec == std::errc())
+      return static_cast<int64_t>(wide);
   }
   if (error != std::errc() || end == text.data()) return kAbsent;
   if (end == text.data() + text.size()) return value;

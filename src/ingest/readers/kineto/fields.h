@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of one event of a Kineto trace, as found, before it is known what kind of event it is. Keys come in any order.
+// The values of one event of a Kineto trace, as found, before it is known what kind of event it is. Keys come in any
+// order.
 #pragma once
 
 #include <array>
@@ -31,11 +32,12 @@ struct EventFields {
   int value_count = 0;
 };
 
-// Numbers in tokens. A quoted number counts: old recorders wrote "tid": "25738" and "tid": "stream 7"; ROCm writes "0x0".
-// kAbsent when there is none or it does not fit.
+// Numbers in tokens. A quoted number counts: old recorders wrote "tid": "25738" and "tid": "stream 7"; ROCm writes
+// "0x0". kAbsent when there is none or it does not fit.
 int64_t TokenInt(std::string_view token);
 double TokenReal(std::string_view token);  // NaN when there is none
-// Decimal microseconds to ns, exactly; digits below a nanosecond are cut off. kAbsent when it is no number or does not fit.
+// Decimal microseconds to ns, exactly; digits below a nanosecond are cut off. kAbsent when it is no number or does not
+// fit.
 int64_t TokenNs(std::string_view token);
 // The text of a string token without its quotes; other tokens as they are. Escapes stay.
 std::string_view TokenText(std::string_view token);

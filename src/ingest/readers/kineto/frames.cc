@@ -10,10 +10,11 @@ namespace gapless::kineto {
 namespace {
 
 // Recorders write frames as "path(line): function", with the path below site-packages where it is there.
-constexpr std::string_view kLibraryParts[] = {"site-packages/", "dist-packages/", "/lib/python", "<built-in", "<frozen", "<string>",
-                                              "nn.Module: ", "torch/", "numpy/", "multiprocessing/", "threading.py", "runpy.py",
-                                              "contextlib.py", "functools.py", "queue.py", "selectors.py", "PIL/", "torchvision/",
-                                              "importlib", "site.py", "typing.py", "inspect.py", "socket.py", "abc.py"};
+constexpr std::string_view kLibraryParts[] = {
+    "site-packages/", "dist-packages/", "/lib/python", "<built-in",        "<frozen",      "<string>",
+    "nn.Module: ",    "torch/",         "numpy/",      "multiprocessing/", "threading.py", "runpy.py",
+    "contextlib.py",  "functools.py",   "queue.py",    "selectors.py",     "PIL/",         "torchvision/",
+    "importlib",      "site.py",        "typing.py",   "inspect.py",       "socket.py",    "abc.py"};
 
 bool IsLibrary(std::string_view frame) {
   for (const std::string_view part : kLibraryParts) {
@@ -64,7 +65,8 @@ bool UnicodeEscape(std::string_view text, size_t& at, std::string& out) {
   uint32_t code = 0, low = 0;
   if (!HexAt(text, at + 1, code)) return false;
   at += 5;
-  if (code >= 0xD800 && code < 0xDC00 && text.substr(at, 2) == "\\u" && HexAt(text, at + 2, low) && low >= 0xDC00 && low < 0xE000) {
+  if (code >= 0xD800 && code < 0xDC00 && text.substr(at, 2) == "\\u" && HexAt(text, at + 2, low) && low >= 0xDC00 &&
+      low < 0xE000) {
     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     at += 6;
   }

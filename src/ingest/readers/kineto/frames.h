@@ -8,7 +8,8 @@
 
 namespace gapless::kineto {
 
-// "file:line" of the innermost frame of the user's code: of "a.py(3): f;b.py(4): g" or of one frame; "" when all are library code.
+// "file:line" of the innermost frame of the user's code: of "a.py(3): f;b.py(4): g" or of one frame; "" when all are
+// library code.
 std::string UserLine(std::string_view frames);
 // Resolves JSON escapes. Invalid ones are kept as they are.
 std::string Unescape(std::string_view text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If anything in it is
-// not as it should be, its rows are forgotten and it is taken event by event: each one is found by bracket counting, cleaned
-// if need be, parsed alone, and told of if it cannot be. After an event that does not end, reading goes on where the next one
-// seems to start. So one bad byte costs one event, and a clean file never pays for the care.
+// A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If anything
+// in it is not as it should be, its rows are forgotten and it is taken event by event: each one is found by bracket
+// counting, cleaned if need be, parsed alone, and told of if it cannot be. After an event that does not end, reading
+// goes on where the next one seems to start. So one bad byte costs one event, and a clean file never pays for the care.
 #include "ingest/readers/kineto/parse.h"
 
 #include <simdjson.h>
@@ -18,16 +18,19 @@ namespace {
 namespace od = simdjson::ondemand;
 
 std::string_view Trim(std::string_view token) {
-  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t' || token.back() == ','))
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' ||
+                            token.back() == '\t' || token.back() == ','))
     token.remove_suffix(1);
   return token;
 }
 
-// The key as it stands between its quotes.
+// The key as it stands between its quotes; empty when it is longer than any key that is looked for.
 std::string_view RawKey(od::raw_json_string key) {
+  constexpr size_t kLongest = 64;
   const char* begin = key.raw();
-  const void* quote = std::memchr(begin, '"', 64);
-  return quote == nullptr ? std::string_view(begin, 0) : std::string_view(begin, static_cast<size_t>(static_cast<const char*>(quote) - begin));
+  const void* quote = std::memchr(begin, '"', kLongest);
+  if (quote == nullptr) return {};
+  return {begin, static_cast<size_t>(static_cast<const char*>(quote) - begin)};
 }
 
 // A value that throws nothing: every access of simdjson returns an error code, the first of which ends the event.
@@ -66,7 +69,8 @@ void Triple(std::string_view json, std::array<int32_t, 3>& out) {
   if (json.empty() || json.front() != '[') return;
   json.remove_prefix(1);
   for (int32_t& number : out) {
-    while (!json.empty() && (json.front() == ' ' || json.front() == '\n' || json.front() == ',' || json.front() == '\t' || json.front() == '\r'))
+    while (!json.empty() && (json.front() == ' ' || json.front() == '\n' || json.front() == ',' ||
+                             json.front() == '\t' || json.front() == '\r'))
       json.remove_prefix(1);
     const size_t end = std::min(json.find_first_of(",] \n\r\t"), json.size());
     const int64_t value = TokenInt(json.substr(0, end));
@@ -89,30 +93,51 @@ struct ArgTarget {
 };
 constexpr ArgTarget Int(std::string_view key, int64_t EventFields::*to) { return {key, Arg::kInt, to}; }
 constexpr ArgTarget Real(std::string_view key, double EventFields::*to) { return {key, Arg::kReal, nullptr, to}; }
-constexpr ArgTarget Token(std::string_view key, std::string_view EventFields::*to) { return {key, Arg::kToken, nullptr, nullptr, to}; }
+constexpr ArgTarget Token(std::string_view key, std::string_view EventFields::*to) {
+  return {key, Arg::kToken, nullptr, nullptr, to};
+}
 constexpr ArgTarget Triple(std::string_view key, std::array<int32_t, 3> EventFields::*to) {
   return {key, Arg::kTriple, nullptr, nullptr, nullptr, to};
 }
 
-constexpr ArgTarget kArgTargets[] = {
-    Int("External id", &EventFields::external_id), Int("external id", &EventFields::external_id),
-    Int("correlation", &EventFields::correlation), Int("Sequence number", &EventFields::sequence),
-    Int("device", &EventFields::device), Int("Device Id", &EventFields::device), Int("stream", &EventFields::stream),
-    Int("context", &EventFields::context), Int("bytes", &EventFields::bytes), Int("Bytes", &EventFields::bytes),
-    Int("graph id", &EventFields::graph_id), Int("registers per thread", &EventFields::registers),
-    Int("shared memory", &EventFields::shared_bytes), Int("Group size", &EventFields::group_size),
-    Int("In msg nelems", &EventFields::in_elements), Int("Out msg nelems", &EventFields::out_elements),
-    Int("wait_on_stream", &EventFields::wait_on_stream), Int("wait_on_cuda_event_id", &EventFields::wait_on_event),
-    Int("Device Type", &EventFields::device_type), Int("Addr", &EventFields::address),
-    Int("Total Allocated", &EventFields::total_allocated), Int("Total Reserved", &EventFields::total_reserved),
-    Real("memory bandwidth (GB/s)", &EventFields::bandwidth_gbps), Real("blocks per SM", &EventFields::blocks_per_sm),
-    Real("warps per SM", &EventFields::warps_per_sm), Real("est. achieved occupancy %", &EventFields::occupancy_pct),
-    Real("theoretical occupancy %", &EventFields::occupancy_pct), Token("Input Dims", &EventFields::input_dims),
-    Token("Input dims", &EventFields::input_dims), Token("Input type", &EventFields::input_types),
-    Token("Call stack", &EventFields::call_stack), Token("name", &EventFields::args_name),
-    Token("Collective name", &EventFields::collective), Token("dtype", &EventFields::dtype),
-    Token("Process Group Name", &EventFields::group_name), Token("cuda_sync_kind", &EventFields::sync_kind),
-    Triple("grid", &EventFields::grid), Triple("block", &EventFields::block)};
+constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_id),
+                                     Int("external id", &EventFields::external_id),
+                                     Int("correlation", &EventFields::correlation),
+                                     Int("Sequence number", &EventFields::sequence),
+                                     Int("device", &EventFields::device),
+                                     Int("Device Id", &EventFields::device),
+                                     Int("stream", &EventFields::stream),
+                                     Int("context", &EventFields::context),
+                                     Int("bytes", &EventFields::bytes),
+                                     Int("Bytes", &EventFields::bytes),
+                                     Int("graph id", &EventFields::graph_id),
+                                     Int("registers per thread", &EventFields::registers),
+                                     Int("shared memory", &EventFields::shared_bytes),
+                                     Int("Group size", &EventFields::group_size),
+                                     Int("In msg nelems", &EventFields::in_elements),
+                                     Int("Out msg nelems", &EventFields::out_elements),
+                                     Int("wait_on_stream", &EventFields::wait_on_stream),
+                                     Int("wait_on_cuda_event_id", &EventFields::wait_on_event),
+                                     Int("Device Type", &EventFields::device_type),
+                                     Int("Addr", &EventFields::address),
+                                     Int("Total Allocated", &EventFields::total_allocated),
+                                     Int("Total Reserved", &EventFields::total_reserved),
+                                     Real("memory bandwidth (GB/s)", &EventFields::bandwidth_gbps),
+                                     Real("blocks per SM", &EventFields::blocks_per_sm),
+                                     Real("warps per SM", &EventFields::warps_per_sm),
+                                     Real("est. achieved occupancy %", &EventFields::occupancy_pct),
+                                     Real("theoretical occupancy %", &EventFields::occupancy_pct),
+                                     Token("Input Dims", &EventFields::input_dims),
+                                     Token("Input dims", &EventFields::input_dims),
+                                     Token("Input type", &EventFields::input_types),
+                                     Token("Call stack", &EventFields::call_stack),
+                                     Token("name", &EventFields::args_name),
+                                     Token("Collective name", &EventFields::collective),
+                                     Token("dtype", &EventFields::dtype),
+                                     Token("Process Group Name", &EventFields::group_name),
+                                     Token("cuda_sync_kind", &EventFields::sync_kind),
+                                     Triple("grid", &EventFields::grid),
+                                     Triple("block", &EventFields::block)};
 
 // The targets by a small hash of the key's length and three of its characters, with no collisions.
 class ArgIndex {
@@ -134,8 +159,8 @@ class ArgIndex {
  private:
   static constexpr size_t kSlots = 256;
   static constexpr size_t Hash(std::string_view key) {
-    return (key.size() * 31 + static_cast<unsigned char>(key.front()) * 7 + static_cast<unsigned char>(key[key.size() / 2]) * 3 +
-            static_cast<unsigned char>(key.back())) % kSlots;
+    const auto at = [key](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(key[i])); };
+    return (key.size() * 31 + at(0) * 7 + at(key.size() / 2) * 3 + at(key.size() - 1)) % kSlots;
   }
   std::array<uint8_t, kSlots> slots_{};
 };
@@ -180,9 +205,9 @@ simdjson::error_code TakeEvent(od::object object, EventFields& event) {
     std::string_view key;
     std::string_view EventFields::*to;
   };
-  static constexpr Target kTargets[] = {{"ph", &EventFields::ph}, {"cat", &EventFields::cat}, {"name", &EventFields::name},
-                                        {"pid", &EventFields::pid}, {"tid", &EventFields::tid}, {"ts", &EventFields::ts},
-                                        {"dur", &EventFields::dur}, {"id", &EventFields::id}};
+  static constexpr Target kTargets[] = {
+      {"ph", &EventFields::ph},   {"cat", &EventFields::cat}, {"name", &EventFields::name}, {"pid", &EventFields::pid},
+      {"tid", &EventFields::tid}, {"ts", &EventFields::ts},   {"dur", &EventFields::dur},   {"id", &EventFields::id}};
   Cursor cursor;
   bool late_phase = false;
   for (auto field : object) {
@@ -203,7 +228,8 @@ simdjson::error_code TakeEvent(od::object object, EventFields& event) {
         break;
       }
   }
-  // A counter whose arguments came before its phase: its values were not kept. Parsing again with the phase known gets them.
+  // A counter whose arguments came before its phase: its values were not kept. Parsing again with the phase known gets
+  // them.
   return late_phase && event.ph == "\"C\"" ? simdjson::INCORRECT_TYPE : simdjson::SUCCESS;
 }
 

@@ -14,7 +14,8 @@ namespace gapless::kineto {
 
 class EventParser {
  public:
-  // `exact`: chunks are known to be cut well, so one that is no sequence of whole events is broken: take what can be had.
+  // `exact`: chunks are known to be cut well, so one that is no sequence of whole events is broken: take what can be
+  // had.
   EventParser(EventRows& rows, bool exact);
   ~EventParser();
 
@@ -38,8 +39,9 @@ class EventParser {
   std::unique_ptr<Impl> impl_;
 };
 
-// The object around the events, with the events taken out: what the recorder says about itself, the process and the devices.
-// Sets rank, world size, host and start in builder.info(); adds devices and environment. False when it is no valid JSON.
+// The object around the events, with the events taken out: what the recorder says about itself, the process and the
+// devices. Sets rank, world size, host and start in builder.info(); adds devices and environment. False when it is no
+// valid JSON.
 bool ParseShell(std::string_view json, TraceBuilder& builder, int64_t& base_time_ns);
 
 // Control characters within strings become spaces and invalid UTF-8 "?", so that a strict parser takes the text.

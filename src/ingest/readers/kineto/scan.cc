@@ -83,9 +83,12 @@ size_t ArrayScanner::Scan(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (in_string_) {
-      if (escaped_) escaped_ = false;
-      else if (c == '\\') escaped_ = true;
-      else if (c == '"') in_string_ = false;
+      if (escaped_)
+        escaped_ = false;
+      else if (c == '\\')
+        escaped_ = true;
+      else if (c == '"')
+        in_string_ = false;
       continue;
     }
     switch (c) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding events in JSON text without parsing it: string- and bracket-aware scanning, and the guess where an event starts.
+// Finding events in JSON text without parsing it: string- and bracket-aware scanning, and the guess where an event
+// starts.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ inline constexpr size_t kNotFound = static_cast<size_t>(-1);
 // Position behind the object or array that opens at text[at]; kNotFound when it does not close.
 size_t ValueEnd(std::string_view text, size_t at);
 
-// A guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white space between, at
-// or after `from`. It is right unless an argument holds such text; whoever uses it checks what comes out.
+// A guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white space
+// between, at or after `from`. It is right unless an argument holds such text; whoever uses it checks what comes out.
 size_t LastEventComma(std::string_view text);
 size_t FirstEventComma(std::string_view text, size_t from);
 

@@ -27,7 +27,8 @@ std::string_view TextOf(od::value value) {
     if (value.get_array().get(array) == simdjson::SUCCESS && array.raw_json().get(text) != simdjson::SUCCESS) text = {};
   } else if (type == od::json_type::object) {
     od::object object;
-    if (value.get_object().get(object) == simdjson::SUCCESS && object.raw_json().get(text) != simdjson::SUCCESS) text = {};
+    if (value.get_object().get(object) == simdjson::SUCCESS && object.raw_json().get(text) != simdjson::SUCCESS)
+      text = {};
   } else {
     text = value.raw_json_token();
   }
@@ -40,7 +41,8 @@ bool ForEachMember(od::object object, F f) {
   for (auto field : object) {
     std::string_view key;
     od::value value;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return false;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS)
+      return false;
     f(key, value);
   }
   return true;
@@ -52,19 +54,27 @@ int32_t Int32(std::string_view token) {
 }
 
 void SetDeviceField(DeviceRow& row, std::string_view key, std::string_view token) {
-  if (key == "id") row.device = Int32(token);
-  else if (key == "name") row.name = Unescape(TokenText(token));
-  else if (key == "totalGlobalMem") row.memory_bytes = TokenInt(token);
-  else if (key == "computeMajor") row.compute_major = Int32(token);
-  else if (key == "computeMinor") row.compute_minor = Int32(token);
-  else if (key == "numSms") row.sm_count = Int32(token);
-  else if (key == "maxThreadsPerMultiprocessor") row.max_threads_per_sm = Int32(token);
+  if (key == "id")
+    row.device = Int32(token);
+  else if (key == "name")
+    row.name = Unescape(TokenText(token));
+  else if (key == "totalGlobalMem")
+    row.memory_bytes = TokenInt(token);
+  else if (key == "computeMajor")
+    row.compute_major = Int32(token);
+  else if (key == "computeMinor")
+    row.compute_minor = Int32(token);
+  else if (key == "numSms")
+    row.sm_count = Int32(token);
+  else if (key == "maxThreadsPerMultiprocessor")
+    row.max_threads_per_sm = Int32(token);
 }
 
 Vendor VendorOf(std::string_view name) {
   for (const std::string_view part : {"AMD", "Radeon", "Instinct", "gfx"})
     if (name.find(part) != std::string_view::npos) return Vendor::kAmd;
-  for (const std::string_view part : {"NVIDIA", "Tesla", "Quadro", "GeForce", "TITAN", "RTX", "A100", "H100", "H200", "B200", "V100"})
+  for (const std::string_view part :
+       {"NVIDIA", "Tesla", "Quadro", "GeForce", "TITAN", "RTX", "A100", "H100", "H200", "B200", "V100"})
     if (name.find(part) != std::string_view::npos) return Vendor::kNvidia;
   return Vendor::kOther;
 }
@@ -76,7 +86,8 @@ void AddDevices(od::value value, TraceBuilder& builder, bool rocm) {
     od::object object;
     if (item.get_object().get(object) != simdjson::SUCCESS) return;
     DeviceRow row;
-    if (!ForEachMember(object, [&](std::string_view key, od::value field) { SetDeviceField(row, key, TextOf(field)); })) return;
+    if (!ForEachMember(object, [&](std::string_view key, od::value field) { SetDeviceField(row, key, TextOf(field)); }))
+      return;
     row.vendor = VendorOf(row.name);
     if (rocm && row.vendor == Vendor::kOther) row.vendor = Vendor::kAmd;
     builder.AddDevice(row);
@@ -100,8 +111,11 @@ bool ParseStrictly(std::string_view json, TraceBuilder& builder, int64_t& base_t
   od::parser parser;
   od::document document;
   od::object object;
-  if (parser.iterate(padded).get(document) != simdjson::SUCCESS || document.get_object().get(object) != simdjson::SUCCESS) return false;
-  const bool rocm = json.find("\"hip_runtime_version\"") != std::string_view::npos || json.find("\"roctracer_version\"") != std::string_view::npos;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS)
+    return false;
+  const bool rocm = json.find("\"hip_runtime_version\"") != std::string_view::npos ||
+                    json.find("\"roctracer_version\"") != std::string_view::npos;
   return ForEachMember(object, [&](std::string_view key, od::value value) {
     if (key == "deviceProperties") return AddDevices(value, builder, rocm);
     if (key == "distributedInfo") return AddDistributed(value, builder);
@@ -157,9 +171,12 @@ Cleaned Clean(std::string_view json) {
       ++at;
       continue;
     }
-    if (escaped) escaped = false;
-    else if (in_string && c == '\\') escaped = true;
-    else if (c == '"') in_string = !in_string;
+    if (escaped)
+      escaped = false;
+    else if (in_string && c == '\\')
+      escaped = true;
+    else if (c == '"')
+      in_string = !in_string;
     const size_t length = Utf8Length(json, at);
     if (length == 0) cleaned.text += '?', cleaned.had_invalid_utf8 = true;
     cleaned.text.append(json, at, length);
