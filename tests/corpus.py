@@ -26,3 +26,14 @@ def counts():
             count = json.load(file)
         if "file" in count:
             yield str(FOLDER / count["file"]), count
+
+
+def hta(path):
+    """HolisticTraceAnalysis 0.6.1's answers about the recording at `path` (as counts() gives it), those without rounding where
+    there are any; None: none recorded."""
+    stem = FOLDER / "oracle" / "kineto" / Path(path).relative_to(FOLDER / "kineto")
+    for ending in (".hta-0.6.1-norounding.json", ".hta-0.6.1.json"):
+        answers = stem.with_name(stem.name + ending)
+        if answers.exists():
+            return json.loads(answers.read_text(encoding="utf-8"))
+    return None

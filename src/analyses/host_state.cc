@@ -5,7 +5,9 @@
 #include "analyses/host_state.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <queue>
 
 namespace gapless {
 namespace {
@@ -13,13 +15,16 @@ namespace {
 constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
 constexpr int64_t kEndOfTime = std::numeric_limits<int64_t>::max();
 
+// Open slices by state, each state with its own heap of ends: a recording whose slices overlap without nesting may have
+// any number open at once, and each still costs the logarithm of that.
 class TrackWriter {
  public:
   TrackWriter() { track_.push_back({kBeginning, SliceId(), HostState::kNone}); }
 
   void Open(int64_t start, int64_t end, SliceId slice, HostState state) {
     CloseUntil(start);
-    open_.push_back({end, slice, state});
+    Heap& heap = open_[static_cast<size_t>(state)];
+    heap.push({end, slice});
     Emit(start);
   }
 
@@ -32,26 +37,33 @@ class TrackWriter {
   struct OpenSlice {
     int64_t end;
     SliceId slice;
-    HostState state;
+    friend bool operator>(const OpenSlice& a, const OpenSlice& b) {
+      return a.end != b.end ? a.end > b.end : a.slice > b.slice;
+    }
   };
+  using Heap = std::priority_queue<OpenSlice, std::vector<OpenSlice>, std::greater<>>;  // the first to end on top
 
-  // A handful at most is open, and the last one ends first unless the recording has slices that overlap without
-  // nesting.
   void CloseUntil(int64_t ts) {
-    while (!open_.empty()) {
-      const auto by_end = [](const OpenSlice& a, const OpenSlice& b) { return a.end < b.end; };
-      const int64_t end = std::min_element(open_.begin(), open_.end(), by_end)->end;
-      if (end > ts) return;
-      std::erase_if(open_, [&](const OpenSlice& one) { return one.end == end; });
+    while (true) {
+      int64_t end = kEndOfTime;
+      for (const Heap& heap : open_)
+        if (!heap.empty()) end = std::min(end, heap.top().end);
+      if (end == kEndOfTime || end > ts) return;
+      for (Heap& heap : open_)
+        while (!heap.empty() && heap.top().end == end) heap.pop();
       Emit(end);
     }
   }
 
-  // From `start` on the strongest of what is open counts, of equals the one opened first.
+  // From `start` on the strongest of what is open counts, of equals the one that ends first.
   void Emit(int64_t start) {
     HostStretch next{start, SliceId(), HostState::kNone};
-    for (const OpenSlice& one : open_)
-      if (one.state > next.state) next.slice = one.slice, next.state = one.state;
+    for (size_t state = open_.size(); state-- > 0;) {
+      if (open_[state].empty()) continue;
+      next.slice = open_[state].top().slice;
+      next.state = static_cast<HostState>(state);
+      break;
+    }
     if (track_.back().start == start)
       track_.back() = next;
     else if (track_.back().slice != next.slice)
@@ -59,7 +71,7 @@ class TrackWriter {
   }
 
   HostTrack track_;
-  std::vector<OpenSlice> open_;
+  std::array<Heap, static_cast<size_t>(HostState::kData) + 1> open_;
 };
 
 HostState OwnState(SliceCategory category, ApiKind api) {

@@ -4,7 +4,8 @@
 //
 // A thread's state at an instant is that of the slices open on it, the strongest counting: a blocking call inside the
 // data loader is data loading, an operator inside an annotation is launching. A track lists the stretches between
-// changes; it holds the outermost slice that made the state what it is.
+// changes; it holds the outermost slice that made the state what it is (of several that overlap,
+// the first to end).
 #pragma once
 
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace gapless {
 namespace {
@@ -47,20 +48,15 @@ class DeviceSweep {
 
 std::vector<DeviceTimeline> SweepDevices(const Trace& trace, Interval window) {
   const GpuOpTable& ops = trace.gpu_ops;
-  std::vector<int32_t> devices;
-  std::vector<DeviceSweep> sweeps;
-  size_t at = 0;
+  std::map<int32_t, DeviceSweep> sweeps;
+  auto at = sweeps.end();
   for (uint32_t row = 0; row < ops.size(); ++row) {
     const int32_t device = ops.device[row];
-    if (at >= devices.size() || devices[at] != device) {
-      at = static_cast<size_t>(std::find(devices.begin(), devices.end(), device) - devices.begin());
-      if (at == devices.size()) devices.push_back(device), sweeps.emplace_back(ops, window);
-    }
-    sweeps[at].Add(row);
+    if (at == sweeps.end() || at->first != device) at = sweeps.try_emplace(device, ops, window).first;
+    at->second.Add(row);
   }
   std::vector<DeviceTimeline> timelines;
-  for (size_t i = 0; i < devices.size(); ++i) timelines.push_back(sweeps[i].Finish(devices[i]));
-  std::sort(timelines.begin(), timelines.end(), [](const auto& a, const auto& b) { return a.device < b.device; });
+  for (auto& [device, sweep] : sweeps) timelines.push_back(sweep.Finish(device));
   return timelines;
 }
 

@@ -51,7 +51,7 @@ std::vector<StepWindow> StepWindows(const Trace& trace) {
       continue;
     }
     const int64_t apart = host_start - HostEnd(steps, rows[i - 1]);
-    const bool adjacent = apart * kAdjacentPart < std::max(steps.dur_ns[rows[i - 1]], steps.dur_ns[rows[i]]);
+    const bool adjacent = apart < std::max(steps.dur_ns[rows[i - 1]], steps.dur_ns[rows[i]]) / kAdjacentPart;
     start = adjacent ? windows[i - 1].span.end : std::max(host_start, windows[i - 1].span.end);
   }
   return windows;

@@ -49,14 +49,21 @@ std::string LedgerView::CostText(int64_t ns) const {
 }
 
 std::string LedgerView::WorstText(int64_t DeviceBreakdown::*part) const {
+  std::vector<int64_t> ns;
+  for (const DeviceBreakdown& device : devices) ns.push_back(device.*part);
+  return WorstText(ns);
+}
+
+std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
   if (devices.size() < 2) return {};
-  const auto share = [&](const DeviceBreakdown& device) { return ShareIn(device, device.*part); };
-  const auto [least, most] = std::minmax_element(devices.begin(), devices.end(),
-                                                 [&](const auto& a, const auto& b) { return share(a) < share(b); });
+  std::vector<double> shares;
+  for (size_t i = 0; i < devices.size(); ++i) shares.push_back(ShareIn(devices[i], ns[i]));
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
   constexpr double kSame = 0.02;  // of the step
-  if (share(*most) - share(*least) < kSame) return {};
-  const std::string who = most->rank != kAbsent ? StrCat("rank ", most->rank) : StrCat("device ", most->device);
-  return StrCat("; ", who, " is worst with ", FormatPercent(share(*most)));
+  if (*most - *least < kSame) return {};
+  const DeviceBreakdown& worst = devices[static_cast<size_t>(most - shares.begin())];
+  const std::string who = worst.rank != kAbsent ? StrCat("rank ", worst.rank) : StrCat("device ", worst.device);
+  return StrCat("; ", who, " is worst with ", FormatPercent(*most));
 }
 
 LedgerView ReadLedger(Tables& tables) {

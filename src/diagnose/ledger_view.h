@@ -33,6 +33,8 @@ struct LedgerView {
   std::string CostText(int64_t ns) const;
   // "; rank 3 is worst with 22.0 %", or "" when there is one device or all have about the same share of the part.
   std::string WorstText(int64_t DeviceBreakdown::*part) const;
+  // The same of any time, given for each device in order.
+  std::string WorstText(const std::vector<int64_t>& ns) const;
 };
 
 LedgerView ReadLedger(Tables& tables);

@@ -24,12 +24,16 @@ void MergeJoin(std::vector<uint32_t>& hosts, const Column<int64_t>& host_key, st
                const Column<int64_t>& op_key, auto link) {
   StableOrder(hosts, [&](uint32_t row) { return SortKey{host_key[row], 0}; });
   StableOrder(ops, [&](uint32_t row) { return SortKey{op_key[row], 0}; });
-  size_t host = 0;
+  size_t begin = 0, end = 0;  // of the hosts with the current key
   for (const uint32_t op : ops) {
-    while (host < hosts.size() && host_key[hosts[host]] < op_key[op]) ++host;
-    size_t end = host;
-    while (end < hosts.size() && host_key[hosts[end]] == op_key[op]) ++end;
-    link(op, std::span(hosts).subspan(host, end - host));
+    const int64_t key = op_key[op];
+    if (begin == end || host_key[hosts[begin]] != key) {
+      begin = end;
+      while (begin < hosts.size() && host_key[hosts[begin]] < key) ++begin;
+      end = begin;
+      while (end < hosts.size() && host_key[hosts[end]] == key) ++end;
+    }
+    link(op, std::span(hosts).subspan(begin, end - begin));
   }
 }
 

@@ -144,6 +144,20 @@ TEST(SynchronizationRule, NamesTheCallAndItsLine) {
   EXPECT_TRUE(Advises(*found, "sync"));
 }
 
+TEST(SynchronizationRule, CountsOnePlaceOnceOverAllRanks) {
+  HandMade first, second;
+  StepWithItem(first.Rank(0), 200);
+  StepWithItem(second.Rank(1), 300);
+  Analysed run(std::vector{first.Finish(), second.Finish()});
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "synchronization");
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->evidence.size(), 1u);
+  EXPECT_EQ(found->evidence[0].rows.size(), 2u) << "the longest wait of each rank";
+  EXPECT_EQ(found->recommendations.size(), 1u);
+  EXPECT_SAYS(*found, "rank 1 is worst");
+}
+
 TEST(SynchronizationRule, IsSilentWhenLittleFollowsTheWait) {
   HandMade trace;
   StepWithItem(trace, 10);
