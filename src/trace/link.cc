@@ -45,9 +45,16 @@ SliceId Latest(const SliceTable& slices, std::span<const uint32_t> candidates, i
   return SliceId(after == candidates.begin() ? candidates.front() : *(after - 1));
 }
 
-SliceId OperatorAround(const SliceTable& slices, SliceId at) {
-  while (at.valid() && slices.category[at.value] != SliceCategory::kOperator) at = slices.parent[at.value];
-  return at;
+// Of each slice, the innermost operator that is it or contains it. Parents come before their children.
+std::vector<SliceId> OperatorsAround(const SliceTable& slices) {
+  std::vector<SliceId> around(slices.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.category[row] == SliceCategory::kOperator)
+      around[row] = SliceId(row);
+    else if (const SliceId parent = slices.parent[row]; parent.valid())
+      around[row] = around[parent.value];
+  }
+  return around;
 }
 
 void LinkByCorrelation(Trace& trace, DeriveCounts& counts) {
@@ -73,8 +80,9 @@ void LinkOperators(Trace& trace) {
   GpuOpTable& ops = trace.gpu_ops;
   SliceId* op_of = ops.op.mutable_data();
   std::vector<uint32_t> wanting;
+  const std::vector<SliceId> around = OperatorsAround(slices);
   for (uint32_t row = 0; row < ops.size(); ++row) {
-    op_of[row] = OperatorAround(slices, ops.launch[row]);
+    if (const SliceId launch = ops.launch[row]; launch.valid()) op_of[row] = around[launch.value];
     if (!op_of[row].valid() && ops.external_id[row] != kAbsent) wanting.push_back(row);
   }
   if (wanting.empty()) return;
