@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests against independent answers share: a recording as `gapless query` gives it, sets of intervals, and comparing."""
+"""What tests against independent answers share: reading recordings by `gapless query`, sets of intervals, comparing."""
+
 from __future__ import annotations
 
 import json
@@ -10,23 +11,26 @@ from typing import Any, NamedTuple
 
 # One statement reads a recording once. JSON arrays in cells: rows of different tables in one answer.
 SQL = """SELECT
- (SELECT json_group_array(json_array(g.trace, g.name, g.kind, g.class, g.device, g.stream, g.ts_ns, g.dur_ns, g.correlation,
-  g.copy_kind, g.bandwidth_gbps, g.bytes, s.id, s.name, s.ts_ns, s.dur_ns))
+ (SELECT json_group_array(json_array(g.trace, g.name, g.kind, g.class, g.device, g.stream, g.ts_ns, g.dur_ns,
+  g.correlation, g.copy_kind, g.bandwidth_gbps, g.bytes, s.id, s.name, s.ts_ns, s.dur_ns))
   FROM all_gpu_op g LEFT JOIN all_slice s ON s.id = g.launch_id) AS ops,
  (SELECT json_group_array(json_array(trace, path)) FROM all_trace) AS traces,
- (SELECT json_group_array(json_array(trace, name, ts_ns)) FROM
-  (SELECT trace, name, ts_ns FROM all_slice UNION ALL SELECT trace, name, ts_ns FROM all_gpu_annotation)
+ (SELECT json_group_array(json_array(trace, name, ts_ns, ts_ns + dur_ns)) FROM
+  (SELECT trace, name, ts_ns, dur_ns FROM all_slice
+   UNION ALL SELECT trace, name, ts_ns, dur_ns FROM all_gpu_annotation)
   WHERE name LIKE 'ProfilerStep#%') AS marks,
  (SELECT json_group_array(json_array(trace, ts_ns, ts_ns + dur_ns)) FROM steps WHERE complete = 1) AS steps,
  (SELECT json_group_array(json_array(trace, device, wall_ns, compute_ns, exposed_comm_ns, exposed_copy_ns, idle_ns))
   FROM ledger WHERE step IS NULL) AS ledger,
  (SELECT json_group_array(json_array(trace, device, calls, total_ns, exposed_ns, overlap_share))
   FROM communication WHERE kind IS NULL) AS communication,
- (SELECT json_group_array(json_array(trace, device, name, calls, total_ns, min_ns, max_ns)) FROM kernels) AS kernels,
+ (SELECT json_group_array(json_array(trace, device, name, calls, total_ns, min_ns, max_ns, occupancy_pct))
+  FROM kernels) AS kernels,
  (SELECT json_group_array(json_array(trace, device, calls, gpu_ops, call_total_ns)) FROM launches) AS launches,
  (SELECT json_group_array(json_array(trace, device, kind, calls, bytes, total_ns)) FROM copies) AS copies"""
 
 Spans = list[tuple[int, int]]  # sorted, disjoint
+Reading = dict[str, list[list[Any]]]  # by name in SQL: rows
 
 
 class Op(NamedTuple):
@@ -116,7 +120,7 @@ def total(spans: Spans) -> int:
 
 
 def common(a: Spans, b: Spans) -> int:
-    """|a ∩ b| by |a| + |b| − |a ∪ b|."""
+    """How long both run: together, less either."""
     return total(a) + total(b) - total(union([*a, *b]))
 
 
@@ -125,8 +129,10 @@ def spans_of(ops: Iterable[Op], window: tuple[int, int] | None = None) -> Spans:
     return union((max(op.ts, low), min(op.end, high)) for op in ops)
 
 
-def read_recording(program: str, path: str) -> dict[str, list[list[Any]]]:
-    done = subprocess.run([program, "query", "--no-cache", "--json", path, SQL], capture_output=True, timeout=300, check=False)
+def read_recording(program: str, path: str) -> Reading:
+    done = subprocess.run(
+        [program, "query", "--no-cache", "--json", path, SQL], capture_output=True, timeout=300, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{path}: exit {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
     (row,) = json.loads(done.stdout)

@@ -12,7 +12,7 @@
 
 namespace gapless {
 
-// Each code has one exit status (CONTRACT "Exit status"): usage 2, input 3, environment 4, command 5.
+// Each code has one exit status that scripts rely on: usage 2, input 3, environment 4, command 5.
 enum class ErrorCode : uint8_t { kUsage, kInput, kEnvironment, kCommand, kInterrupted };
 
 struct Error {

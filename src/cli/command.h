@@ -51,7 +51,7 @@ struct Command {
   std::span<const OptionSpec> options;
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
-  // Gives the exit status (CONTRACT "Exit status").
+  // Gives the exit status (docs/reference/commands.md).
   Result<int> (*run)(const Arguments& arguments, Session& session);
 };
 

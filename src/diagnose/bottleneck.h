@@ -57,7 +57,7 @@ struct Bottleneck {
   std::optional<Gain> gain;
 };
 
-// CONTRACT "severity": 1 − exp(−share/0.15).
+// Severity (docs/definitions.md): 1 − exp(−share/0.15).
 double SeverityOfShare(double share_of_step);
 
 }  // namespace gapless

@@ -4,7 +4,7 @@
 // To add one: write src/query/tables/<name>.cc and end it with
 //   SQL_TABLE(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .rows = …};
 // It is then queried as <name> (primary rows of execution 0) and all_<name> (every row), and has its page in the
-// reference. Columns are part of CONTRACT "Tables": add at the end, never change or drop.
+// reference. Scripts rely on the columns: add at the end, never change or drop.
 #pragma once
 
 #include <cstddef>
