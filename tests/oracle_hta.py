@@ -225,7 +225,8 @@ def main() -> int:
             else:
                 explained[line] += 1
     failures += [f"explains nothing: {EXPLAINED[line]}" for line, times in enumerate(explained) if times == 0]
-    print(*failures[:40], sep="\n")
+    for failure in failures[:40]:
+        print(failure)
     print(
         f"{recordings} recordings, {compared} numbers compared, {sum(explained)} differences explained,",
         f"{len(failures)} failures",

@@ -36,12 +36,15 @@ inline double ShareOf(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// The value below which a share `p` of `values` lies (nearest rank); kAbsent of none. Reorders them.
+// Percentile `p` (0–1) of `values`, linear between the two nearest, as numpy's default; kAbsent of none. Reorders them.
 inline int64_t Percentile(std::span<int64_t> values, double p) {
   if (values.empty()) return kAbsent;
-  const auto at = static_cast<size_t>(std::llround(p * static_cast<double>(values.size() - 1)));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
+  const double at = p * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(at);
+  std::nth_element(values.begin(), below, values.end());
+  const double part = at - std::floor(at);
+  if (part == 0 || below + 1 == values.end()) return *below;
+  return *below + std::llround(part * static_cast<double>(*std::min_element(below + 1, values.end()) - *below));
 }
 
 }  // namespace gapless

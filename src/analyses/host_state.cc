@@ -9,6 +9,8 @@
 #include <limits>
 #include <queue>
 
+#include "trace/marks.h"
+
 namespace gapless {
 namespace {
 
@@ -94,7 +96,7 @@ HostState OwnState(SliceCategory category, ApiKind api) {
 // By name id: is it data loading?
 std::vector<uint8_t> DataLoadingNames(const StringPool& strings) {
   std::vector<uint8_t> is_data(strings.size());
-  for (size_t id = 0; id < is_data.size(); ++id) is_data[id] = IsDataLoadingName(strings[static_cast<StringId>(id)]);
+  for (size_t id = 0; id < is_data.size(); ++id) is_data[id] = IsDataLoadingMark(strings[static_cast<StringId>(id)]);
   return is_data;
 }
 
@@ -136,10 +138,6 @@ HostTrack StrongestOf(const std::vector<HostTrack>& tracks, size_t first, size_t
 }
 
 }  // namespace
-
-bool IsDataLoadingName(std::string_view name) {
-  return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
-}
 
 HostTracks FlattenHostStates(const Trace& trace) {
   HostTracks tracks;

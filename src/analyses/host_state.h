@@ -38,9 +38,6 @@ struct HostTracks {
 // Tracks of the threads that launched any GPU operation.
 HostTracks FlattenHostStates(const Trace& trace);
 
-// Does the name say that the thread waits for its next batch? `enumerate(DataLoader)#…` and the like.
-bool IsDataLoadingName(std::string_view name);
-
 // Calls f(start, end, stretch) for the pieces of `track` within [start, end), walking on from `at`, an index that must
 // not lie past `start` (0 always is good).
 template <class F>

@@ -40,6 +40,10 @@ std::string NameIn(const Run& run, int64_t trace_index, int32_t device) {
 
 }  // namespace
 
+int64_t LedgerView::DevicesOf(int64_t trace) const {
+  return std::count_if(devices.begin(), devices.end(), [&](const DeviceBreakdown& one) { return one.trace == trace; });
+}
+
 double LedgerView::Share(int64_t ns) const { return ShareIn(total, ns); }
 
 std::string LedgerView::CostText(int64_t ns) const {

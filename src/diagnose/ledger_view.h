@@ -27,6 +27,8 @@ struct LedgerView {
   DeviceBreakdown total;                 // sums over `devices`; trace, rank, device and name mean nothing
   int64_t step_rows = 0;                 // complete steps, counted once per device
 
+  // How many devices of this trace did work.
+  int64_t DevicesOf(int64_t trace) const;
   // Of the wall time of all devices; 0 when there is none.
   double Share(int64_t ns) const;
   // "74.2 ms of every step", or without steps "1.20 s of 3.40 s recorded".

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/columns.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/thresholds.h"
@@ -11,15 +12,6 @@
 
 namespace gapless {
 namespace {
-
-// Between two values linearly, as numpy does.
-int64_t Quantile(const std::vector<int64_t>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  if (below + 1 == sorted.size()) return sorted[below];
-  return sorted[below] +
-         std::llround((at - static_cast<double>(below)) * static_cast<double>(sorted[below + 1] - sorted[below]));
-}
 
 void SummariseSteps(const Table& steps, RunSummary& summary) {
   std::vector<int64_t> times;
@@ -31,9 +23,8 @@ void SummariseSteps(const Table& steps, RunSummary& summary) {
     summary.steps = std::max(summary.steps, ++of_trace);
   }
   if (times.empty()) return;
-  std::sort(times.begin(), times.end());
-  const int64_t median = Quantile(times, 0.5);
-  summary.step_ns = StepTimes{median, median, Quantile(times, 0.95), Quantile(times, 0.99)};
+  const int64_t median = Percentile(times, 0.5);
+  summary.step_ns = StepTimes{median, median, Percentile(times, 0.95), Percentile(times, 0.99)};
 }
 
 std::optional<double> Ratio(int64_t part, int64_t whole) {

@@ -327,8 +327,4 @@ int64_t ElementBytes(std::string_view dtype) {
   return 0;
 }
 
-bool IsDataLoading(std::string_view name) {
-  return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
-}
-
 }  // namespace gapless

@@ -31,7 +31,4 @@ std::string_view CollectiveKind(std::string_view name);
 // Bytes of one element: "Float", "c10::BFloat16", "float16" …; 0 when unknown.
 int64_t ElementBytes(std::string_view dtype);
 
-// Does waiting for the next batch look like this? `enumerate(DataLoader)#…__next__` and the like.
-bool IsDataLoading(std::string_view name);
-
 }  // namespace gapless

@@ -99,7 +99,7 @@ TEST_P(ReaderContract, SurvivesEveryPrefixOfTheFile) {
 }
 
 TEST_P(ReaderContract, SurvivesEveryPrefixOfTheText) {
-  const std::string bytes = sample_.substr(0, kPrefixStep * 128);
+  const std::string bytes = sample_.substr(0, kPrefixStep * 64);
   for (size_t size = 0; size <= bytes.size(); size += kPrefixStep) ExpectTraceOrError(bytes.substr(0, size));
 }
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <string>
 
-#include "ingest/names.h"
 #include "trace/derive.h"
+#include "trace/marks.h"
 
 namespace gapless {
 namespace {
@@ -93,7 +93,7 @@ std::vector<StepRow> Candidates(const Trace& trace) {
       rows.size() > 1)
     return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
   if (auto rows = Annotations(trace, SaysStep); rows.size() > 1) return Spans(trace, rows, StepSource::kAnnotation);
-  if (auto rows = MostFrequent(trace, Annotations(trace, IsDataLoading)); rows.size() > 1)
+  if (auto rows = MostFrequent(trace, Annotations(trace, IsDataLoadingMark)); rows.size() > 1)
     return Between(rows, StepSource::kInferred, [&](uint32_t row) { return slices.ts_ns[row]; });
   return {};
 }

@@ -20,7 +20,7 @@ constexpr ColumnSpec kColumns[] = {
     {"calls_per_step", kReal, "", "NULL: no complete step"},
     {"bytes", kInt, "bytes", "moved or filled; NULL: not recorded"},
     {"total_ns", kInt, "ns", "sum of durations"},
-    {"exposed_ns", kInt, "ns", "time in which some of them ran and no kernel computed"},
+    {"exposed_ns", kInt, "ns", "of the ledger's exposed_copy_ns: some of them ran, and no kernel"},
     {"mean_gbps", kReal, "GB/s", "bytes over time, for those with both"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
 };
@@ -73,7 +73,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
     row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
     row.Int(group.bytes)
         .Int(group.total_ns)
-        .Int(Total(Clip(Subtract(group.spans, device.compute), timeline.window.span)));
+        .Int(Total(Clip(Intersect(group.spans, device.exposed_copies), timeline.window.span)));
     row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
   }
 }

@@ -5,6 +5,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "trace/marks.h"
 
 namespace gapless {
 namespace {
@@ -22,7 +23,7 @@ constexpr ColumnSpec kColumns[] = {
     {"mean_ns", kInt, "ns", "mean"},
     {"max_ns", kInt, "ns", "longest"},
     {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
-    {"pageable_share", kReal, "share",
+    {"h2d_pageable_share", kReal, "share",
      "of the time of host-to-device copies, from pageable memory; NULL: none, or not said"},
     {"slice_id", kInt, "id:slice", "the longest"},
 };
@@ -38,7 +39,7 @@ class Loading {
   explicit Loading(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
     is_data_.resize(trace_.strings.size());
     for (size_t id = 0; id < is_data_.size(); ++id)
-      is_data_[id] = IsDataLoadingName(trace_.strings[static_cast<StringId>(id)]);
+      is_data_[id] = IsDataLoadingMark(trace_.strings[static_cast<StringId>(id)]);
     if (std::find(is_data_.begin(), is_data_.end(), 1) == is_data_.end()) return;
     AddCalls();
     AddIdle();

@@ -24,7 +24,7 @@ TEST(DataLoading, ByIteratorWithTheIdleTimeItCauses) {
   EXPECT_EQ(loading.Int(0, "total_ns"), 500);
   EXPECT_EQ(loading.Int(0, "max_ns"), 300);
   EXPECT_EQ(loading.Int(0, "idle_ns"), 300 + 100) << "until 1100 the device still works";
-  EXPECT_DOUBLE_EQ(loading.Real(0, "pageable_share"), 0.25);
+  EXPECT_DOUBLE_EQ(loading.Real(0, "h2d_pageable_share"), 0.25);
 }
 
 TEST(DataLoading, WorkersAreSeenButNotTheirNumber) {

@@ -26,25 +26,26 @@ struct Loader {
   bool in_process = false;    // num_workers=0
   bool multiprocess = false;  // num_workers>0
   int64_t mean_ns = 0;        // to get one batch, at the iterator that idles the device most
-  int64_t total_ns = 0;       // in all iterators of all ranks
+  int64_t total_ns = 0;       // in all iterators, for every device that waits, as the ledger counts
   double calls_per_step = 1;
   double pageable_share = 0;
   std::string name, line;
   int64_t slice_id = kAbsent;
 };
 
-Loader MainLoader(const Table& loading) {
+Loader MainLoader(const Table& loading, const LedgerView& ledger) {
   Loader loader;
   const std::vector<size_t> rows = LargestRows(loading, "idle_ns", 1);
   if (rows.empty()) return loader;
   const size_t row = rows[0];
   loader.known = true;
-  loader.total_ns = SumOf(loading, "total_ns");
+  for (size_t each = 0; each < loading.rows(); ++each)
+    loader.total_ns += loading.Int(each, "total_ns") * ledger.DevicesOf(loading.Int(each, "trace"));
   loader.in_process = !loading.IsNull(row, "workers") && loading.Int(row, "workers") == 0;
   loader.multiprocess = loading.Int(row, "multiprocess") == 1;
   loader.mean_ns = loading.Int(row, "mean_ns");
   if (!loading.IsNull(row, "calls_per_step")) loader.calls_per_step = loading.Real(row, "calls_per_step");
-  if (!loading.IsNull(row, "pageable_share")) loader.pageable_share = loading.Real(row, "pageable_share");
+  if (!loading.IsNull(row, "h2d_pageable_share")) loader.pageable_share = loading.Real(row, "h2d_pageable_share");
   loader.name = loading.Text(row, "name");
   loader.line = loading.Text(row, "source_line");
   loader.slice_id = loading.Int(row, "slice_id");
@@ -89,7 +90,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t stake = ledger.total.idle_data_ns;
   const double share = ledger.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
-  const Loader loader = MainLoader(tables.Get("data_loading"));
+  const Loader loader = MainLoader(tables.Get("data_loading"), ledger);
   Bottleneck found;
   found.id = "data_loading";
   found.type = BottleneckType::kDataLoading;

@@ -37,11 +37,6 @@ std::string NameOf(const Waits& waits) {
   return waits.op.empty() ? waits.call : StrCat(waits.op, " (", waits.call, ")");
 }
 
-int64_t DevicesOf(const LedgerView& ledger, int64_t trace) {
-  return std::count_if(ledger.devices.begin(), ledger.devices.end(),
-                       [&](const DeviceBreakdown& device) { return device.trace == trace; });
-}
-
 // Those that idle the devices most first; of equals, those that wait longer. Waits of streams for events are not the
 // host's.
 std::vector<Waits> CollectWaits(const Table& syncs, const LedgerView& ledger) {
@@ -54,7 +49,7 @@ std::vector<Waits> CollectWaits(const Table& syncs, const LedgerView& ledger) {
     waits.kind = kind, waits.call = call, waits.op = op, waits.line = line;
     waits.calls += syncs.Int(row, "calls");
     waits.wait_ns += syncs.Int(row, "wait_ns");
-    waits.idle_ns += syncs.Int(row, "idle_after_ns") * DevicesOf(ledger, syncs.Int(row, "trace"));
+    waits.idle_ns += syncs.Int(row, "idle_after_ns") * ledger.DevicesOf(syncs.Int(row, "trace"));
     if (!syncs.IsNull(row, "calls_per_step"))
       waits.calls_per_step = std::max(waits.calls_per_step, syncs.Real(row, "calls_per_step"));
     if (waits.ids.size() < kMostRows) waits.ids.push_back(syncs.Int(row, "sync_id"));

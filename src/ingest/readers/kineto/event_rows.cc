@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "ingest/readers/kineto/frames.h"
+#include "trace/marks.h"
 
 namespace gapless::kineto {
 namespace {
@@ -157,7 +158,7 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
     if (found.kernel.op_class == GpuOpClass::kCommunication) found.collective = shard_.Text(CollectiveKind(text));
   }
   if (category == Category::kOperator || category == Category::kAnnotation) {
-    found.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoading(text);
+    found.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoadingMark(text);
     if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:"))
       found.collective = shard_.Text(CollectiveKind(text));
   }

@@ -126,7 +126,6 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Real("blocks per SM", &EventFields::blocks_per_sm),
                                      Real("warps per SM", &EventFields::warps_per_sm),
                                      Real("est. achieved occupancy %", &EventFields::occupancy_pct),
-                                     Real("theoretical occupancy %", &EventFields::occupancy_pct),
                                      Token("Input Dims", &EventFields::input_dims),
                                      Token("Input dims", &EventFields::input_dims),
                                      Token("Input type", &EventFields::input_types),
