@@ -4,6 +4,9 @@
 
 usage: cli_test.py PROGRAM [unittest options]
 """
+
+from __future__ import annotations
+
 import csv
 import io
 import json
@@ -20,20 +23,31 @@ import time
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from corpus import ROOT
+
 DATA = ROOT / "tests" / "data"
 SAMPLE = str(next((ROOT / "samples").glob("*.json.gz")))
 PROGRAM = ""
-VERBS = []
+VERBS: list[str] = []
 
 
-def run(*words, **settings):
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", **settings.pop("env", {})}
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, encoding="utf-8", timeout=300, env=environment,
-                          check=False, **settings)
+def run(
+    *words: str, env: dict[str, str] | None = None, cwd: Path | None = None, input: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PROGRAM, *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})},
+        cwd=cwd,
+        input=input,
+        check=False,
+    )
 
 
-def on_terminal(*words, columns=80, env=None):
+def on_terminal(*words: str, columns: int = 80, env: dict[str, str] | None = None) -> str:
     """What the program writes when standard output is a terminal of that many columns."""
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
     environment.update({"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", **(env or {})})
@@ -57,37 +71,37 @@ def on_terminal(*words, columns=80, env=None):
 
 
 class Help(unittest.TestCase):
-    def test_every_verb_has_help_in_all_its_forms(self):
+    def test_every_verb_has_help_in_all_its_forms(self) -> None:
         for verb in VERBS:
             with self.subTest(verb=verb):
                 texts = {run(*words).stdout for words in ((verb, "--help"), (verb, "-h"), ("help", verb))}
                 self.assertEqual(len(texts), 1)
                 self.assertTrue(texts.pop().startswith(f"usage: gapless {verb}"))
 
-    def test_the_overview(self):
+    def test_the_overview(self) -> None:
         self.assertEqual(run("--help").returncode, 0)
         self.assertIn("analyze", run("--help").stdout)
         nothing = run()
         self.assertEqual((nothing.returncode, nothing.stdout), (2, ""))
         self.assertIn("verbs:", nothing.stderr)
 
-    def test_version(self):
+    def test_version(self) -> None:
         self.assertRegex(run("--version").stdout, r"^gapless \d+\.\d+\.\d+ \(JSON schema \d+\)\n$")
         self.assertEqual(json.loads(run("--version", "--json").stdout)["gapless"]["schema"], 1)
 
 
 class ExitStatus(unittest.TestCase):
-    def check(self, status, *words):
+    def check(self, status: int, *words: str) -> subprocess.CompletedProcess[str]:
         done = run(*words)
         self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
         return done
 
-    def test_0_fine(self):
+    def test_0_fine(self) -> None:
         self.check(0, "analyze", SAMPLE)
         self.check(0, "query", SAMPLE, "SELECT 1")
         self.check(0, "analyze", str(DATA / "broken_rank"))
 
-    def test_1_the_answer_is_no(self):
+    def test_1_the_answer_is_no(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self.check(1, "docs", "--check", folder)
             self.check(0, "docs", folder)
@@ -95,27 +109,41 @@ class ExitStatus(unittest.TestCase):
             (Path(folder) / "reference" / "tables.md").write_text("old")
             self.assertIn("stale  reference/tables.md", self.check(1, "docs", "--check", folder).stdout)
 
-    def test_2_usage(self):
-        for words in (["analyse", SAMPLE], ["analyze"], ["analyze", SAMPLE, "--nonsense"], ["analyze", SAMPLE, "--format", "x"],
-                      ["analyze", SAMPLE, "--width", "x"], ["analyze", SAMPLE, "--rank", "x"], ["query", SAMPLE, "SELEC 1"],
-                      ["query", SAMPLE, "DROP TABLE slice"], ["analyze", SAMPLE, "--", "ls"], ["analyze", SAMPLE, "-o", str(DATA)]):
+    def test_2_usage(self) -> None:
+        for words in (
+            ["analyse", SAMPLE],
+            ["analyze"],
+            ["analyze", SAMPLE, "--nonsense"],
+            ["analyze", SAMPLE, "--format", "x"],
+            ["analyze", SAMPLE, "--width", "x"],
+            ["analyze", SAMPLE, "--rank", "x"],
+            ["query", SAMPLE, "SELEC 1"],
+            ["query", SAMPLE, "DROP TABLE slice"],
+            ["analyze", SAMPLE, "--", "ls"],
+            ["analyze", SAMPLE, "-o", str(DATA)],
+        ):
             done = self.check(2, *words)
             self.assertTrue(done.stderr.startswith("gapless: "), done.stderr)
             self.assertEqual(done.stdout, "")
 
-    def test_3_input(self):
+    def test_3_input(self) -> None:
         for name in ("nosuch.json", "empty.json", "not_a_trace.json"):
             done = self.check(3, "analyze", str(DATA / name))
             self.assertIn(name, done.stderr)
 
-    def test_4_environment(self):
+    def test_4_environment(self) -> None:
         self.check(4, "analyze", SAMPLE, "-o", "/nosuch/folder/report.txt")
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([PROGRAM, "analyze", SAMPLE], stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 4)
 
-    def test_errors_are_json_when_json_was_asked_for(self):
-        for words in (["analyze", str(DATA / "empty.json")], ["query", SAMPLE, "SELECT x FROM slice"], ["analyze", "--nonsense"], ["nonsense"]):
+    def test_errors_are_json_when_json_was_asked_for(self) -> None:
+        for words in (
+            ["analyze", str(DATA / "empty.json")],
+            ["query", SAMPLE, "SELECT x FROM slice"],
+            ["analyze", "--nonsense"],
+            ["nonsense"],
+        ):
             done = run(*words, "--json")
             error = json.loads(done.stdout)["error"]
             self.assertEqual(error["exit_status"], done.returncode)
@@ -123,13 +151,18 @@ class ExitStatus(unittest.TestCase):
 
 
 class Streams(unittest.TestCase):
-    def test_every_verb_prints_json(self):
-        arguments = {"analyze": [SAMPLE], "query": [SAMPLE, "SELECT 1"], "completion": ["bash"], "docs": ["--check", "docs"]}
+    def test_every_verb_prints_json(self) -> None:
+        arguments = {
+            "analyze": [SAMPLE],
+            "query": [SAMPLE, "SELECT 1"],
+            "completion": ["bash"],
+            "docs": ["--check", "docs"],
+        }
         for verb in VERBS:
             with self.subTest(verb=verb):
                 json.loads(run(verb, *arguments.get(verb, []), "--json", cwd=ROOT).stdout)
 
-    def test_json_in_a_file_comes_beside_the_report(self):
+    def test_json_in_a_file_comes_beside_the_report(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.json"
             done = run("analyze", SAMPLE, f"--json={path}")
@@ -138,7 +171,7 @@ class Streams(unittest.TestCase):
             self.assertEqual(run("query", SAMPLE, "SELECT 7 AS x", f"--json={path}").stdout, "x\n7\n")
             self.assertEqual(json.loads(path.read_text(encoding="utf-8")), [{"x": 7}])
 
-    def test_output_goes_to_a_file(self):
+    def test_output_goes_to_a_file(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "report.txt"
             self.assertEqual(run("analyze", SAMPLE, "-o", str(path)).stdout, "")
@@ -147,15 +180,16 @@ class Streams(unittest.TestCase):
             self.assertNotIn("\x1b", text)
             self.assertEqual([entry.name for entry in Path(folder).iterdir()], ["report.txt"])
 
-    def test_a_reader_that_goes_away_is_no_error(self):
+    def test_a_reader_that_goes_away_is_no_error(self) -> None:
         for words in (["query", SAMPLE, "SELECT * FROM slice"], ["analyze", SAMPLE], ["help"]):
             process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            assert process.stdout is not None and process.stderr is not None
             process.stdout.close()
             stderr = process.stderr.read().decode()
             process.stderr.close()
             self.assertEqual((process.wait(), stderr), (0, ""))
 
-    def test_sql_from_a_file_and_from_standard_input(self):
+    def test_sql_from_a_file_and_from_standard_input(self) -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
             file.write("-- two\nSELECT 2 AS x;\n")
             file.flush()
@@ -163,7 +197,7 @@ class Streams(unittest.TestCase):
         self.assertEqual(run("query", SAMPLE, "-", input="SELECT 3 AS x").stdout, "x\n3\n")
         self.assertEqual(run("query", SAMPLE, "--file", "-", input="SELECT 4 AS x").stdout, "x\n4\n")
 
-    def test_every_statement_of_the_guide_runs(self):
+    def test_every_statement_of_the_guide_runs(self) -> None:
         guide = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
         statements = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)
         self.assertGreater(len(statements), 5)
@@ -171,21 +205,21 @@ class Streams(unittest.TestCase):
             with self.subTest(statement=statement):
                 self.assertEqual(run("query", str(DATA / "two_ranks"), statement).stderr, "")
 
-    def test_csv_reads_back(self):
+    def test_csv_reads_back(self) -> None:
         sql = "SELECT id, name, dur_ns, parent_id FROM slice LIMIT 500"
         rows = list(csv.reader(io.StringIO(run("query", SAMPLE, sql, "--csv").stdout)))
         objects = json.loads(run("query", SAMPLE, sql, "--json").stdout)
         self.assertEqual(rows[0], list(objects[0]))
         self.assertEqual(rows[1:], [["" if value is None else str(value) for value in row.values()] for row in objects])
 
-    def test_what_was_lost_is_said_on_standard_error(self):
+    def test_what_was_lost_is_said_on_standard_error(self) -> None:
         self.assertIn("truncated.json", run("query", str(DATA / "truncated.json"), "SELECT 1").stderr)
         self.assertIn("rank1.json", run("query", str(DATA / "broken_rank"), "SELECT 1").stderr)
         self.assertEqual(run("query", SAMPLE, "SELECT 1").stderr, "")
 
 
 class Terminals(unittest.TestCase):
-    def test_colour_only_on_a_terminal_and_never_with_no_color(self):
+    def test_colour_only_on_a_terminal_and_never_with_no_color(self) -> None:
         self.assertIn("\x1b[", on_terminal("analyze", SAMPLE))
         self.assertNotIn("\x1b[", on_terminal("analyze", SAMPLE, env={"NO_COLOR": "1"}))
         self.assertNotIn("\x1b[", on_terminal("analyze", SAMPLE, env={"TERM": "dumb"}))
@@ -193,31 +227,35 @@ class Terminals(unittest.TestCase):
         self.assertNotIn("\x1b[", run("analyze", SAMPLE).stdout)
         self.assertIn("\x1b[", run("analyze", SAMPLE, "--color=always").stdout)
 
-    def test_colour_changes_nothing_else(self):
+    def test_colour_changes_nothing_else(self) -> None:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("analyze", SAMPLE))
         self.assertEqual(plain, run("analyze", SAMPLE).stdout)
 
-    def test_the_report_fits_the_terminal(self):
+    def test_the_report_fits_the_terminal(self) -> None:
         for columns in (80, 100, 160):
             for line in on_terminal("analyze", SAMPLE, "--color=never", columns=columns).splitlines():
                 if "gapless query" not in line:
                     self.assertLessEqual(len(line), columns, line)
 
-    def test_without_utf8_the_report_is_ascii(self):
+    def test_without_utf8_the_report_is_ascii(self) -> None:
         run("analyze", SAMPLE, env={"LC_ALL": "C"}).stdout.encode("ascii")
 
-    def test_names_in_a_recording_cannot_steer_the_terminal(self):
-        for words in (["analyze", str(DATA / "hostile.json")], ["query", str(DATA / "hostile.json"), "SELECT name FROM slice"]):
+    def test_names_in_a_recording_cannot_steer_the_terminal(self) -> None:
+        for words in (
+            ["analyze", str(DATA / "hostile.json")],
+            ["query", str(DATA / "hostile.json"), "SELECT name FROM slice"],
+        ):
             self.assertIsNone(re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", run(*words).stdout))
 
 
 class Signals(unittest.TestCase):
     ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
-    def test_an_interrupt_ends_cleanly_and_leaves_no_file(self):
+    def test_an_interrupt_ends_cleanly_and_leaves_no_file(self) -> None:
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             with tempfile.TemporaryDirectory() as folder:
-                process = subprocess.Popen([PROGRAM, "query", SAMPLE, self.ENDLESS, "-o", f"{folder}/out"], stderr=subprocess.PIPE, text=True)
+                command = [PROGRAM, "query", SAMPLE, self.ENDLESS, "-o", f"{folder}/out"]
+                process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
                 time.sleep(1.5)
                 process.send_signal(number)
                 _, stderr = process.communicate(timeout=60)
@@ -227,37 +265,38 @@ class Signals(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    def bottlenecks(self, *words):
+    def bottlenecks(self, *words: str) -> list[str]:
         return [b["id"] for b in json.loads(run("analyze", SAMPLE, "--json", *words).stdout)["bottlenecks"]]
 
-    def test_rules_can_be_chosen(self):
+    def test_rules_can_be_chosen(self) -> None:
         every = self.bottlenecks()
         self.assertGreater(len(every), 1)
         self.assertEqual(self.bottlenecks("--only", every[0]), [every[0]])
         self.assertEqual(self.bottlenecks("--without", every[0]), every[1:])
 
-    def test_ranks_can_be_chosen(self):
+    def test_ranks_can_be_chosen(self) -> None:
         path = str(DATA / "two_ranks")
         self.assertEqual(json.loads(run("analyze", path, "--json").stdout)["run"]["ranks"], [0, 1])
         self.assertEqual(json.loads(run("analyze", path, "--json", "--rank", "1").stdout)["run"]["ranks"], [1])
 
-    def test_the_cache_changes_no_answer(self):
+    def test_the_cache_changes_no_answer(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             environment = {"XDG_CACHE_HOME": folder}
             first, second = (run("analyze", SAMPLE, "--json", env=environment).stdout for _ in range(2))
             self.assertEqual(first, second)
             self.assertEqual(first, run("analyze", SAMPLE, "--json", "--no-cache").stdout)
 
-    def test_completions_are_accepted_by_their_shells(self):
+    def test_completions_are_accepted_by_their_shells(self) -> None:
         for shell in ("bash", "zsh", "fish"):
             if shutil.which(shell):
-                done = subprocess.run([shell, "-n"], input=run("completion", shell).stdout, text=True, capture_output=True, check=False)
+                script = run("completion", shell).stdout
+                done = subprocess.run([shell, "-n"], input=script, text=True, capture_output=True, check=False)
                 self.assertEqual(done.stderr, "")
 
-    def test_bash_completes_verbs_options_and_values(self):
-        def complete(*words):
-            script = run("completion", "bash").stdout + f"\nCOMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}; _gapless; " \
-                                                        "echo ${COMPREPLY[@]}"
+    def test_bash_completes_verbs_options_and_values(self) -> None:
+        def complete(*words: str) -> list[str]:
+            line = f"COMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}"
+            script = f"{run('completion', 'bash').stdout}\n{line}; _gapless; echo ${{COMPREPLY[@]}}"
             return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
         self.assertEqual(complete("gapless", "ana"), ["analyze"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the recordings are, and which of them hold events."""
+
 from __future__ import annotations
 
 import gzip

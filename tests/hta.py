@@ -12,7 +12,6 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 from oracle import Comparison, Op, common, spans_of, total
@@ -69,9 +68,8 @@ def time_by_type(ops: list[Op]) -> dict[str, float]:
         running[bit] += change
         until = changes[at + 1][0] if at + 1 < len(changes) else ts
         if until > ts and any(running):
-            sums[" overlapping ".join(name for name, on in zip(types, running, strict=True) if on)] += (
-                until - ts
-            ) / 1e3
+            together = " overlapping ".join(name for name, on in zip(types, running) if on)
+            sums[together] += (until - ts) / 1e3
     return sums
 
 
@@ -136,7 +134,7 @@ def idle_of_streams(ops: list[Op]) -> dict[tuple[int, str], float]:
     sums: dict[tuple[int, str], float] = defaultdict(float)
     for stream, rows in by_stream.items():
         rows.sort(key=lambda op: op.ts)
-        for before, op in pairwise(rows):
+        for before, op in zip(rows, rows[1:]):
             gap = op.ts - before.end
             ahead = before.end - op.launch_ts if op.launch_ts is not None else 2**62
             cause = "host_wait" if ahead < 0 else "kernel_wait" if gap < 30_000 else "other"

@@ -129,11 +129,21 @@ def spans_of(ops: Iterable[Op], window: tuple[int, int] | None = None) -> Spans:
     return union((max(op.ts, low), min(op.end, high)) for op in ops)
 
 
-def read_recording(program: str, path: str) -> Reading:
-    done = subprocess.run(
-        [program, "query", "--no-cache", "--json", path, SQL], capture_output=True, timeout=300, check=False
-    )
+# ---- reading ----
+
+
+def ask(program: str, path: str, sql: str) -> tuple[list[dict[str, Any]] | None, str]:
+    """The rows of the answer; None and why when there is none."""
+    command = [program, "query", "--no-cache", "--json", path, sql]
+    done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{path}: exit {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
-    (row,) = json.loads(done.stdout)
+        return None, f"exit {done.returncode}: {done.stderr.decode(errors='replace').strip()}"
+    return json.loads(done.stdout), ""
+
+
+def read_recording(program: str, path: str) -> Reading:
+    rows, problem = ask(program, path, SQL)
+    if rows is None:
+        raise RuntimeError(f"{path}: {problem}")
+    (row,) = rows
     return {name: json.loads(cell) for name, cell in row.items()}

@@ -5,29 +5,29 @@ of kernels and the sum of their durations must be equal. And the ledger of every
 
 usage: oracle_counts.py PROGRAM
 """
-import json
-import subprocess
+
+from __future__ import annotations
+
 import sys
+from typing import Any
 
 import corpus
+from oracle import ask
 
-KERNELS = "SELECT path, (SELECT count(*) FROM all_gpu_op g WHERE g.trace = t.trace AND kind = 'kernel') AS kernels, " \
-          "(SELECT coalesce(sum(dur_ns), 0) FROM all_gpu_op g WHERE g.trace = t.trace AND kind = 'kernel') AS ns FROM all_trace t"
-LEDGER = "SELECT trace, device, step FROM ledger " \
-         "WHERE wall_ns <> compute_ns + exposed_comm_ns + exposed_copy_ns + idle_ns " \
-         "OR idle_ns <> idle_data_ns + idle_launch_ns + idle_sync_ns + idle_host_ns + idle_unknown_ns"
-
-
-def ask(program, path, sql):
-    done = subprocess.run([program, "query", "--no-cache", "--json", path, sql], capture_output=True, timeout=600, check=False)
-    if done.returncode != 0:
-        return None, f"exit {done.returncode}: {done.stderr.decode(errors='replace').strip()}"
-    return json.loads(done.stdout), ""
+KERNELS = """SELECT path,
+ (SELECT count(*) FROM all_gpu_op g WHERE g.trace = t.trace AND kind = 'kernel') AS kernels,
+ (SELECT coalesce(sum(dur_ns), 0) FROM all_gpu_op g WHERE g.trace = t.trace AND kind = 'kernel') AS ns
+FROM all_trace t"""
+LEDGER = """SELECT trace, device, step FROM ledger
+WHERE wall_ns <> compute_ns + exposed_comm_ns + exposed_copy_ns + idle_ns
+ OR idle_ns <> idle_data_ns + idle_launch_ns + idle_sync_ns + idle_host_ns + idle_unknown_ns"""
 
 
-def main():
+def main() -> int:
     corpus.require()
-    program, failures, checked, archives = sys.argv[1], [], 0, {}
+    program, checked = sys.argv[1], 0
+    failures: list[str] = []
+    archives: dict[str, tuple[list[dict[str, Any]] | None, str]] = {}
     for path, count in corpus.counts():
         kernels = count.get("kernels")
         container = path.split("!/")[0]
@@ -36,7 +36,7 @@ def main():
             if archives[container][0] is not None:
                 wrong, problem = ask(program, container, LEDGER)
                 if wrong is None or wrong:
-                    failures.append(f"{container}: the ledger does not add up: {problem or wrong[:3]}")
+                    failures.append(f"{container}: the ledger does not add up: {wrong[:3] if wrong else problem}")
         rows, problem = archives[container]
         if kernels is None or not kernels.get("count"):
             continue  # no trace, or nothing on a GPU: there is nothing to compare, but it must have been an orderly end

@@ -15,38 +15,53 @@ Left-out parts are empty, and exit 0. Versions are written VERSION, the empty fo
 usage: run_goldens.py PROGRAM [--update] [FILE...]
 --update writes what the program printed into the files: look at the difference before you keep it.
 """
+
+from __future__ import annotations
+
 import difflib
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from corpus import ROOT
+
 HEADER = re.compile(r"^--- (stdout|stderr|exit(?: (\d+))?)$")
 
 
-def parse(path):
-    """The comment and command lines, the command, and the expected parts."""
-    head, parts, current = [], {"stdout": "", "stderr": "", "exit": 0}, None
+@dataclass
+class Printed:
+    stdout: str
+    stderr: str
+    exit: int
+
+
+def parse(path: Path) -> tuple[list[str], str, Printed]:
+    """The comment and command lines, the command, and what it must print."""
+    head: list[str] = []
+    streams = {"stdout": "", "stderr": ""}
+    status = 0
+    current: str | None = None
     for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
         found = HEADER.match(line.rstrip("\n"))
         if found and found.group(1).startswith("exit"):
-            parts["exit"], current = int(found.group(2) or 0), None
+            status, current = int(found.group(2) or 0), None
         elif found:
             current = found.group(1)
         elif current:
-            parts[current] += line
+            streams[current] += line
         else:
             head.append(line)
     commands = [line[2:].rstrip("\n") for line in head if line.startswith("$ ")]
     if not commands:
         sys.exit(f"{path}: no line starts with '$ '")
-    return head, "\n".join(commands), parts
+    return head, "\n".join(commands), Printed(**streams, exit=status)
 
 
-def run(program, command):
+def run(program: Path, command: str) -> Printed:
     """What the command printed, normalised."""
     with tempfile.TemporaryDirectory() as folder:
         work, tools = Path(folder) / "work", Path(folder) / "bin"
@@ -64,25 +79,32 @@ def run(program, command):
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX"):
             if name in os.environ:
                 environment[name] = os.environ[name]
-        done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, timeout=120,
-                              stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
 
-        def tidy(data):
+        def tidy(data: bytes) -> str:
             text = data.decode("utf-8", "backslashreplace").replace(str(work), "TMP")
             text = re.sub(r"\bgapless \d+\.\d+\.\d+", "gapless VERSION", text)
             return re.sub(r'"version": "\d+\.\d+\.\d+"', '"version": "VERSION"', text)
 
-        return {"stdout": tidy(done.stdout), "stderr": tidy(done.stderr), "exit": done.returncode}
+        return Printed(tidy(done.stdout), tidy(done.stderr), done.returncode)
 
 
-def written(head, parts):
-    text = "".join(head) + "--- stdout\n" + parts["stdout"]
-    if parts["stderr"]:
-        text += "--- stderr\n" + parts["stderr"]
-    return text + (f"--- exit {parts['exit']}\n" if parts["exit"] else "")
+def written(head: list[str], parts: Printed) -> str:
+    text = "".join(head) + "--- stdout\n" + parts.stdout
+    if parts.stderr:
+        text += "--- stderr\n" + parts.stderr
+    return text + (f"--- exit {parts.exit}\n" if parts.exit else "")
 
 
-def main():
+def main() -> int:
     arguments = [word for word in sys.argv[1:] if word != "--update"]
     if not arguments:
         sys.exit(__doc__)
@@ -100,8 +122,8 @@ def main():
             continue
         failed += 1
         print(f"FAILED {path.name}: {command}")
-        sys.stdout.writelines(difflib.unified_diff(written(head, expected).splitlines(keepends=True),
-                                                   written(head, actual).splitlines(keepends=True), "expected", "printed"))
+        wanted, printed = (written(head, parts).splitlines(keepends=True) for parts in (expected, actual))
+        sys.stdout.writelines(difflib.unified_diff(wanted, printed, "expected", "printed"))
     print(f"{len(files) - failed} of {len(files)} goldens as expected")
     return 1 if failed or not files else 0
 

@@ -5,9 +5,14 @@ the corpus when it is there. The breakdown must add up as the schema promises in
 
 usage: schema_test.py PROGRAM
 """
+
+from __future__ import annotations
+
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import corpus
 
@@ -18,7 +23,7 @@ except ImportError:
     sys.exit(77)
 
 
-def inputs():
+def inputs() -> Iterator[str]:
     yield from sorted(map(str, (corpus.ROOT / "samples").glob("*.json*")))
     yield from sorted(map(str, (corpus.ROOT / "tests" / "data").iterdir()))
     if (corpus.FOLDER / "kineto").is_dir():
@@ -27,7 +32,7 @@ def inputs():
                 yield str(path)
 
 
-def problems_of(document, validator):
+def problems_of(document: dict[str, Any], validator: jsonschema.Draft202012Validator) -> Iterator[str]:
     for error in validator.iter_errors(document):
         yield f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
     for device in document.get("breakdown", []):
@@ -40,14 +45,16 @@ def problems_of(document, validator):
         yield f"bottlenecks are not ranked by expected gain: {gains}"
 
 
-def main():
+def main() -> int:
     with open(corpus.ROOT / "docs" / "schema" / "analyze.schema.json", encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
-    valid, refused, failures = 0, 0, []
+    valid = refused = 0
+    failures: list[str] = []
     for path in inputs():
-        done = subprocess.run([sys.argv[1], "analyze", "--no-cache", "--json", path], capture_output=True, timeout=600, check=False)
+        command = [sys.argv[1], "analyze", "--no-cache", "--json", path]
+        done = subprocess.run(command, capture_output=True, timeout=600, check=False)
         if done.returncode not in (0, 3):
             failures.append(f"{path}: exit {done.returncode}: {done.stderr.decode(errors='replace').strip()[-300:]}")
             continue

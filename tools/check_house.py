@@ -5,10 +5,14 @@
 Every source starts with its licence; no text names a folder of somebody's machine; no test is left unfinished; sources stay
 short (above 400 lines is a warning, it does not fail).
 """
+
+from __future__ import annotations
+
 import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
@@ -19,14 +23,15 @@ UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 LONGEST = 400
 
 
-def files():
+def files() -> list[pathlib.Path]:
     """The files of the project: what git tracks, and what it would track."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True)
+    command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     names = [n for n in listed.stdout.split("\0") if n]
     return sorted(ROOT / n for n in names if (ROOT / n).is_file() and pathlib.Path(n).suffix in TEXTS)
 
 
-def breaches(path):
+def breaches(path: pathlib.Path) -> Iterator[str]:
     name = path.relative_to(ROOT).as_posix()
     recorded = name.startswith(("tests/data/", "samples/")) and path.suffix != ".md"
     if recorded:
@@ -36,7 +41,7 @@ def breaches(path):
     except UnicodeDecodeError:
         return
     if path.suffix in SOURCES and not any(LICENCE in line for line in lines[:3]):
-        yield f"{name}:1: no \"{LICENCE}\""
+        yield f'{name}:1: no "{LICENCE}"'
     for number, line in enumerate(lines, 1):
         if path == pathlib.Path(__file__).resolve():
             break
@@ -46,7 +51,7 @@ def breaches(path):
             yield f"{name}:{number}: unfinished: {line.strip()[:80]}"
 
 
-def main():
+def main() -> int:
     found = [text for path in files() for text in breaches(path)]
     print("\n".join(found), end="\n" if found else "")
     long = []

@@ -5,17 +5,26 @@
 A door is the only place where sources may reach a heavy header, directly or through other headers, because each one that
 does costs seconds to compile. Prints one line for each breach and exits 1 when there is any.
 """
+
+from __future__ import annotations
+
 import pathlib
 import re
 import sys
+from collections.abc import Iterator
+from typing import Optional
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
+Rooms = dict[str, set[str]]  # rooms each may include
+Doors = list[tuple[str, tuple[str, ...], Optional[int]]]  # header prefix, path prefixes, most sources or None
+Includes = dict[str, list[tuple[int, str, str]]]  # of each file: line number, quote, header
 
-def read_layers(text):
-    """Returns ({room: rooms it may include}, [(header prefix, path prefixes, most sources or None)])."""
-    rooms, doors = {}, []
+
+def read_layers(text: str) -> tuple[Rooms, Doors]:
+    rooms: Rooms = {}
+    doors: Doors = []
     for line in text.splitlines():
         line = line.split("#")[0].strip()
         if line.startswith("door "):
@@ -28,17 +37,17 @@ def read_layers(text):
     return rooms, doors
 
 
-def read_includes(root):
-    """{file: [(line number, quote, header)]} for every source and header below root."""
-    found = {}
+def read_includes(root: pathlib.Path) -> Includes:
+    """Of every source and header below root."""
+    found: Includes = {}
     for path in sorted(p for p in root.rglob("*") if p.suffix in (".h", ".cc")):
         lines = enumerate(path.read_text().splitlines(), 1)
         matches = ((n, INCLUDE.match(line)) for n, line in lines)
-        found[path.relative_to(root).as_posix()] = [(n, *m.groups()) for n, m in matches if m]
+        found[path.relative_to(root).as_posix()] = [(n, m[1], m[2]) for n, m in matches if m]
     return found
 
 
-def way_to(prefix, file, includes, seen):
+def way_to(prefix: str, file: str, includes: Includes, seen: set[str]) -> list[str] | None:
     """The includes that lead from file to a header beginning with prefix, or None."""
     for _, quote, header in includes.get(file, ()):
         if quote == "<" and header.startswith(prefix):
@@ -51,7 +60,7 @@ def way_to(prefix, file, includes, seen):
     return None
 
 
-def direction_breaches(rooms, includes):
+def direction_breaches(rooms: Rooms, includes: Includes) -> Iterator[str]:
     for file, lines in includes.items():
         room = file.split("/")[0]
         if room not in rooms:
@@ -62,7 +71,7 @@ def direction_breaches(rooms, includes):
                 yield f'src/{file}:{number}: {room} may not include "{header}"'
 
 
-def door_breaches(doors, includes):
+def door_breaches(doors: Doors, includes: Includes) -> Iterator[str]:
     for prefix, places, most in doors:
         inside = []
         for file in (f for f in includes if f.endswith(".cc")):

@@ -49,12 +49,12 @@ struct Bottleneck {
   std::string id;  // the rule's id
   BottleneckType type = BottleneckType::kKernelEfficiency;
   double severity = 0;  // 0–1, SeverityOfShare
-  std::string title;    // a line of the terminal report: what it is, with the cost
-  std::string description;
-  std::optional<double> share_of_step;
-  std::vector<Evidence> evidence;
-  std::vector<Recommendation> recommendations;
-  std::optional<Gain> gain;
+  std::string title{};  // a line of the terminal report: what it is, with the cost
+  std::string description{};
+  std::optional<double> share_of_step{};
+  std::vector<Evidence> evidence{};
+  std::vector<Recommendation> recommendations{};
+  std::optional<Gain> gain{};
 };
 
 // Severity (docs/definitions.md): 1 − exp(−share/0.15).

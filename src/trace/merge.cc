@@ -27,9 +27,8 @@ std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list) {
   std::vector<Ordered> found;
   for (uint32_t s = 0; s < shards.size(); ++s) {
     const auto& chunks = shards[s]->impl->chunks;
-    for (size_t c = 0; c < chunks.size(); ++c) {
-      const uint32_t begin = chunks[c].rows[list];
-      const uint32_t end = c + 1 < chunks.size() ? chunks[c + 1].rows[list] : shards[s]->impl->Sizes()[list];
+    for (size_t c = 0; c + 1 < chunks.size(); ++c) {
+      const uint32_t begin = chunks[c].rows[list], end = chunks[c + 1].rows[list];
       if (begin < end) found.push_back({chunks[c].order, {s, begin, end}});
     }
   }
@@ -293,6 +292,8 @@ void Merger::FinishGpuOps() {
 }
 
 void Merger::Merge(const TraceBuilder::Impl& impl) {
+  // A last mark closes each shard's chunks: from here on lists may be freed while others are still read.
+  for (const auto& shard : shards_) shard->impl->chunks.push_back({UINT64_MAX, shard->impl->Sizes()});
   MergeTexts();
   MergeThreads(impl);
   FindOrigin();

@@ -116,7 +116,6 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Int("Group size", &EventFields::group_size),
                                      Int("In msg nelems", &EventFields::in_elements),
                                      Int("Out msg nelems", &EventFields::out_elements),
-                                     Int("wait_on_stream", &EventFields::wait_on_stream),
                                      Int("wait_on_cuda_event_id", &EventFields::wait_on_event),
                                      Int("Device Type", &EventFields::device_type),
                                      Int("Addr", &EventFields::address),
