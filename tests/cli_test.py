@@ -70,6 +70,15 @@ def on_terminal(*words: str, columns: int = 80, env: dict[str, str] | None = Non
     return data.decode("utf-8").replace("\r\n", "\n")
 
 
+def has_terminals() -> bool:
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
 class Help(unittest.TestCase):
     def test_every_verb_has_help_in_all_its_forms(self) -> None:
         for verb in VERBS:
@@ -218,6 +227,7 @@ class Streams(unittest.TestCase):
         self.assertEqual(run("query", SAMPLE, "SELECT 1").stderr, "")
 
 
+@unittest.skipUnless(has_terminals(), "the system has no pseudo-terminals (/dev/pts is not mounted)")
 class Terminals(unittest.TestCase):
     def test_colour_only_on_a_terminal_and_never_with_no_color(self) -> None:
         self.assertIn("\x1b[", on_terminal("analyze", SAMPLE))

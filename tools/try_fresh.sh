@@ -39,10 +39,11 @@ make_root() { # <folder> <debootstrap option>...
 with_mounts() { # <folder> <command>
   mount -t proc proc "$1/proc" 2>/dev/null || mount --bind /proc "$1/proc" 2>/dev/null || true
   mount --bind /dev "$1/dev" 2>/dev/null || true
+  mount --bind /dev/pts "$1/dev/pts" 2>/dev/null || true
   local status=0
   env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
     "${proxies[@]}" chroot "$1" /bin/bash -c "$2" || status=$?
-  umount "$1/dev" "$1/proc" 2>/dev/null || true
+  umount "$1/dev/pts" "$1/dev" "$1/proc" 2>/dev/null || true
   return $status
 }
 

@@ -108,7 +108,8 @@ std::string Together(const Report& report, const Paint& paint) {
   if (!gain || report.diagnosis.bottlenecks.size() < 2) return {};
   const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
   const std::string factor = paint.In(Tone::kGood, GainText(*gain));
-  return StrCat("\nfixing all ", report.diagnosis.bottlenecks.size(), " together: ", factor,
+  const size_t count = report.diagnosis.bottlenecks.size();
+  return StrCat("\nfixing ", count == 2 ? "both" : StrCat("all ", count), " together: ", factor,
                 paint.In(Tone::kDim, method), "\n");
 }
 
