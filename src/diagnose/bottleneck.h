@@ -18,7 +18,11 @@ enum class BottleneckType : uint8_t {
   kMultiGpuComm,
   kMemoryAllocation,
   kLaunchBound,
-  kHostBound
+  kHostBound,
+  kSmallBatch,
+  kRecompilation,
+  kIo,
+  kStepVariation
 };
 std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIENCY" …
 
@@ -55,6 +59,8 @@ struct Bottleneck {
   std::vector<Evidence> evidence{};
   std::vector<Recommendation> recommendations{};
   std::optional<Gain> gain{};
+  // The id of a rule that claims the same time in more general terms: where both speak, their gains are not added.
+  std::string part_of{};
 };
 
 // Severity (docs/definitions.md): 1 − exp(−share/0.15).

@@ -24,7 +24,11 @@ Kind KindOf(BottleneckType type) {
     case BottleneckType::kCpuGpuSync:
     case BottleneckType::kMemoryAllocation:
     case BottleneckType::kLaunchBound:
-    case BottleneckType::kHostBound: break;
+    case BottleneckType::kHostBound:
+    case BottleneckType::kSmallBatch:
+    case BottleneckType::kRecompilation:
+    case BottleneckType::kIo:
+    case BottleneckType::kStepVariation: break;
   }
   return kIdleTime;
 }

@@ -20,7 +20,7 @@ const std::map<std::string, std::string> kContract = {
     {"slice",
      "id trace rank name category pid tid ts_ns dur_ns self_ns depth parent_id step external_id correlation sequence "
      "input_shapes input_types "
-     "source_line"},
+     "source_line concrete_inputs"},
     {"gpu_op",
      "id trace rank name kind class pid device context stream ts_ns dur_ns launch_id op_id step correlation graph_id "
      "bytes copy_kind "

@@ -9,7 +9,7 @@ namespace gapless {
 
 void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
-    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), category.Grow(), api.Grow(),
+    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), concrete_inputs.Grow(), category.Grow(), api.Grow(),
         thread.Grow();
     ts_ns.Grow(), dur_ns.Grow(), external_id.Grow(), correlation.Grow(), sequence.Grow();
   }
@@ -25,6 +25,7 @@ void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   sequence[at] = row.sequence;
   input_shapes[at] = row.input_shapes;
   input_types[at] = row.input_types;
+  concrete_inputs[at] = row.concrete_inputs;
   source_line[at] = row.source_line;
 }
 

@@ -35,7 +35,7 @@ struct SliceRow {
   int64_t pid = 0, tid = 0;
   int64_t ts_ns = 0, dur_ns = 0;
   int64_t external_id = kAbsent, correlation = kAbsent, sequence = kAbsent;
-  StringId input_shapes = StringId::kNone, input_types = StringId::kNone;
+  StringId input_shapes = StringId::kNone, input_types = StringId::kNone, concrete_inputs = StringId::kNone;
   StringId source_line = StringId::kNone;
 };
 

@@ -12,7 +12,7 @@ namespace gapless {
 
 // Host slices of one shard, as columns: the bulk of every recording.
 struct SliceStore {
-  Segments<StringId> name, input_shapes, input_types, source_line;
+  Segments<StringId> name, input_shapes, input_types, source_line, concrete_inputs;
   Segments<SliceCategory> category;
   Segments<ApiKind> api;
   Segments<uint32_t> thread;  // the shard's own numbering

@@ -219,6 +219,7 @@ void Merger::GatherSlices(Tasks& tasks) {
   tasks.push_back(GatherTask<int64_t>(&SliceStore::sequence, out.sequence));
   tasks.push_back(GatherTask<StringId>(&SliceStore::input_shapes, out.input_shapes, text));
   tasks.push_back(GatherTask<StringId>(&SliceStore::input_types, out.input_types, text));
+  tasks.push_back(GatherTask<StringId>(&SliceStore::concrete_inputs, out.concrete_inputs, text));
   tasks.push_back(GatherTask<StringId>(&SliceStore::source_line, out.source_line, text));
 }
 

@@ -42,6 +42,24 @@ class HandMade {
                      std::string_view types = {}) {
     return Slice(name, SliceCategory::kOperator, ApiKind::kNone, start, end, tid, {}, types);
   }
+  // An operator with what the recorder said of its inputs: JSON texts, e.g. R"([[64,3,224,224],[64,3,7,7]])".
+  struct Inputs {
+    std::string_view shapes{}, types{}, concrete{};
+  };
+  HandMade& OperatorOn(std::string_view name, int64_t start, int64_t end, Inputs inputs, int64_t tid = kMain,
+                       std::string_view line = {}) {
+    shard_.Add(SliceRow{.name = shard_.Text(name),
+                        .category = SliceCategory::kOperator,
+                        .pid = pid_,
+                        .tid = tid,
+                        .ts_ns = start,
+                        .dur_ns = end - start,
+                        .input_shapes = shard_.Text(inputs.shapes),
+                        .input_types = shard_.Text(inputs.types),
+                        .concrete_inputs = shard_.Text(inputs.concrete),
+                        .source_line = shard_.Text(line)});
+    return *this;
+  }
   HandMade& Annotation(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain) {
     return Slice(name, SliceCategory::kAnnotation, ApiKind::kNone, start, end, tid);
   }

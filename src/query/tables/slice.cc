@@ -39,6 +39,8 @@ constexpr SqlColumn kColumns[] = {
     {"input_types", kText, "", "types of the inputs, as recorded", Cell<kTable, &SliceTable::input_types>},
     {"source_line", kText, "", "file:line of the innermost frame of the user's code",
      Cell<kTable, &SliceTable::source_line>},
+    {"concrete_inputs", kText, "", "values of the inputs that are no tensors, as recorded",
+     Cell<kTable, &SliceTable::concrete_inputs>},
 };
 
 }  // namespace

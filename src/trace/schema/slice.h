@@ -27,6 +27,7 @@ struct SliceTable {
   Column<StringId> input_shapes;  // as recorded, JSON text
   Column<StringId> input_types;   // as recorded, JSON text
   Column<StringId> source_line;   // "file:line" of the innermost frame that is the user's
+  Column<StringId> concrete_inputs;  // values of the inputs that are no tensors, as recorded, JSON text
 
   size_t size() const { return name.size(); }
 
@@ -49,6 +50,7 @@ struct SliceTable {
     f("input_shapes", self.input_shapes);
     f("input_types", self.input_types);
     f("source_line", self.source_line);
+    f("concrete_inputs", self.concrete_inputs);
   }
 };
 

@@ -193,6 +193,7 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   const StringId collective = traits.collective;
   row.input_shapes = Shapes(event.input_dims);
   row.input_types = Shapes(event.input_types);
+  row.concrete_inputs = Shapes(event.concrete_inputs);
   shard_.Add(row);
   if (collective != StringId::kNone && (category == Category::kOperator || category == Category::kAnnotation))
     AddHostCollective(event, row);

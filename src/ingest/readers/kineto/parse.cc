@@ -128,6 +128,7 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Token("Input Dims", &EventFields::input_dims),
                                      Token("Input dims", &EventFields::input_dims),
                                      Token("Input type", &EventFields::input_types),
+                                     Token("Concrete Inputs", &EventFields::concrete_inputs),
                                      Token("Call stack", &EventFields::call_stack),
                                      Token("name", &EventFields::args_name),
                                      Token("Collective name", &EventFields::collective),

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small Kineto recordings for the rules: `recording.py RULE fires|silent FOLDER` writes what tests/rules/RULE.py describes.
+
+tests/rules/<rule>.py holds two functions, `fires(run: Run)` and `silent(run: Run)`. Each describes the smallest recording on
+which the rule speaks, or just does not. A description reads as a timeline; times are microseconds.
+
+    def fires(run: Run) -> None:
+        rank = run.rank()                            # one process, one file
+        for step in rank.steps(3, 1000):             # ProfilerStep#0…2, 1000 µs each; `step` is where it starts
+            rank.loader(step, 300)
+            rank.kernel("gemm", launch=step + 300, start=step + 310, dur=690)
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+Event = dict[str, Any]
+
+V100 = {"name": "Tesla V100-SXM2-32GB", "computeMajor": 7, "computeMinor": 0, "numSms": 80, "totalGlobalMem": 34089730048}
+A100 = {"name": "NVIDIA A100-SXM4-80GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108, "totalGlobalMem": 84987740160}
+H100 = {"name": "NVIDIA H100 80GB HBM3", "computeMajor": 9, "computeMinor": 0, "numSms": 132, "totalGlobalMem": 85045542912}
+
+
+class Rank:
+    """The recording of one process."""
+
+    def __init__(self, rank: Optional[int], world_size: int, device: Event, backend: str) -> None:
+        self.rank, self.events, self.correlation, self.sequence = rank, [], 0, 0  # type: ignore[var-annotated]
+        self.document: Event = {"schemaVersion": 1, "deviceProperties": [{"id": 0, **device}]}
+        if rank is not None:
+            self.document["distributedInfo"] = {"backend": backend, "rank": rank, "world_size": world_size}
+
+    def _add(self, category: str, name: str, ts: float, dur: float, tid: int, **args: object) -> None:
+        self.events.append(
+            {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+        )
+
+    def steps(self, count: int, dur: float, first: int = 0) -> Iterator[float]:
+        """Complete steps that follow each other; gives the start of each."""
+        for number in range(count):
+            self.annotation(f"ProfilerStep#{first + number}", number * dur, dur)
+            yield number * dur
+
+    def step(self, number: int, ts: float, dur: float) -> None:
+        self.annotation(f"ProfilerStep#{number}", ts, dur)
+
+    def annotation(self, name: str, ts: float, dur: float, tid: int = 1) -> None:
+        self._add("user_annotation", name, ts, dur, tid)
+
+    def loader(self, ts: float, dur: float, iterator: str = "_SingleProcessDataLoaderIter") -> None:
+        self.annotation(f"enumerate(DataLoader)#{iterator}.__next__", ts, dur)
+
+    def python(self, name: str, ts: float, dur: float, tid: int = 1) -> None:
+        """A Python frame: "train.py(12): step"."""
+        self._add("python_function", name, ts, dur, tid)
+
+    def operator(
+        self, name: str, ts: float, dur: float, shapes: object = None, types: object = None, concrete: object = None, tid: int = 1
+    ) -> None:
+        args: Event = {"External id": len(self.events) + 1}
+        if shapes is not None:
+            args["Input Dims"] = shapes
+        if types is not None:
+            args["Input type"] = types
+        if concrete is not None:
+            args["Concrete Inputs"] = concrete
+        self._add("cpu_op", name, ts, dur, tid, **args)
+
+    def call(self, name: str, ts: float, dur: float, tid: int = 1) -> None:
+        """A runtime call that puts nothing on the device: cudaMalloc, cudaDeviceSynchronize …"""
+        self.correlation += 1
+        self._add("cuda_runtime", name, ts, dur, tid, correlation=self.correlation)
+
+    def kernel(
+        self,
+        name: str,
+        launch: float,
+        start: float,
+        dur: float,
+        call: float = 4,
+        stream: int = 7,
+        tid: int = 1,
+        launcher: str = "cudaLaunchKernel",
+        **args: object,
+    ) -> None:
+        """A call of `call` µs at `launch` and the kernel it puts on the device. `args`: further arguments, e.g. grid=[8, 1, 1];
+        names with blanks by `**{"blocks per SM": 0.5}`."""
+        self.correlation += 1
+        self._add("cuda_runtime", launcher, launch, call, tid, correlation=self.correlation)
+        self._add("kernel", name, start, dur, stream, correlation=self.correlation, device=0, stream=stream, **args)
+
+    def nccl(self, launch: float, start: float, dur: float, elements: int = 1 << 20, world_size: int = 2, group: str = "0") -> None:
+        """An all-reduce of floats on the communication stream."""
+        self.kernel(
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+            launch,
+            start,
+            dur,
+            stream=20,
+            **{
+                "dtype": "Float",
+                "Collective name": "allreduce",
+                "In msg nelems": elements,
+                "Out msg nelems": elements,
+                "Group size": world_size,
+                "Process Group Name": group,
+            },
+        )
+
+    def copy(self, kind: str, launch: float, start: float, dur: float, bytes_: int = 1 << 20, call: float = 4) -> None:
+        """`kind`: "HtoD (Pageable -> Device)", "HtoD (Pinned -> Device)", "DtoH (Device -> Pageable)", "DtoD (Device -> Device)"."""
+        self.correlation += 1
+        self._add("cuda_runtime", "cudaMemcpyAsync", launch, call, 1, correlation=self.correlation)
+        rate = bytes_ / dur / 1000
+        self._add(
+            "gpu_memcpy", f"Memcpy {kind}", start, dur, 7, correlation=self.correlation, device=0, stream=7, bytes=bytes_,
+            **{"memory bandwidth (GB/s)": rate},
+        )
+
+    def memory(self, ts: float, bytes_: int, allocated: int, reserved: int, address: int = 4096) -> None:
+        self.events.append(
+            {
+                "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+                "args": {
+                    "Bytes": bytes_, "Device Id": 0, "Device Type": 1, "Addr": address, "Total Allocated": allocated,
+                    "Total Reserved": reserved,
+                },
+            }
+        )
+
+
+class Run:
+    """Recordings of one job, one file each."""
+
+    def __init__(self) -> None:
+        self.ranks: list[Rank] = []
+
+    def rank(
+        self, rank: Optional[int] = None, world_size: int = 2, device: Event = A100, backend: str = "nccl"
+    ) -> Rank:
+        self.ranks.append(Rank(rank, world_size, device, backend))
+        return self.ranks[-1]
+
+    def write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, rank in enumerate(self.ranks):
+            document = {**rank.document, "traceEvents": rank.events}
+            (folder / f"rank{number}.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+def main() -> int:
+    name, which, folder = sys.argv[1:]
+    scene = importlib.import_module(name)
+    run = Run()
+    getattr(scene, which)(run)
+    run.write(Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
