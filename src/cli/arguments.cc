@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "base/strings.h"
 
@@ -34,6 +35,18 @@ Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_
                 StrCat("--", option, " wants a whole number of at least ", least, ", not '", text, "'"));
   }
   return number;
+}
+
+Result<std::optional<double>> Arguments::Positive(std::string_view option, std::string_view unit) const {
+  if (!Has(option)) return std::optional<double>();
+  std::string_view text = Value(option);
+  if (!unit.empty() && text.ends_with(unit)) text.remove_suffix(unit.size());
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number <= 0)
+    return Fail(ErrorCode::kUsage,
+                StrCat("--", option, " wants a number above 0, not '", Printable(Value(option)), "'"));
+  return std::optional<double>(number);
 }
 
 }  // namespace gapless

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ class Arguments {
   std::vector<std::string> List(std::string_view option) const;
   // The value as a whole number of at least `least`; `fallback` when it was not given.
   Result<int64_t> Number(std::string_view option, int64_t least, int64_t fallback) const;
+  // The value as a number above zero, `unit` after it left out ("2.49/gpu-hour"); absent when it was not given.
+  Result<std::optional<double>> Positive(std::string_view option, std::string_view unit = {}) const;
 
   const std::vector<std::string>& positionals() const { return positionals_; }
   const std::vector<std::string>& command() const { return command_; }  // what stood after `--`

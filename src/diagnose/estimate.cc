@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace gapless {
 namespace {
@@ -33,10 +34,32 @@ Kind KindOf(BottleneckType type) {
   return kIdleTime;
 }
 
+// The bottleneck that claims this one's time in the most general terms, itself when none does.
+const Bottleneck& RootOf(const Bottleneck& one, const std::vector<Bottleneck>& bottlenecks) {
+  const Bottleneck* root = &one;
+  for (size_t depth = 0; depth < bottlenecks.size() && !root->part_of.empty(); ++depth) {
+    const auto above = std::find_if(bottlenecks.begin(), bottlenecks.end(),
+                                    [&](const Bottleneck& other) { return other.id == root->part_of; });
+    if (above == bottlenecks.end()) break;
+    root = &*above;
+  }
+  return *root;
+}
+
+// What a bottleneck removes, or its parts together if that is more.
 double CombinedRemoval(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger, double Gain::*bound) {
+  struct Claim {
+    double own = 0, parts = 0;
+  };
+  std::map<const Bottleneck*, Claim> claims;
+  for (const Bottleneck& one : bottlenecks) {
+    if (!one.gain) continue;
+    const Bottleneck& root = RootOf(one, bottlenecks);
+    Claim& claim = claims[&root];
+    (&root == &one ? claim.own : claim.parts) += RemovedBy((*one.gain).*bound);
+  }
   std::array<double, kKinds> removed{};
-  for (const Bottleneck& one : bottlenecks)
-    if (one.gain) removed[KindOf(one.type)] += RemovedBy((*one.gain).*bound);
+  for (const auto& [root, claim] : claims) removed[KindOf(root->type)] += std::max(claim.own, claim.parts);
   const std::array<double, kKinds> most{ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns),
                                         ledger.Share(ledger.total.compute_ns),
                                         ledger.Share(ledger.total.exposed_comm_ns)};

@@ -27,7 +27,8 @@ Gain EstimateGain(const TimeAtStake& stake);
 
 // Of removing all bottlenecks together. Gains over the same kind of time do not add up: those that remove idle time
 // together remove at most all idle time, those that shorten kernels at most what the kernels take, and so for
-// communication. Bottlenecks without a gain count for nothing.
+// communication. A bottleneck that is part of another one counts within that one. Those without a gain count for
+// nothing.
 Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger);
 
 }  // namespace gapless

@@ -53,31 +53,56 @@ void SummariseMatrixWork(const Table& work, RunSummary& summary) {
 }
 
 struct Waste {
-  std::string_view run_class, what;
+  std::string_view run_class, limit, what;
   int64_t ns;
 };
 
+// Of the time of computing kernels: that of kernels that mostly move data; absent when there are none.
+std::optional<double> MovingShare(const Table& kernels) {
+  int64_t moving = 0, all = 0;
+  const int type = kernels.Find("class"), total = kernels.Find("total_ns");
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    const std::string_view kind = kernels.Text(row, type);
+    if (kind == "communication") continue;
+    all += kernels.Int(row, total);
+    const bool moves =
+        kind == "pointwise" || kind == "norm" || kind == "reduce" || kind == "optimizer" || kind == "copy";
+    if (moves) moving += kernels.Int(row, total);
+  }
+  return Ratio(moving, all);
+}
+
+// A run that computes most of the time is bound by the memory when most of its kernels' time goes into moving data.
+void ClassifyComputing(const LedgerView& ledger, const Waste& most, std::optional<double> moving, RunSummary& summary) {
+  const bool memory = moving && *moving > kMemoryBoundShare;
+  summary.run_class = memory ? "memory bound" : "compute bound";
+  summary.limit = memory ? "GPU memory" : "GPU compute";
+  summary.class_evidence =
+      StrCat("the GPU computes for ", FormatPercent(ledger.Share(ledger.total.compute_ns)), " of the time",
+             moving ? StrCat(", ", FormatPercent(*moving), " of it in kernels that mostly move data") : "",
+             "; the largest waste, ", FormatPercent(ledger.Share(most.ns)), ", is ", most.what);
+}
+
 // The largest kind of waste names the class when it is large, or when computing is not the larger half.
-void Classify(const LedgerView& ledger, RunSummary& summary) {
+void Classify(const LedgerView& ledger, const Table& kernels, RunSummary& summary) {
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
-  const Waste wastes[] = {{"input bound", "idle while the host loads data", total.idle_data_ns},
-                          {"launch bound", "idle while the host launches work", total.idle_launch_ns},
-                          {"sync bound", "idle while the host is in calls that block", total.idle_sync_ns},
-                          {"communication bound", "in communication that no computation hides", total.exposed_comm_ns},
-                          {"copy bound", "in copies that nothing hides", total.exposed_copy_ns},
-                          {"host bound", "idle while the host runs other code", total.idle_host_ns},
-                          {"unknown", "idle, and the recording does not show why", total.idle_unknown_ns}};
+  const Waste wastes[] = {
+      {"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
+      {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
+      {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
+      {"communication bound", "communication", "in communication that no computation hides", total.exposed_comm_ns},
+      {"copy bound", "I/O", "in copies that nothing hides", total.exposed_copy_ns},
+      {"host bound", "CPU", "idle while the host runs other code", total.idle_host_ns},
+      {"unknown", "", "idle, and the recording does not show why", total.idle_unknown_ns}};
   const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
                                         [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
-  const bool computes = waste < kClassShare && compute >= 0.5;
-  summary.run_class = computes ? "compute bound" : most.run_class;
-  summary.class_evidence = computes
-                               ? StrCat("the GPU computes for ", FormatPercent(compute),
-                                        " of the time; the largest waste, ", FormatPercent(waste), ", is ", most.what)
-                               : StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
-                                        "; it computes for ", FormatPercent(compute));
+  if (waste < kClassShare && compute >= 0.5) return ClassifyComputing(ledger, most, MovingShare(kernels), summary);
+  summary.run_class = most.run_class;
+  summary.limit = most.limit;
+  summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
+                                  "; it computes for ", FormatPercent(compute));
 }
 
 }  // namespace
@@ -95,7 +120,9 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis) {
   summary.breakdown = ledger.devices;
   summary.total = ledger.total;
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
-  Classify(ledger, summary);
+  if (ledger.step_rows > 0)
+    summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
+  Classify(ledger, tables.Get("kernels"), summary);
   const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
     summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);

@@ -26,13 +26,19 @@ struct RunSummary {
       total;          // sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work
   int64_t steps = 0;  // complete steps, of the rank with the most
   std::optional<StepTimes> step_ns;
+  std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
   std::optional<double> gpu_busy_share;
   std::optional<double> matrix_time_share;  // of kernel time: products, convolutions, attention
   std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
+  std::optional<double> mfu;                // at least; of the dense peak (analysis compute_use)
   std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
-  std::string
-      run_class;  // "input bound", "launch bound", "sync bound", "communication bound", "copy bound", "host bound",
-                  // "compute bound", "unknown" (idle, and nothing recorded says why); empty: no device did work
+  // What limits the run, finely: "input bound", "launch bound", "sync bound", "host bound", "communication bound",
+  // "copy bound", "compute bound", "memory bound", "unknown" (idle, and nothing recorded says why). Empty: no device
+  // did work.
+  std::string run_class;
+  // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with
+  // an empty or unknown class.
+  std::string_view limit;
   std::string class_evidence;             // one sentence with the numbers; empty with run_class
   std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
 };

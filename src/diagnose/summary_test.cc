@@ -57,6 +57,20 @@ TEST(Estimate, TogetherFixesRemoveAtMostTheTimeThereIs) {
   EXPECT_DOUBLE_EQ(CombineGains({loading, launching, kernels}, ledger).expected, 1 / 0.5) << "kernels are other time";
 }
 
+TEST(Estimate, APartCountsWithinTheWhole) {
+  LedgerView ledger;
+  ledger.total = {.wall_ns = 100, .idle_ns = 100};
+  Bottleneck whole, part, other_part;
+  whole.id = "launch_bound", part.part_of = other_part.part_of = "launch_bound";
+  whole.type = part.type = other_part.type = BottleneckType::kLaunchBound;
+  whole.gain = Gain{1, 1.25, 1.25, 0.5, "amdahl"};
+  part.gain = other_part.gain = Gain{1, 1 / 0.9, 1 / 0.9, 0.5, "amdahl"};
+  EXPECT_DOUBLE_EQ(CombineGains({whole, part}, ledger).expected, 1.25);
+  other_part.gain->expected = 1 / 0.7;
+  EXPECT_DOUBLE_EQ(CombineGains({whole, part, other_part}, ledger).expected, 1 / 0.6) << "the parts promise more";
+  EXPECT_DOUBLE_EQ(CombineGains({part}, ledger).expected, 1 / 0.9) << "its whole does not speak";
+}
+
 TEST(Summary, StepTimesAndRanks) {
   HandMade trace;
   trace.Rank(3);

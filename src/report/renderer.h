@@ -7,12 +7,14 @@
 // It is then `gapless analyze --format <name>`. All texts of a recording are untrusted.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "analyses/analysis.h"
 #include "base/result.h"
+#include "diagnose/cost.h"
 #include "diagnose/rule.h"
 #include "diagnose/summary.h"
 #include "trace/run.h"
@@ -25,6 +27,7 @@ struct Report {
   const Diagnosis& diagnosis;
   const RunSummary& summary;
   std::span<const Error> failures;  // inputs that could not be read, while others could
+  std::optional<RunCost> cost{};    // absent: no rate was given
 };
 
 struct RenderOptions {

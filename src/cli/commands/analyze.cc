@@ -7,8 +7,10 @@
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "diagnose/cost.h"
 #include "diagnose/rule.h"
 #include "diagnose/summary.h"
+#include "report/explain.h"
 #include "report/renderer.h"
 
 namespace gapless {
@@ -53,25 +55,55 @@ void ChooseRules(const Arguments& arguments, Diagnosis& diagnosis) {
   });
 }
 
+const Rule& RuleCalled(std::string_view id) {
+  return **std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
+}
+
+Result<CostRates> RatesFrom(const Arguments& arguments) {
+  const auto price = arguments.Positive("price", "/gpu-hour"), carbon = arguments.Positive("carbon", "g/kWh"),
+             watts = arguments.Positive("watts", "W"), hours = arguments.Positive("hours", "");
+  for (const auto* one : {&price, &carbon, &watts, &hours})
+    if (!*one) return Unexpected{one->error()};
+  const auto gpus = arguments.Number("gpus", 1, 0), epoch = arguments.Number("epoch-steps", 1, 0);
+  if (!gpus) return Unexpected{gpus.error()};
+  if (!epoch) return Unexpected{epoch.error()};
+  CostRates rates{.price_per_gpu_hour = *price, .carbon_g_per_kwh = *carbon, .watts_per_gpu = *watts};
+  if (*gpus > 0) rates.gpus = *gpus;
+  if (*epoch > 0) rates.steps_per_epoch = *epoch;
+  rates.hours_per_month = hours->value_or(kHoursPerMonth);
+  return rates;
+}
+
+// Prints, or writes, the report in the forms that were asked for.
+Result<int> Print(const Report& report, const Arguments& arguments, const RenderOptions& options) {
+  if (arguments.Has("explain")) {
+    const Rule& rule = RuleCalled(arguments.Value("explain"));
+    return PrintTextOrJson(
+        arguments, [&] { return ExplainText(report, rule, options); }, [&] { return ExplainJson(report, rule); });
+  }
+  const std::string_view format = arguments.Value("format", arguments.JsonToStdout() ? "json" : "terminal");
+  GAPLESS_TRY(WriteFile(arguments.Value("output"), FindRenderer(format)->render(report, options)));
+  if (arguments.Has("json") && !arguments.JsonToStdout()) {
+    GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, options)));
+  }
+  return 0;
+}
+
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("verbose")) log::SetLevel(log::Level::kInfo);
   const auto options = RenderOptionsFrom(arguments, session);
   if (!options) return Unexpected{options.error()};
+  const auto rates = RatesFrom(arguments);
+  if (!rates) return Unexpected{rates.error()};
   const auto loaded = LoadFor(arguments, session, arguments.positionals());
   if (!loaded) return Unexpected{loaded.error()};
   Tables tables(loaded->run);
   Diagnosis diagnosis = Diagnose(tables);
   ChooseRules(arguments, diagnosis);
   const RunSummary summary = Summarise(tables, diagnosis);
-  const Report report{loaded->run, tables, diagnosis, summary, loaded->failures};
+  const Report report{loaded->run, tables, diagnosis, summary, loaded->failures, CostOf(loaded->run, summary, *rates)};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-
-  const std::string_view format = arguments.Value("format", arguments.JsonToStdout() ? "json" : "terminal");
-  GAPLESS_TRY(WriteFile(arguments.Value("output"), FindRenderer(format)->render(report, *options)));
-  if (arguments.Has("json") && !arguments.JsonToStdout()) {
-    GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, *options)));
-  }
-  return 0;
+  return Print(report, arguments, *options);
 }
 
 constexpr PositionalSpec kPositionals[] = {kPathsPositional};
@@ -91,6 +123,17 @@ constexpr OptionSpec kOptions[] = {
      .help = "Leave out what these rules find",
      .choices = RuleIds,
      .is_list = true},
+    {.name = "explain",
+     .takes = kValue,
+     .value = "RULE",
+     .help = "Print why this rule spoke, or did not: definition, numbers, evidence",
+     .choices = RuleIds},
+    {.name = "price", .takes = kValue, .value = "N", .help = "What a GPU costs an hour; tells what fixes would save"},
+    {.name = "carbon", .takes = kValue, .value = "N", .help = "Grams of CO2 per kWh of the grid"},
+    {.name = "watts", .takes = kValue, .value = "N", .help = "Mean power of a GPU; otherwise its board's limit"},
+    {.name = "gpus", .takes = kValue, .value = "N", .help = "GPUs of the job; otherwise what the recording tells"},
+    {.name = "hours", .takes = kValue, .value = "N", .help = "Hours a month that the job runs (730: always)"},
+    {.name = "epoch-steps", .takes = kValue, .value = "N", .help = "Steps of an epoch, for costs per epoch"},
     {.name = "width", .takes = kValue, .value = "N", .help = "Columns to fill; otherwise as wide as the terminal"},
     {.name = "color",
      .takes = kValue,
@@ -105,6 +148,9 @@ constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},
     {"gapless analyze run/ --rank 0-7", "Eight ranks of a folder together"},
     {"gapless analyze trace.json.gz --json=report.json", "Prints the report and writes it as JSON, too"},
+    {"gapless analyze trace.json.gz --format markdown -o report.md", "A report to forward"},
+    {"gapless analyze trace.json.gz --explain launch_bound", "Why that was found: definition, numbers, rows"},
+    {"gapless analyze run/ --price 2.49 --gpus 64", "What each fix would save a month"},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // The report as JSON: docs/schema/analyze.schema.json says what is in it. Absent is a missing key.
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "report/json_parts.h"
 #include "report/renderer.h"
 
 namespace gapless {
@@ -29,7 +30,9 @@ void WriteRun(JsonWriter& json, const RunSummary& summary) {
     json.EndObject();
   }
   json.Field("gpu_busy_share", summary.gpu_busy_share);
+  json.Field("mean_step_ns", summary.mean_step_ns);
   json.FieldUnlessEmpty("class", summary.run_class);
+  json.FieldUnlessEmpty("limit", summary.limit);
   json.FieldUnlessEmpty("class_evidence", summary.class_evidence);
   json.Field("matrix_time_share", summary.matrix_time_share);
   json.Field("matrix_unit_share", summary.matrix_unit_share);
@@ -60,61 +63,6 @@ void WriteBreakdown(JsonWriter& json, const RunSummary& summary) {
     json.EndObject();
   }
   json.EndArray();
-}
-
-void WriteEvidence(JsonWriter& json, const Evidence& evidence) {
-  json.BeginObject();
-  json.Field("text", evidence.text);
-  json.Field("value", evidence.value);
-  json.FieldUnlessEmpty("unit", evidence.unit);
-  json.FieldUnlessEmpty("table", evidence.table);
-  if (!evidence.rows.empty()) {
-    json.Key("rows");
-    json.BeginArray();
-    for (const int64_t row : evidence.rows) json.Int(row);
-    json.EndArray();
-  }
-  json.FieldUnlessEmpty("source", evidence.source);
-  json.EndObject();
-}
-
-void WriteGain(JsonWriter& json, std::string_view key, const std::optional<Gain>& gain) {
-  if (!gain) return;
-  json.Key(key);
-  json.BeginObject();
-  json.Field("low", gain->low);
-  json.Field("expected", gain->expected);
-  json.Field("high", gain->high);
-  json.Field("confidence", gain->confidence);
-  json.FieldUnlessEmpty("method", gain->method);
-  json.EndObject();
-}
-
-void WriteBottleneck(JsonWriter& json, const Bottleneck& bottleneck) {
-  json.BeginObject();
-  json.Field("id", bottleneck.id);
-  json.Field("type", ToString(bottleneck.type));
-  json.Field("severity", bottleneck.severity);
-  json.Field("title", bottleneck.title);
-  json.Field("description", bottleneck.description);
-  json.Field("share_of_step", bottleneck.share_of_step);
-  json.Key("evidence");
-  json.BeginArray();
-  for (const Evidence& evidence : bottleneck.evidence) WriteEvidence(json, evidence);
-  json.EndArray();
-  json.Key("recommendations");
-  json.BeginArray();
-  for (const Recommendation& advice : bottleneck.recommendations) {
-    json.BeginObject();
-    json.Field("text", advice.text);
-    json.FieldUnlessEmpty("fix", advice.fix);
-    json.FieldUnlessEmpty("code", advice.code);
-    json.FieldUnlessEmpty("effort", advice.effort);
-    json.EndObject();
-  }
-  json.EndArray();
-  WriteGain(json, "gain", bottleneck.gain);
-  json.EndObject();
 }
 
 void WriteTraces(JsonWriter& json, const Run& run) {
@@ -192,9 +140,10 @@ std::string Render(const Report& report, const RenderOptions&) {
   WriteBreakdown(json, report.summary);
   json.Key("bottlenecks");
   json.BeginArray();
-  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) WriteBottleneck(json, bottleneck);
+  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) WriteBottleneck(json, bottleneck, report);
   json.EndArray();
   WriteGain(json, "estimated_speedup", report.summary.estimated_speedup);
+  if (report.cost) WriteCost(json, *report.cost);
   WriteTraces(json, report.run);
   WriteReadStats(json, report.run);
   WriteFailures(json, report);

@@ -2,7 +2,10 @@
 // The renderers on runs of a few events, with a summary and a diagnosis made by hand: what is said, and what never is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
+#include "report/explain.h"
 #include "report/renderer.h"
 #include "trace/builder.h"
 
@@ -65,7 +68,7 @@ class RendererTest : public testing::Test {
     tables = std::make_unique<Tables>(run);
   }
   std::string Render(std::string_view name, const RenderOptions& options = {}) {
-    return FindRenderer(name)->render(Report{run, *tables, diagnosis, summary, failures}, options);
+    return FindRenderer(name)->render(Report{run, *tables, diagnosis, summary, failures, cost}, options);
   }
   void Add(const DeviceBreakdown& device) {
     summary.breakdown.push_back(device);
@@ -83,6 +86,7 @@ class RendererTest : public testing::Test {
   Diagnosis diagnosis;
   RunSummary summary;
   std::vector<Error> failures;
+  std::optional<RunCost> cost;
 };
 
 TEST_F(RendererTest, TheTerminalSaysWhereTimeGoesAndWhatToFix) {
@@ -194,6 +198,73 @@ TEST(RenderersTest, EveryRendererIsDescribedAndFound) {
     EXPECT_EQ(FindRenderer(renderer->name), renderer);
   }
   EXPECT_EQ(FindRenderer("nonsense"), nullptr);
+}
+
+TEST_F(RendererTest, OnlyFiveBottlenecksAreShownUnlessAskedForMore) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  diagnosis.bottlenecks.assign(7, Waiting());
+  EXPECT_TRUE(Contains(Render("terminal"), "and 2 more (-v shows them)"));
+  EXPECT_FALSE(Contains(Render("terminal", {.verbose = true}), "2 more"));
+}
+
+TEST_F(RendererTest, MarkdownHasTheHeadingsPeopleLookFor) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  diagnosis.bottlenecks.push_back(Waiting());
+  diagnosis.bottlenecks.push_back(Waiting());
+  diagnosis.bottlenecks[1].severity = 0.5;
+  summary.estimated_speedup = Gain{.low = 1.3, .expected = 1.5, .high = 2, .confidence = 0.5, .method = "amdahl"};
+  const std::string text = Render("markdown");
+  const size_t critical = text.find("## Critical Issues (severity >0.7)"),
+               warnings = text.find("## Warnings (severity 0.4-0.7)"),
+               estimate = text.find("## Estimated Performance Improvement");
+  ASSERT_NE(estimate, std::string::npos) << text;
+  EXPECT_LT(critical, text.find("### 1. DATA"));
+  EXPECT_LT(text.find("### 1. DATA"), warnings);
+  EXPECT_LT(warnings, text.find("### 2. DATA"));
+  EXPECT_LT(text.find("### 2. DATA"), estimate);
+  EXPECT_TRUE(Contains(text, "**1.50× (1.30–2.00)**")) << text;
+  EXPECT_TRUE(Contains(text, "| all | 60.0 %")) << text;
+  EXPECT_FALSE(Contains(text, "## Minor"));
+}
+
+TEST_F(RendererTest, MarkdownTakesNoMarkupFromARecording) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  diagnosis.bottlenecks.push_back(Waiting());
+  diagnosis.bottlenecks[0].title = "<script> `x` **bold** [a](b) | __next__ of num_workers";
+  const std::string text = Render("markdown");
+  EXPECT_TRUE(Contains(text, R"(\<script\> \`x\` \*\*bold\*\* \[a\](b) \| \_\_next\_\_ of num_workers)")) << text;
+}
+
+TEST_F(RendererTest, CostsAreSaidWhereARateIsKnown) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  diagnosis.bottlenecks.push_back(Waiting());
+  summary.estimated_speedup = diagnosis.bottlenecks[0].gain;
+  cost = CostOf(run, summary, {.price_per_gpu_hour = 2, .gpus = 10});
+  EXPECT_TRUE(Contains(Render("terminal"), "saves $ 3,620 a month")) << Render("terminal");
+  EXPECT_TRUE(Contains(Render("markdown"), "on 10 GPUs for 730 hours a month")) << Render("markdown");
+  EXPECT_TRUE(Contains(Render("json"), "\"saving_per_month\"")) << Render("json");
+}
+
+TEST_F(RendererTest, ExplainingARuleShowsItsDefinitionAndNumbers) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  diagnosis.bottlenecks.push_back(Waiting());
+  const auto rule = [](std::string_view id) -> const Rule& {
+    return **std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  };
+  const Report report{run, *tables, diagnosis, summary, failures, cost};
+  const std::string spoke = ExplainText(report, rule("data_loading"), {});
+  for (const std::string_view part : {"what it looks at", "Speaks from 5 %", "here it speaks", "1 − exp(−0.300 / 0.15)",
+                                      "16.7 %, 24.8 % or", "in train.py:41", "DataLoader(num_workers=4)"})
+    EXPECT_TRUE(Contains(spoke, part)) << part << "\nis missing in\n" << spoke;
+  const std::string silent = ExplainText(report, rule("launch_bound"), {});
+  EXPECT_TRUE(Contains(silent, "here it is silent")) << silent;
+  EXPECT_TRUE(Contains(silent, "ledger")) << silent;
+  EXPECT_TRUE(Contains(ExplainJson(report, rule("data_loading")), "\"definition\""));
 }
 
 }  // namespace

@@ -2,27 +2,17 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "report/amounts.h"
 #include "report/renderers/terminal/sections.h"
 
 namespace gapless {
 namespace {
 
-constexpr double kCritical = 0.7, kWarning = 0.4;  // of severity
 constexpr int kMargin = 4;                         // " 1  "
-constexpr size_t kMostAdvice = 2;                  // per bottleneck; -v shows all
-
-std::string Factor(double value) { return FormatNumber(value, value < 9.995 ? 2 : 1) + "×"; }
-
-std::string GainText(const Gain& gain) {
-  return StrCat(Factor(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
-}
+constexpr size_t kMostShown = 5, kMostAdvice = 2;  // bottlenecks, advice of each; -v shows all
 
 Tone ToneOf(double severity) {
-  return severity > kCritical ? Tone::kCritical : severity >= kWarning ? Tone::kWarning : Tone::kDim;
-}
-
-std::string_view WordOf(double severity) {
-  return severity > kCritical ? "critical" : severity >= kWarning ? "warning" : "minor";
+  return severity > kCriticalSeverity ? Tone::kCritical : severity >= kWarningSeverity ? Tone::kWarning : Tone::kDim;
 }
 
 void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone,
@@ -38,13 +28,18 @@ void AppendIndented(std::string& out, std::string_view text, const Paint& paint,
 }
 
 // "DATA_LOADING · critical · 20.1 % of the step · train.py:41"
-std::string Label(const Bottleneck& bottleneck) {
-  std::vector<std::string> items = {std::string(ToString(bottleneck.type)), std::string(WordOf(bottleneck.severity))};
+std::string Label(const Bottleneck& bottleneck, const Report& report) {
+  std::vector<std::string> items = {std::string(ToString(bottleneck.type)),
+                                    std::string(SeverityWord(bottleneck.severity))};
   if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
   for (const Evidence& evidence : bottleneck.evidence) {
     if (evidence.source.empty()) continue;
     items.push_back(evidence.source);
     break;
+  }
+  if (report.cost && bottleneck.gain) {
+    const Amount saved = SavingPerMonth(*report.cost, *bottleneck.gain).expected;
+    if (saved.money) items.push_back(StrCat("saves ", MoneyText(*saved.money), " a month"));
   }
   return Join(items, " · ");
 }
@@ -95,9 +90,9 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
   }
 }
 
-std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
+std::string One(size_t place, const Bottleneck& bottleneck, const Report& report, const Paint& paint) {
   std::string out = Title(place, bottleneck, paint);
-  AppendIndented(out, Label(bottleneck), paint, Tone::kDim);
+  AppendIndented(out, Label(bottleneck, report), paint, Tone::kDim);
   AppendEvidence(out, bottleneck, paint);
   AppendAdvice(out, bottleneck, paint);
   return out;
@@ -105,12 +100,26 @@ std::string One(size_t place, const Bottleneck& bottleneck, const Paint& paint) 
 
 std::string Together(const Report& report, const Paint& paint) {
   const auto& gain = report.summary.estimated_speedup;
-  if (!gain || report.diagnosis.bottlenecks.size() < 2) return {};
-  const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
-  const std::string factor = paint.In(Tone::kGood, GainText(*gain));
+  if (!gain) return {};
   const size_t count = report.diagnosis.bottlenecks.size();
-  return StrCat("\nfixing ", count == 2 ? "both" : StrCat("all ", count), " together: ", factor,
-                paint.In(Tone::kDim, method), "\n");
+  std::string out;
+  if (count > 1) {
+    const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
+    const std::string factor = paint.In(Tone::kGood, GainText(*gain));
+    out = StrCat("fixing ", count == 2 ? "both" : StrCat("all ", count), " together: ", factor,
+                 paint.In(Tone::kDim, method), "\n");
+  }
+  if (report.cost) {
+    const RunCost& cost = *report.cost;
+    const std::string saved = Join(AmountTexts(SavingPerMonth(cost, *gain).expected), ", ");
+    const std::string what = StrCat("saves ", saved, " a month");
+    const std::string of = StrCat(" of ", Join(AmountTexts(cost.month), ", "), ", on ", cost.gpus,
+                                  cost.gpus == 1 ? " GPU" : " GPUs", " for ", FormatNumber(cost.hours_per_month, 0),
+                                  " hours", cost.watts_are_limit ? ", at the boards' power limit" : "");
+    for (const std::string& line : WrapWords(what + of, paint.width()))
+      out += (line.starts_with(what) ? paint.In(Tone::kGood, what) + line.substr(what.size()) : line) + "\n";
+  }
+  return out.empty() ? out : "\n" + out;
 }
 
 }  // namespace
@@ -125,7 +134,9 @@ std::string BottlenecksSection(const Report& report, const Paint& paint) {
     return StrCat(paint.In(Tone::kBold, "no bottleneck found"), why, "\n");
   }
   std::string out = paint.In(Tone::kBold, "what to fix, by what it buys") + "\n";
-  for (size_t i = 0; i < found.size(); ++i) out += One(i + 1, found[i], paint);
+  const size_t shown = paint.verbose() ? found.size() : std::min(found.size(), kMostShown);
+  for (size_t i = 0; i < shown; ++i) out += One(i + 1, found[i], report, paint);
+  if (shown < found.size()) out += StrCat("    and ", found.size() - shown, " more (-v shows them)\n");
   const std::string together = Together(report, paint);
   return out + together;
 }

@@ -126,7 +126,8 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
   std::string title = summary.steps > 0 ? "where a step goes" : "where the time goes";
   title += StrCat(": ", FormatDuration(PieceNs(report)), summary.steps > 0 ? " on average" : "");
   if (summary.breakdown.size() > 1) title += StrCat(", ", summary.breakdown.size(), " GPUs");
-  const std::string verdict = summary.run_class == "unknown" ? "idle, cause not recorded" : summary.run_class;
+  std::string verdict = summary.run_class == "unknown" ? "idle, cause not recorded" : summary.run_class;
+  if (summary.limit == "I/O" || summary.limit == "CPU") verdict += StrCat(" (", summary.limit, ")");
   const int gap = paint.width() - DisplayWidth(title) - DisplayWidth(verdict);
   std::string out = paint.In(Tone::kBold, title) + std::string(static_cast<size_t>(std::max(2, gap)), ' ') +
                     paint.In(Tone::kBold, verdict) + "\n";

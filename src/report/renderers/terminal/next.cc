@@ -16,18 +16,6 @@ std::string Quoted(std::string_view path) {
   return out + "'";
 }
 
-// What the run was read from, as far as one path can say it: an archive, a folder's file, "PATH" for several.
-std::string PathToType(const Run& run) {
-  const auto traces = run.traces();
-  if (traces.empty()) return "PATH";
-  const std::string_view first = traces[0].trace->info.path;
-  const size_t member = first.find("!/");
-  if (member != std::string_view::npos) return Quoted(first.substr(0, member));
-  if (traces.size() == 1) return Quoted(first);
-  const size_t slash = first.find_last_of('/');
-  return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
-}
-
 // " ORDER BY … DESC" by the column that says how much, when the table has one.
 std::string LargestFirst(std::string_view table) {
   for (const Analysis* analysis : AllAnalyses()) {
@@ -53,6 +41,17 @@ std::string TableToSee(const Report& report) {
 }
 
 }  // namespace
+
+std::string PathToType(const Run& run) {
+  const auto traces = run.traces();
+  if (traces.empty()) return "PATH";
+  const std::string_view first = traces[0].trace->info.path;
+  const size_t member = first.find("!/");
+  if (member != std::string_view::npos) return Quoted(first.substr(0, member));
+  if (traces.size() == 1) return Quoted(first);
+  const size_t slash = first.find_last_of('/');
+  return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
+}
 
 std::string NextSection(const Report& report, const Paint& paint) {
   const std::string path = PathToType(report.run);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run costs in money, energy and carbon, per step, per epoch and per month, and what a gain would save of it.
+//
+// Money is GPU time times a rate the user gives. Energy is GPU time times power: as the user says or, when they do not,
+// the board's power limit, which is the most it can be (`watts_are_limit`). Carbon is energy times a rate. Only GPUs
+// count: hosts, cooling and network are not in the numbers. A saving is that of doing the same steps in less time at
+// the same power.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "diagnose/bottleneck.h"
+#include "diagnose/summary.h"
+#include "trace/run.h"
+
+namespace gapless {
+
+inline constexpr double kHoursPerMonth = 730;  // 365 days of 24 hours over 12
+
+struct CostRates {                             // absent: not said
+  std::optional<double> price_per_gpu_hour{};  // in whatever money
+  std::optional<double> carbon_g_per_kwh{};    // of the grid
+  std::optional<double> watts_per_gpu{};       // mean while training
+  std::optional<int64_t> gpus{};               // of the job; else the ranks of the job, at least the devices recorded
+  std::optional<int64_t> steps_per_epoch{};    // none: nothing is said per epoch
+  double hours_per_month = kHoursPerMonth;     // that the job runs
+
+  bool any() const { return price_per_gpu_hour || carbon_g_per_kwh || watts_per_gpu; }
+};
+
+struct Amount {
+  std::optional<double> money{}, kwh{}, carbon_kg{};
+};
+
+struct RunCost {
+  int64_t gpus = 0;
+  double hours_per_month = 0;
+  std::optional<double> watts_per_gpu;
+  bool watts_are_limit = false;  // the power limit of the board: an upper bound
+  std::optional<Amount> step;    // of all GPUs; absent: no complete step
+  std::optional<Amount> epoch;
+  Amount month;
+};
+
+// Absent: no rate was given, or no device did work.
+std::optional<RunCost> CostOf(const Run& run, const RunSummary& summary, const CostRates& rates);
+
+struct Saving {
+  Amount low, expected, high;
+};
+Saving SavingPerMonth(const RunCost& cost, const Gain& gain);
+
+}  // namespace gapless

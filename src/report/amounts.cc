@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/amounts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+
+namespace gapless {
+namespace {
+
+// Three digits that mean something, thousands separated: "41,300", "12.3", "0.0021".
+std::string ThreeDigits(double value) {
+  if (value <= 0) return "0";
+  const int magnitude = static_cast<int>(std::floor(std::log10(value * (1 + 5e-4))));  // 999.6 is shown as 1,000
+  if (magnitude < 2) return FormatNumber(value, std::min(2 - magnitude, 12));
+  const double unit = std::pow(10, magnitude - 2);
+  return FormatCount(std::llround(std::round(value / unit) * unit));
+}
+
+}  // namespace
+
+std::string FactorText(double value) { return FormatNumber(value, value < 9.995 ? 2 : 1) + "×"; }
+
+std::string GainText(const Gain& gain) {
+  return StrCat(FactorText(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
+}
+
+std::string_view SeverityWord(double severity) {
+  return severity > kCriticalSeverity ? "critical" : severity >= kWarningSeverity ? "warning" : "minor";
+}
+
+std::string MoneyText(double money) { return "$ " + ThreeDigits(money); }
+
+std::vector<std::string> AmountTexts(const Amount& amount) {
+  std::vector<std::string> texts;
+  if (amount.money) texts.push_back(MoneyText(*amount.money));
+  if (amount.kwh) texts.push_back(ThreeDigits(*amount.kwh) + " kWh");
+  if (amount.carbon_kg) texts.push_back(ThreeDigits(*amount.carbon_kg) + " kg CO₂");
+  return texts;
+}
+
+}  // namespace gapless

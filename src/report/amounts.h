@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs and gains as reports word them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/bottleneck.h"
+#include "diagnose/cost.h"
+
+namespace gapless {
+
+// "1.33×", "12.4×".
+std::string FactorText(double value);
+// "1.33× (1.20–1.49)": what is expected, and its bounds.
+std::string GainText(const Gain& gain);
+
+inline constexpr double kCriticalSeverity = 0.7, kWarningSeverity = 0.4;
+// "critical" above 0.7, "warning" from 0.4, else "minor".
+std::string_view SeverityWord(double severity);
+
+// "$ 41,300" from 100 up, "$ 12.30", "$ 0.0021": at least two digits that mean something.
+std::string MoneyText(double money);
+// What is known of an amount: {"$ 41,300", "12,400 kWh", "4,960 kg CO₂"}.
+std::vector<std::string> AmountTexts(const Amount& amount);
+
+}  // namespace gapless

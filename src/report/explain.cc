@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explain.h"
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "report/amounts.h"
+#include "report/json_parts.h"
+#include "report/renderers/terminal/sections.h"
+
+namespace gapless {
+namespace {
+
+void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, std::string_view lead = "  ") {
+  bool first = true;
+  for (const std::string& line : WrapWords(Printable(text), paint.width() - DisplayWidth(lead))) {
+    out += (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' ')) + line + "\n";
+    first = false;
+  }
+}
+
+double RemovedPercent(double speedup) { return 100 * (1 - 1 / std::max(1.0, speedup)); }
+
+std::string SeverityLine(const Bottleneck& found) {
+  const std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
+  if (!found.share_of_step) return severity;
+  return StrCat(severity, ": 1 − exp(−", FormatNumber(*found.share_of_step, 3), " / 0.15), of the ",
+                FormatPercent(*found.share_of_step), " of the time at stake");
+}
+
+std::string GainLine(const Gain& gain) {
+  const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
+  return StrCat("gain ", GainText(gain), ": of the step ", removed(gain.low), " %, ", removed(gain.expected), " % or ",
+                removed(gain.high), " % would go away (at least, probably, at most); confidence ",
+                FormatNumber(gain.confidence, 1), ", method ", gain.method);
+}
+
+// "SELECT * FROM idle WHERE id IN (3, 4)", when the rows can be asked for.
+std::string QueryOf(const Evidence& evidence, const Report& report) {
+  if (evidence.table.empty()) return {};
+  std::string sql = StrCat("SELECT * FROM ", evidence.table);
+  if (!evidence.rows.empty()) {
+    std::vector<std::string> ids;
+    for (const int64_t row : evidence.rows) ids.push_back(StrCat(row));
+    sql += StrCat(" WHERE id IN (", Join(ids, ", "), ")");
+  }
+  return StrCat("gapless query ", PathToType(report.run), " \"", sql, "\"");
+}
+
+void AppendEvidence(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
+  for (size_t i = 0; i < found.evidence.size(); ++i) {
+    const Evidence& evidence = found.evidence[i];
+    AppendWrapped(out, evidence.text, paint, StrCat("  ", i + 1, "  "));
+    if (!evidence.source.empty()) out += StrCat("     in ", Printable(evidence.source), "\n");
+    if (const std::string query = QueryOf(evidence, report); !query.empty())
+      out += "     " + paint.In(Tone::kHost, query) + "\n";
+  }
+}
+
+void AppendAdvice(std::string& out, const Bottleneck& found, const Paint& paint) {
+  for (const Recommendation& advice : found.recommendations) {
+    AppendWrapped(out, StrCat(advice.text, advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")")), paint,
+                  "  → ");
+    for (const std::string_view line : Split(advice.code, '\n'))
+      if (!line.empty()) out += StrCat("      ", Printable(line), "\n");
+  }
+}
+
+void AppendFound(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
+  out += "\n" + paint.In(Tone::kBold, "here it speaks") + "\n";
+  AppendWrapped(out, found.title, paint);
+  AppendWrapped(out, found.description, paint);
+  AppendWrapped(out, SeverityLine(found), paint);
+  if (found.gain) AppendWrapped(out, GainLine(*found.gain), paint);
+  if (!found.part_of.empty())
+    AppendWrapped(out, StrCat("its time is also in ", found.part_of, ", so the two gains are not added"), paint);
+  out += "\n" + paint.In(Tone::kBold, "because") + "\n";
+  AppendEvidence(out, found, report, paint);
+  out += "\n" + paint.In(Tone::kBold, "what to do") + "\n";
+  AppendAdvice(out, found, paint);
+}
+
+// What the rule had to go on, when it said nothing.
+void AppendSilence(std::string& out, const Report& report, const Rule& rule, const Paint& paint) {
+  out += "\n" + paint.In(Tone::kBold, "here it is silent") + "\n";
+  AppendWrapped(out, "What it looks at stays below its threshold, or was not recorded. It read:", paint);
+  for (const std::string_view need : rule.needs) {
+    const size_t rows = report.tables.Get(need).rows();
+    const Error* error = report.tables.ErrorOf(need);
+    out += StrCat("  ", PadRight(need, 20), FormatCount(static_cast<int64_t>(rows)), rows == 1 ? " row" : " rows",
+                  error == nullptr ? "" : StrCat(": ", Printable(error->message)), "\n");
+  }
+}
+
+}  // namespace
+
+std::string ExplainText(const Report& report, const Rule& rule, const RenderOptions& options) {
+  const Paint paint(options);
+  std::string out = StrCat(paint.In(Tone::kBold, rule.id), "  ", ToString(rule.type), "  ", rule.title, "\n");
+  out += "\n" + paint.In(Tone::kBold, "what it looks at") + "\n";
+  AppendWrapped(out, rule.why, paint);
+  bool speaks = false;
+  for (const Bottleneck& found : report.diagnosis.bottlenecks) {
+    if (found.id != rule.id) continue;
+    AppendFound(out, found, report, paint);
+    speaks = true;
+  }
+  if (!speaks) AppendSilence(out, report, rule, paint);
+  return options.utf8 ? out : ToAscii(out);
+}
+
+std::string ExplainJson(const Report& report, const Rule& rule) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Key("rule");
+  json.BeginObject();
+  json.Field("id", rule.id);
+  json.Field("type", ToString(rule.type));
+  json.Field("title", rule.title);
+  json.Field("definition", rule.why);
+  json.Key("reads");
+  json.BeginArray();
+  for (const std::string_view need : rule.needs) {
+    json.BeginObject();
+    json.Field("table", need);
+    json.Field("rows", static_cast<int64_t>(report.tables.Get(need).rows()));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  json.Key("bottlenecks");
+  json.BeginArray();
+  for (const Bottleneck& found : report.diagnosis.bottlenecks)
+    if (found.id == rule.id) WriteBottleneck(json, found, report);
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as Markdown, to be put into an issue, a merge request or a wiki. All texts are escaped: a recording cannot
+// put markup into it.
+#include <cctype>
+
+#include "base/strings.h"
+#include "report/amounts.h"
+#include "report/renderer.h"
+#include "report/renderers/terminal/sections.h"
+
+namespace gapless {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  constexpr std::string_view kMarkup = "\\`*[]<>|~&";
+  const std::string shown = Printable(text);
+  const auto is_word = [&](size_t at) {
+    return at < shown.size() && shown[at] != '_' && std::isalnum(static_cast<unsigned char>(shown[at])) != 0;
+  };
+  std::string out;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const bool emphasis = shown[i] == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1));
+    if (emphasis || kMarkup.find(shown[i]) != std::string_view::npos) out += '\\';
+    out += shown[i];
+  }
+  return out;
+}
+
+// Text as code; what would end it early is left out.
+std::string Code(std::string_view text) {
+  std::string out = "`";
+  for (const char c : Printable(text))
+    if (c != '`' && c != '|') out += c;
+  return out + "`";
+}
+
+double ShareIn(int64_t part, int64_t wall) {
+  return wall > 0 ? static_cast<double>(part) / static_cast<double>(wall) : 0;
+}
+
+void AppendHeader(std::string& out, const Report& report) {
+  const RunSummary& summary = report.summary;
+  out += StrCat("# Bottlenecks of ", Escaped(SubjectOf(report.run)), "\n\n");
+  std::vector<std::string> facts;
+  for (const DeviceBreakdown& device : summary.breakdown) {
+    const std::string name = device.device_name.empty() ? "GPU" : Escaped(device.device_name);
+    if (facts.empty()) facts.push_back(StrCat(summary.breakdown.size(), " × ", name));
+  }
+  if (summary.steps > 0) facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " step" : " steps"));
+  if (summary.step_ns)
+    facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), ", p95 ",
+                           FormatDuration(summary.step_ns->p95)));
+  if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
+  if (summary.mfu) facts.push_back(StrCat("MFU at least ", FormatPercent(*summary.mfu)));
+  out += Join(facts, " · ") + "\n";
+  if (!summary.run_class.empty()) {
+    const std::string limit = summary.limit.empty() ? "" : StrCat(" (", summary.limit, " bound)");
+    out += StrCat("\n**", summary.run_class == "unknown" ? "Idle, cause not recorded" : summary.run_class, "**", limit,
+                  ": ", Escaped(summary.class_evidence), ".\n");
+  }
+  for (const Error& error : report.failures) out += StrCat("\n> not read: ", Escaped(error.ToString()), "\n");
+}
+
+void AppendBreakdown(std::string& out, const RunSummary& summary) {
+  if (summary.breakdown.empty()) return;
+  out +=
+      "\n## Where the time goes\n\n| | compute | communication | copy | idle | idle: data | launch | sync | host | "
+      "unknown |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+  const auto row = [&](const std::string& name, const DeviceBreakdown& one) {
+    out += "| " + name;
+    for (const int64_t part : {one.compute_ns, one.exposed_comm_ns, one.exposed_copy_ns, one.idle_ns, one.idle_data_ns,
+                               one.idle_launch_ns, one.idle_sync_ns, one.idle_host_ns, one.idle_unknown_ns})
+      out += StrCat(" | ", FormatPercent(ShareIn(part, one.wall_ns)));
+    out += " |\n";
+  };
+  if (summary.breakdown.size() > 1)
+    for (const DeviceBreakdown& device : summary.breakdown)
+      row(device.rank == kAbsent ? StrCat("GPU ", device.device) : StrCat("rank ", device.rank), device);
+  row("all", summary.total);
+}
+
+void AppendOne(std::string& out, size_t number, const Bottleneck& found, const Report& report) {
+  out += StrCat("\n### ", number, ". ", Escaped(ToString(found.type)), ": ", Escaped(found.title), "\n\n");
+  std::vector<std::string> facts = {StrCat("severity ", FormatNumber(found.severity, 2))};
+  if (found.share_of_step) facts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
+  if (found.gain) facts.push_back(StrCat("expected speedup ", GainText(*found.gain)));
+  if (report.cost && found.gain) {
+    const auto saved = AmountTexts(SavingPerMonth(*report.cost, *found.gain).expected);
+    if (!saved.empty()) facts.push_back(StrCat("saves ", Join(saved, ", "), " a month"));
+  }
+  out += StrCat(Join(facts, " · "), " · rule ", Code(found.id), "\n\n", Escaped(found.description), "\n\n");
+  for (const Evidence& evidence : found.evidence) {
+    out += StrCat("- ", Escaped(evidence.text));
+    if (!evidence.source.empty()) out += StrCat(" (", Code(evidence.source), ")");
+    out += "\n";
+  }
+  if (found.recommendations.empty()) return;
+  out += "\n**Recommendations**\n\n";
+  for (const Recommendation& advice : found.recommendations) {
+    out += StrCat("- ", Escaped(advice.text), advice.effort.empty() ? "" : StrCat(" (", Escaped(advice.effort), ")"),
+                  advice.code.empty() ? "" : ":", "\n");
+    for (const std::string_view line : Split(advice.code, '\n'))
+      if (!line.empty()) out += StrCat("  ", Code(line), "\n");
+  }
+}
+
+// The bottlenecks with a severity in (above, upto], numbered as they are ranked.
+void AppendGroup(std::string& out, std::string_view title, const Report& report, double above, double upto) {
+  bool any = false;
+  const auto& all = report.diagnosis.bottlenecks;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool critical = all[i].severity > kCriticalSeverity, warning = all[i].severity >= kWarningSeverity;
+    const double level = critical ? 1 : warning ? kCriticalSeverity : 0;
+    if (level <= above || level > upto) continue;
+    if (!any) out += StrCat("\n## ", title, "\n");
+    any = true;
+    AppendOne(out, i + 1, all[i], report);
+  }
+}
+
+void AppendImprovement(std::string& out, const Report& report) {
+  const auto& gain = report.summary.estimated_speedup;
+  if (!gain) return;
+  out += StrCat("\n## Estimated Performance Improvement\n\n**", GainText(*gain),
+                "** when all of the above is fixed (expected, with bounds; from the time at stake).\n");
+  if (!report.cost) return;
+  const RunCost& cost = *report.cost;
+  const Saving saving = SavingPerMonth(cost, *gain);
+  out += StrCat("\nThat saves ", Join(AmountTexts(saving.expected), ", "), " a month of ",
+                Join(AmountTexts(cost.month), ", "), ", on ", cost.gpus, cost.gpus == 1 ? " GPU" : " GPUs", " for ",
+                FormatNumber(cost.hours_per_month, 0), " hours a month",
+                cost.watts_are_limit ? "; energy at the boards' power limit, so at most" : "", ".\n");
+  if (cost.step) out += StrCat("\nA step costs ", Join(AmountTexts(*cost.step), ", "));
+  if (cost.epoch) out += StrCat(", an epoch ", Join(AmountTexts(*cost.epoch), ", "));
+  if (cost.step) out += ".\n";
+}
+
+std::string Render(const Report& report, const RenderOptions&) {
+  std::string out;
+  AppendHeader(out, report);
+  AppendBreakdown(out, report.summary);
+  if (report.diagnosis.bottlenecks.empty()) out += "\nNo bottleneck found.\n";
+  AppendGroup(out, "Critical Issues (severity >0.7)", report, kCriticalSeverity, 1);
+  AppendGroup(out, "Warnings (severity 0.4-0.7)", report, 0, kCriticalSeverity);
+  AppendGroup(out, "Minor (severity <0.4)", report, -1, 0);
+  AppendImprovement(out, report);
+  return out;
+}
+
+}  // namespace
+
+RENDERER(markdown) = {.name = "markdown", .help = "Markdown, for an issue or a wiki", .render = Render};
+
+}  // namespace gapless
