@@ -46,7 +46,7 @@ struct Recommendation {
 struct Gain {
   double low = 1, expected = 1, high = 1;
   double confidence = 0;  // 0–1
-  std::string method;     // "amdahl": the interval times at stake, before any simulation
+  std::string method{};   // "amdahl": the interval times at stake, before any simulation
 };
 
 struct Bottleneck {

@@ -29,5 +29,42 @@ inline constexpr double kNoTensorCoresShare = 0.10;
 
 // Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.
 inline constexpr double kClassShare = 0.15;
+// Of the time of computing kernels, so much in kernels that move data makes a computing run memory bound: the larger
+// half.
+inline constexpr double kMemoryBoundShare = 0.5;
+
+// Of that time after waits, the part one rule must find to speak of its kind (explicit, implicit): two fifths.
+inline constexpr double kSyncOwnShare = 0.02;
+
+// Host code with nothing launched: as for launches, one cause of idle time alone.
+inline constexpr double kHostBoundShare = 0.10;
+
+// TraceLens flags copies between host and device above 5 % of the time.
+inline constexpr double kPageableCopiesShare = 0.05;
+// Requirement B3: copies to the device that take more than half of the step.
+inline constexpr double kMostlyCopiesShare = 0.50;
+
+// TraceLens' line for copies, taken for casts and copies on the device, which no published analyser judges.
+inline constexpr double kNeedlessCopiesShare = 0.05;
+// Ours: so many small copies to the device in a step are a habit of the program, not its batch.
+inline constexpr double kManySmallCopies = 8;
+
+// Ours: less than what channels_last brings at its worst (PyTorch's memory format tutorial: 8 to 35 %) is not worth it.
+inline constexpr double kLayoutChangesShare = 0.03;
+
+// TraceLens speaks of a fusion candidate from 2 % of the time; we ask for half as much again, because not all of a
+// candidate's time goes.
+inline constexpr double kUnfusedShare = 0.03;
+// Karpathy's GPT-2 series gained 3 % of the step from the fused optimizer where foreach was in use before.
+inline constexpr double kUnfusedOptimizerShare = 0.03;
+// TraceLens' line for fusion, doubled: attention written out costs more than a chain where it matters at all.
+inline constexpr double kEagerAttentionShare = 0.05;
+
+// As for the launches a Python loop is part of, halved: it names one place.
+inline constexpr double kPythonLoopShare = 0.05;
+
+// TraceLens: a kernel under 10 µs is short; the rule speaks when at least half of them are, and they take 5 %.
+inline constexpr double kTinyKernelCountShare = 0.50;
+inline constexpr double kTinyKernelTimeShare = 0.05;
 
 }  // namespace gapless
