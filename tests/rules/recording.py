@@ -92,13 +92,34 @@ class Rank:
         """A call of `call` µs at `launch` and the kernel it puts on the device. `args`: further arguments, e.g. grid=[8, 1, 1];
         names with blanks by `**{"blocks per SM": 0.5}`."""
         self.correlation += 1
-        self._add("cuda_runtime", launcher, launch, call, tid, correlation=self.correlation)
+        category = "cuda_driver" if launcher.startswith("cuL") else "cuda_runtime"
+        self._add(category, launcher, launch, call, tid, correlation=self.correlation)
         self._add("kernel", name, start, dur, stream, correlation=self.correlation, device=0, stream=stream, **args)
 
-    def nccl(self, launch: float, start: float, dur: float, elements: int = 1 << 20, world_size: int = 2, group: str = "0") -> None:
+    def graph(self, launch: float, starts: list[float], dur: float, call: float = 10) -> None:
+        """One graph launch and the kernels it replays."""
+        self.correlation += 1
+        self._add("cuda_runtime", "cudaGraphLaunch", launch, call, 1, correlation=self.correlation)
+        for start in starts:
+            self._add("kernel", "gemm", start, dur, 7, correlation=self.correlation, device=0, stream=7, **{"graph id": 1})
+
+    def gpu_annotation(self, name: str, ts: float, dur: float) -> None:
+        """A user's range as the recorder projects it onto a stream."""
+        self._add("gpu_user_annotation", name, ts, dur, 7)
+
+    def nccl(
+        self,
+        launch: float,
+        start: float,
+        dur: float,
+        elements: int = 1 << 20,
+        world_size: int = 2,
+        group: str = "0",
+        name: str = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+    ) -> None:
         """An all-reduce of floats on the communication stream."""
         self.kernel(
-            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+            name,
             launch,
             start,
             dur,
