@@ -34,7 +34,7 @@ struct Analysis {
 
 std::span<const Analysis* const> AllAnalyses();  // sorted by name; generated from the folder
 
-// Results of analyses over one run, each computed once, when first asked for. Not thread-safe.
+// Results of analyses over one run, each computed once, when first asked for, by whichever thread asks first.
 class Tables {
  public:
   explicit Tables(const Run& run);
@@ -43,7 +43,9 @@ class Tables {
   // The table of the analysis called `name`. An analysis that failed gives an empty table with the right columns;
   // its error is in `ErrorOf`. An unknown name is a fault of the caller.
   const Table& Get(std::string_view name);
-  const Error* ErrorOf(std::string_view name) const;
+  // Computes these analyses side by side, so that asking for them later costs nothing. Names may repeat.
+  void Prepare(std::vector<std::string_view> names);
+  const Error* ErrorOf(std::string_view name) const;  // null also before the analysis was asked for
   // The device time of each primary trace, which several analyses read.
   const std::vector<TraceTimeline>& Timelines();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cassert>
-#include <map>
+#include <mutex>
 #include <optional>
 
 #include "analyses/analysis.h"
@@ -8,54 +9,75 @@
 #include "base/thread_pool.h"
 
 namespace gapless {
+namespace {
+
+// The place of an analysis in AllAnalyses(), which is sorted by name.
+size_t IndexOf(std::string_view name) {
+  const auto all = AllAnalyses();
+  const auto at = std::ranges::lower_bound(all, name, {}, [](const Analysis* one) { return one->name; });
+  assert(at != all.end() && (*at)->name == name && "no analysis of that name");
+  return static_cast<size_t>(at - all.begin());
+}
+
+}  // namespace
 
 struct Tables::Impl {
   struct Entry {
-    std::optional<Table> table;  // empty while the analysis runs
+    std::once_flag once;
+    std::optional<Table> table;
     std::optional<Error> error;
   };
-  std::map<std::string_view, Entry> entries;
-  std::optional<std::vector<TraceTimeline>> timelines;
+  std::vector<Entry> entries{AllAnalyses().size()};
+  std::once_flag timelines_once;
+  std::vector<TraceTimeline> timelines;
 };
 
 Tables::Tables(const Run& run) : run_(run), impl_(std::make_unique<Impl>()) {}
 Tables::~Tables() = default;
 
 const Table& Tables::Get(std::string_view name) {
-  const Analysis* analysis = nullptr;
-  for (const Analysis* one : AllAnalyses())
-    if (one->name == name) analysis = one;
-  assert(analysis != nullptr && "no analysis of that name");
-  const auto [at, is_new] = impl_->entries.try_emplace(analysis->name);
-  Impl::Entry& entry = at->second;
-  assert((is_new || entry.table) && "an analysis asked for itself");
-  if (!is_new) return *entry.table;
-  Result<Table> result = analysis->run(run_, *this);
-  if (result) {
-    entry.table.emplace(std::move(*result));
-  } else {
-    entry.table.emplace(analysis->name, std::vector(analysis->columns.begin(), analysis->columns.end()));
-    entry.error = result.error();
-  }
+  const size_t index = IndexOf(name);
+  Impl::Entry& entry = impl_->entries[index];
+  std::call_once(entry.once, [&] {
+    const Analysis& analysis = *AllAnalyses()[index];
+    Result<Table> result = analysis.run(run_, *this);
+    if (result) {
+      entry.table.emplace(std::move(*result));
+    } else {
+      entry.error = result.error();
+      entry.table.emplace(analysis.name, std::vector(analysis.columns.begin(), analysis.columns.end()));
+    }
+  });
   return *entry.table;
 }
 
+void Tables::Prepare(std::vector<std::string_view> names) {
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  if (names.empty()) return;
+  Timelines();  // most need them, and they have threads of their own
+  ThreadPool pool;
+  pool.ParallelFor(names.size(), [&](size_t i) { Get(names[i]); });
+}
+
 const Error* Tables::ErrorOf(std::string_view name) const {
-  const auto at = impl_->entries.find(name);
-  return at != impl_->entries.end() && at->second.error ? &*at->second.error : nullptr;
+  const Impl::Entry& entry = impl_->entries[IndexOf(name)];
+  return entry.error ? &*entry.error : nullptr;
 }
 
 const std::vector<TraceTimeline>& Tables::Timelines() {
-  if (impl_->timelines) return *impl_->timelines;
-  const std::vector<const RunTrace*> primary = run_.primary();
-  std::vector<TraceTimeline> timelines(primary.size());
-  if (primary.size() == 1) {
-    timelines[0] = MakeTimeline(*primary[0]);
-  } else if (!primary.empty()) {
-    ThreadPool pool;
-    pool.ParallelFor(primary.size(), [&](size_t i) { timelines[i] = MakeTimeline(*primary[i]); });
-  }
-  return impl_->timelines.emplace(std::move(timelines));
+  std::call_once(impl_->timelines_once, [&] {
+    const std::vector<const RunTrace*> primary = run_.primary();
+    impl_->timelines.resize(primary.size());
+    if (primary.size() == 1) {
+      impl_->timelines[0] = MakeTimeline(*primary[0]);
+    } else if (!primary.empty()) {
+      ThreadPool pool;
+      pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = MakeTimeline(*primary[i]); });
+    }
+  });
+  return impl_->timelines;
 }
 
 }  // namespace gapless

@@ -22,6 +22,9 @@ double SeverityOfShare(double share_of_step) {
 
 Diagnosis Diagnose(Tables& tables) {
   Diagnosis diagnosis;
+  std::vector<std::string_view> needs;
+  for (const Rule* rule : AllRules()) needs.insert(needs.end(), rule->needs.begin(), rule->needs.end());
+  tables.Prepare(std::move(needs));
   for (const Rule* rule : AllRules()) {
     Result<std::vector<Bottleneck>> found = rule->check(tables);
     if (!found) {
