@@ -21,14 +21,16 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from corpus import FOLDER, ROOT, require
 
 ANSWERS = ROOT / "tests" / "oracle" / "tensorboard.json"
 HALF_US = 0.5
 
-IDS = "external ids of calls are not those of operators: the plugin gives device time to operators that launched nothing"
+IDS = (
+    "external ids of calls are not those of operators: the plugin gives device time to operators that launched nothing"
+)
 DRIVER = "the plugin does not read driver calls, by which Triton launches"
 BINARY = "the plugin keeps microseconds since 1970 as binary numbers, in steps of a quarter"
 LOST = "the plugin's operator tree holds a part of the calls only; why was not looked into"
@@ -41,6 +43,7 @@ EXPLAINED = (
     ("b200/eager_trace", "operator vllm::moe_forward", DRIVER),
     ("ns_resolution_trace", "operator", BINARY),
     ("ns_resolution_trace", "utilization", BINARY),
+    ("ns_resolution_trace", "occupancy_pct", BINARY),
     ("mi300/resnet_act_checkpoint", "operator", LOST),
     ("normalization/normalization_layer_test", "operator", LOST),
 )
@@ -52,7 +55,7 @@ class Comparison:
     def __init__(self, recording: str) -> None:
         self.recording, self.compared, self.explained, self.failures = recording, 0, Counter[str](), list[str]()
 
-    def close(self, quantity: str, mine: Optional[float], theirs: float, tolerance: float) -> None:
+    def close(self, quantity: str, mine: float | None, theirs: float, tolerance: float) -> None:
         self.compared += 1
         if mine is not None and abs(mine - theirs) <= tolerance:
             return
@@ -92,8 +95,8 @@ def plugin_steps(steps: list[dict[str, Any]], ops: list[dict[str, Any]]) -> list
     others: list[Span] = []
     for op in ops:
         span = (op["ts_ns"], op["ts_ns"] + op["dur_ns"])
-        launched = op.get("launch") is not None
-        inside = [i for i, host in enumerate(hosts) if launched and host[0] <= op["launch"] and op["end"] <= host[1]]
+        known = op.get("launch") is not None
+        inside = [i for i, host in enumerate(hosts) if known and host[0] <= op["launch"] and op["end"] <= host[1]]
         (mine[inside[0]] if inside else others).append(span)
     previous = hosts[0][0]
     if mine[0]:
@@ -140,7 +143,7 @@ def compare_windows(check: Comparison, program: Path, answer: dict[str, Any]) ->
         mine = union_within(kernels, window) / (window[1] - window[0])
         check.close(f"utilization of device {device}", mine, share, 1e-5)
     ours = ask(program, check.recording, "SELECT sum(dur_ns) AS ns FROM steps WHERE complete = 1")[0].get("ns") or 0
-    return abs(ours / 1000 - length) <= HALF_US
+    return bool(abs(ours / 1000 - length) <= HALF_US)
 
 
 def compare_devices(check: Comparison, program: Path, answer: dict[str, Any]) -> None:
@@ -173,7 +176,9 @@ def main() -> int:
     for why, count in explained.most_common():
         print(f"{count:5} differ: {why}")
     compared = sum(check.compared for check in checks)
-    print(f"{len(checks)} recordings, {compared} numbers compared, {explained.total()} explained, {len(failures)} failures")
+    print(
+        f"{len(checks)} recordings, {compared} numbers compared, {sum(explained.values())} explained, {len(failures)} failures"
+    )
     return 1 if failures else 0
 
 

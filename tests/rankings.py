@@ -18,7 +18,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from corpus import FOLDER, ROOT, require
 
@@ -44,7 +44,7 @@ def ranking(report: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def report_of(program: Path, path: Path) -> Optional[dict[str, Any]]:
+def report_of(program: Path, path: Path) -> dict[str, Any] | None:
     """The report as JSON; none where the file is no recording."""
     command = [str(program), "analyze", str(path), "--json", "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -39,10 +39,15 @@ def all_rules() -> list[str]:
 
 def described(found: dict[str, object]) -> str:
     """A bottleneck as text, one fact per line."""
-    lines = [f"{found['id']} · {found['type']} · severity {found['severity']:.2f} · {found['title']}", str(found["description"])]
+    lines = [
+        f"{found['id']} · {found['type']} · severity {found['severity']:.2f} · {found['title']}",
+        str(found["description"]),
+    ]
     gain = found.get("gain")
     if isinstance(gain, dict):
-        lines.append(f"gain {gain['low']:.2f} {gain['expected']:.2f} {gain['high']:.2f}, confidence {gain['confidence']}")
+        lines.append(
+            f"gain {gain['low']:.2f} {gain['expected']:.2f} {gain['high']:.2f}, confidence {gain['confidence']}"
+        )
     for evidence in found["evidence"]:  # type: ignore[attr-defined]
         rows = f" [{evidence['table']} {evidence.get('rows', '')}]" if "table" in evidence else ""
         lines.append(f"- {evidence['text']}{rows}" + (f" @ {evidence['source']}" if "source" in evidence else ""))

@@ -53,7 +53,8 @@ def main() -> int:
     valid = refused = 0
     failures: list[str] = []
     for path in inputs():
-        command = [sys.argv[1], "analyze", "--no-cache", "--json", path]
+        rates = ["--price", "2.49", "--carbon", "380", "--watts", "300", "--epoch-steps", "1000", "--single", "100ms"]
+        command = [sys.argv[1], "analyze", "--no-cache", "--json", path, *rates]
         done = subprocess.run(command, capture_output=True, timeout=600, check=False)
         if done.returncode not in (0, 3):
             failures.append(f"{path}: exit {done.returncode}: {done.stderr.decode(errors='replace').strip()[-300:]}")

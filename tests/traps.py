@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "rules"))
-from recording import H100, Run  # noqa: E402
+from recording import H100, Run
 
 Answer = Callable[[str], list[dict[str, Any]]]
 Trap = Callable[[Run], Callable[[dict[str, Any], Answer], list[str]]]
@@ -65,12 +65,20 @@ def driver_launches(run: Run) -> Callable[[dict[str, Any], Answer], list[str]]:
     for step in rank.steps(2, 200):
         for number in range(10):
             rank.operator("CompiledFunction", step + number * 20, 19)
-            rank.kernel("triton_poi_fused_add_0", step + number * 20 + 2, step + number * 20 + 10, 9, launcher="cuLaunchKernelEx")
+            rank.kernel(
+                "triton_poi_fused_add_0",
+                step + number * 20 + 2,
+                step + number * 20 + 10,
+                9,
+                launcher="cuLaunchKernelEx",
+            )
 
     def check(_: dict[str, Any], ask: Answer) -> list[str]:
         launches = ask("SELECT sum(calls) AS calls FROM launches")
         owned = ask("SELECT count(*) AS kernels FROM gpu_op WHERE op_id IS NOT NULL")
-        return expect("launches", launches[0]["calls"], 20) + expect("kernels with an operator", owned[0]["kernels"], 20)
+        return expect("launches", launches[0]["calls"], 20) + expect(
+            "kernels with an operator", owned[0]["kernels"], 20
+        )
 
     return check
 
@@ -79,7 +87,11 @@ def driver_launches(run: Run) -> Callable[[dict[str, Any], Answer], list[str]]:
 def renamed_nccl_kernels(run: Run) -> Callable[[dict[str, Any], Answer], list[str]]:
     """HTA looks for stragglers in kernels called ncclKernel…; since NCCL 2.19 they are called ncclDevKernel…, and it fails.
     A kernel of MSCCL or of symmetric memory is computation to it."""
-    names = ("ncclKernel_AllReduce_RING_LL_Sum_float", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "multimem_all_reduce_kernel")
+    names = (
+        "ncclKernel_AllReduce_RING_LL_Sum_float",
+        "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+        "multimem_all_reduce_kernel",
+    )
     rank = run.rank(0)
     for step in rank.steps(2, 1000):
         rank.kernel("gemm", launch=step, start=step + 10, dur=690)

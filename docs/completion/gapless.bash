@@ -7,14 +7,15 @@ _gapless() {
     words='analyze completion docs formats help query --help --version'
   else
     case "$verb $prev" in
-      'analyze --format') words='json terminal' option=1 ;;
-      'analyze --only') words='data_loading exposed_communication launch_bound no_tensor_cores synchronization' option=1 ;;
-      'analyze --without') words='data_loading exposed_communication launch_bound no_tensor_cores synchronization' option=1 ;;
+      'analyze --format') words='json markdown terminal' option=1 ;;
+      'analyze --only') words='allocation checkpoint_save data_loading data_parallel eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise' option=1 ;;
+      'analyze --without') words='allocation checkpoint_save data_loading data_parallel eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise' option=1 ;;
+      'analyze --explain') words='allocation checkpoint_save data_loading data_parallel eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise' option=1 ;;
       'analyze --color') words='auto always never' option=1 ;;
     esac
     if [[ -z ${option-} ]]; then
       case $verb in
-        analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
+        analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;

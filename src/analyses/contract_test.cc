@@ -13,6 +13,26 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
+// What programs do that they should not, on a thread and a stream of its own, within 400 ns from t.
+void Patterns(HandMade& trace, int64_t t) {
+  constexpr int64_t kThread = 3;
+  int64_t at = t;
+  const auto add = [&](std::string_view op, std::string_view kernel, GpuOpClass op_class) {
+    trace.Operator(op, at, at + 9, kThread);
+    trace.Kernel(kernel, {at + 1, at + 5, at + 6, at + 14}, {.op_class = op_class, .stream = 8}, kThread);
+    at += 10;
+  };
+  add("aten::bmm", "gemm", GpuOpClass::kGemm);
+  add("aten::_softmax", "softmax", GpuOpClass::kReduce);
+  add("aten::bmm", "gemm", GpuOpClass::kGemm);
+  add("aten::mul", "elementwise", GpuOpClass::kPointwise);
+  add("aten::add", "elementwise", GpuOpClass::kPointwise);
+  add("aten::cudnn_convolution", "nchwToNhwcKernel", GpuOpClass::kCopy);
+  trace.Annotation("Optimizer.step#SGD.step", at, at + 10, kThread);
+  add("aten::add_", "elementwise", GpuOpClass::kPointwise);
+  for (int i = 0; i < 16; ++i) add("aten::exp", "elementwise", GpuOpClass::kPointwise);
+}
+
 // A trace that has something for every analysis.
 std::shared_ptr<const Trace> Everything(int64_t rank) {
   HandMade trace;
@@ -30,6 +50,10 @@ std::shared_ptr<const Trace> Everything(int64_t rank) {
     trace.Collective("all_reduce", t + 550, t + 700, 4096);
     trace.Operator("aten::item", t + 710, t + 900)
         .Call("cudaStreamSynchronize", ApiKind::kStreamSync, t + 720, t + 890, testing::kMain, "train.py:9");
+    Patterns(trace, t + 300);
+    trace.Python("Python GC", t + 905, t + 950, "train.py:12");
+    trace.shard().Add(MemoryEventRow{
+        .device = 0, .device_type = 1, .pid = rank + 1, .tid = testing::kMain, .ts_ns = t + 255, .bytes = 512});
   }
   return trace.Finish();
 }

@@ -44,9 +44,12 @@ void AppendSection(std::string& out, std::string_view title, const std::vector<s
   for (size_t i = 0; i < terms.size(); ++i) AppendTerm(out, terms[i], texts[i], column, width);
 }
 
-std::string HelpOfOption(const OptionSpec& option) {
+// A long list of values stands with the first option that has it.
+std::string HelpOfOption(const OptionSpec& option, std::span<const OptionSpec> before) {
   std::string text(option.help);
   if (option.choices == nullptr) return text;
+  for (const OptionSpec& one : before)
+    if (one.choices == option.choices) return StrCat(text, ": as --", one.name);
   const auto choices = option.choices();
   const std::vector<std::string> names(choices.begin(), choices.end());
   return names.empty() ? text : StrCat(text, ": ", Join(names, ", "));
@@ -115,9 +118,10 @@ std::string HelpOf(const Command& command, int given_width) {
   AppendSection(out, "arguments", terms, texts, width);
   terms.clear();
   texts.clear();
-  for (const OptionSpec& option : OptionsOf(command)) {
+  const std::vector<OptionSpec> options = OptionsOf(command);
+  for (const OptionSpec& option : options) {
     terms.push_back(OptionSyntax(option));
-    texts.push_back(HelpOfOption(option));
+    texts.push_back(HelpOfOption(option, std::span(options).first(texts.size())));
   }
   AppendSection(out, "options", terms, texts, width);
   if (!command.examples.empty()) out += "\nexamples:\n";

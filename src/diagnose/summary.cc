@@ -52,6 +52,20 @@ void SummariseMatrixWork(const Table& work, RunSummary& summary) {
   summary.matrix_unit_share = Ratio(on, on + off);
 }
 
+// FLOPs over what the devices could have done; only those whose work and peak are known count.
+void SummariseComputeUse(const Table& use, RunSummary& summary) {
+  double done = 0, possible = 0, covered = 0, wall = 0;
+  for (size_t row = 0; row < use.rows(); ++row) {
+    if (use.IsNull(row, "mfu")) continue;
+    const auto ns = static_cast<double>(use.Int(row, "wall_ns"));
+    done += use.Real(row, "tflops") * ns, possible += use.Real(row, "peak_tflops") * ns;
+    covered += use.Real(row, "coverage_share") * ns, wall += ns;
+  }
+  if (possible <= 0) return;
+  summary.mfu = done / possible;
+  summary.mfu_coverage = covered / wall;
+}
+
 struct Waste {
   std::string_view run_class, limit, what;
   int64_t ns;
@@ -107,7 +121,7 @@ void Classify(const LedgerView& ledger, const Table& kernels, RunSummary& summar
 
 }  // namespace
 
-RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis) {
+RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns) {
   RunSummary summary;
   for (const RunTrace* one : tables.run().primary())
     if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
@@ -115,6 +129,8 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis) {
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   SummariseSteps(tables.Get("steps"), summary);
   SummariseMatrixWork(tables.Get("matrix_work"), summary);
+  SummariseComputeUse(tables.Get("compute_use"), summary);
+  summary.scaling = ScalingEfficiency(tables.Get("ranks"), single_step_ns);
   summary.pageable_share = PageableShare(tables.Get("copies"));
   const LedgerView ledger = ReadLedger(tables);
   summary.breakdown = ledger.devices;

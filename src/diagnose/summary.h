@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/scaling.h"
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
@@ -30,7 +31,9 @@ struct RunSummary {
   std::optional<double> gpu_busy_share;
   std::optional<double> matrix_time_share;  // of kernel time: products, convolutions, attention
   std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
-  std::optional<double> mfu;                // at least; of the dense peak (analysis compute_use)
+  std::optional<double> mfu;                // FLOPs known from shapes, of the dense peak over the analysed time
+  double mfu_coverage = 0;                  // of the time of matrix kernels, whose FLOPs are known: below 1 it is more
+  std::optional<Scaling> scaling;           // of several ranks, or against a run on one GPU
   std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
   // What limits the run, finely: "input bound", "launch bound", "sync bound", "host bound", "communication bound",
   // "copy bound", "compute bound", "memory bound", "unknown" (idle, and nothing recorded says why). Empty: no device
@@ -43,6 +46,7 @@ struct RunSummary {
   std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
 };
 
-RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis);
+// `single_step_ns`: the step time of the same job on one GPU, to tell how it scales; absent: not known.
+RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns = {});
 
 }  // namespace gapless

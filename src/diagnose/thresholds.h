@@ -67,4 +67,54 @@ inline constexpr double kPythonLoopShare = 0.05;
 inline constexpr double kTinyKernelCountShare = 0.50;
 inline constexpr double kTinyKernelTimeShare = 0.05;
 
+// Waiting for other ranks from which a straggler is named (requirement B4); where the ranks' own work differs by
+// kImbalance, less waiting is enough: it has a cause that can be shown.
+inline constexpr double kStragglerShare = 0.05;
+inline constexpr double kStragglerShareWhenUneven = 0.02;
+// Of the waiting, what one rank must cause to be called the straggler: twice as much as all others would be two thirds,
+// half is more than any other can cause.
+inline constexpr double kOneStragglerShare = 0.5;
+
+// Ours: small messages from which coalescing is worth the code; fewer a step than kSmallCollectivesPerStep are the
+// barrier, the loss and the counters that every loop has.
+inline constexpr double kSmallCollectivesShare = 0.02;
+inline constexpr double kSmallCollectivesPerStep = 10;
+
+// The TensorBoard plugin speaks of gloo at any cost; we from where other communication speaks.
+inline constexpr double kSlowBackendShare = 0.05;
+
+// Ours: waits for cudaMalloc, cudaFree, pinned allocations in steady steps; well-warmed steps have none at all.
+inline constexpr double kAllocationShare = 0.02;
+// The TensorBoard plugin recommends to save memory when the peak is above 90 % of the device's.
+inline constexpr double kMemoryPressureShare = 0.90;
+
+// Ours: what a step loses to garbage collection, compilation, checkpoints. They are rare and long, so what a recording
+// of few steps shows is coarse; below, it is noise.
+inline constexpr double kGarbageCollectionShare = 0.02;
+inline constexpr double kRecompilationShare = 0.03;
+inline constexpr double kCheckpointSaveShare = 0.03;
+
+// Ours: outlier steps (3 × 1.4826 MAD and 10 % above the median) are worth a look when they cost a twentieth of the
+// time; fewer complete steps than kVariationSteps have no median to speak of.
+inline constexpr double kStepVariationShare = 0.05;
+inline constexpr int kVariationSteps = 5;
+
+// Kernel verdicts (requirements A4, B2): the device is underused below 60 %, critically below 40 %; occupancy is low
+// below 30 %. Each is worth a word from the share of the time at which TraceLens speaks of communication and copies.
+inline constexpr double kWellUsedShare = 0.60;
+inline constexpr double kBadlyUsedShare = 0.40;
+inline constexpr double kLowOccupancyPct = 30;
+inline constexpr double kLowMatrixEfficiencyTime = 0.05;
+inline constexpr double kUnderfilledTime = 0.05;
+inline constexpr double kLowOccupancyTime = 0.05;
+// TraceLens' line between short kernels and others; below, launching costs more than running.
+inline constexpr double kShortKernelNs = 10'000;
+// Ours: every model has kernels that move data; above the share of the time at which TraceLens speaks of idle time they
+// are worth fusing.
+inline constexpr double kMemoryBoundTime = 0.15;
+// Ours: kernels that reach less of the memory's bandwidth are held up by something else.
+inline constexpr double kBandwidthBoundShare = 0.25;
+// Ours: with half of the memory free the batch can be doubled; with less the larger batch may not fit.
+inline constexpr double kMuchFreeMemoryShare = 0.50;
+
 }  // namespace gapless

@@ -96,7 +96,44 @@ INSTANTIATE_TEST_SUITE_P(
                    MatrixUnit::kNo},
         KernelCase{"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, "
                    "2>(cudnn::ops::nchw2nhwc_params_t<float>)",
-                   kCopy, MatrixUnit::kNo}));
+                   kCopy, MatrixUnit::kNo},
+        // Newer libraries.
+        KernelCase{
+            "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_stage4_warpsize2x"
+            "2x1_g1_tensor16x8x8_kernel_cudnn",
+            kConv, MatrixUnit::kYes},
+        KernelCase{"void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<int> > >(int)",
+                   kAttention, MatrixUnit::kYes},
+        KernelCase{"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128", kAttention,
+                   MatrixUnit::kYes},
+        KernelCase{
+            "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolutionINS6_4warp11MmaTensorOpINS7_",
+            kConv, MatrixUnit::kYes},
+        KernelCase{"fmha_cutlassF_f32_aligned_64x64_rf_sm75(int)", kAttention, MatrixUnit::kNo},
+        KernelCase{"bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_cga1x1x1_tmaOpt_dynBatch_sm100f", kGemm,
+                   MatrixUnit::kYes},
+        KernelCase{"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32", kConv, MatrixUnit::kYes},
+        KernelCase{"aiter::fmha_fwd_hd128_bf16_rtz", kAttention, MatrixUnit::kYes},
+        KernelCase{"attn_fwd", kAttention, MatrixUnit::kYes},
+        KernelCase{"triton_tem_fused_mm_4", kGemm, MatrixUnit::kUnknown},
+        KernelCase{"matmul_kernel", kGemm, MatrixUnit::kUnknown},
+        KernelCase{"my_own_kernel", kOther, MatrixUnit::kUnknown},
+        // Words of matrix work in the names of others.
+        KernelCase{"triton_poi_fused__to_copy_add_cat_fmha_v3_fwd_mul_neg_stack_13", kPointwise, MatrixUnit::kNo},
+        KernelCase{"SubTensorOpWithScalar1d", kPointwise, MatrixUnit::kNo},
+        KernelCase{"void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>(int)", kOther,
+                   MatrixUnit::kNo},
+        KernelCase{
+            "std::enable_if<(((8)>(0)))&&vllm::exists, void>::type vllm::fused_add_rms_norm_kernel<float, 8>(int)",
+            kNorm, MatrixUnit::kNo},
+        KernelCase{"void gemma_rmsnorm_kernel<c10::BFloat16>(int)", kNorm, MatrixUnit::kNo},
+        KernelCase{"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char>(int)", kCopy,
+                   MatrixUnit::kNo},
+        KernelCase{"void splitKreduce_kernel<float, float, float, float, true>(cublasSplitKParams<float>)", kReduce,
+                   MatrixUnit::kNo},
+        KernelCase{"void split_embedding_codegen_forward_unweighted_kernel<float>(fbgemm_gpu::Accessor)", kOther,
+                   MatrixUnit::kNo},
+        KernelCase{"void fbgemm_gpu::permute_2D_data_kernel<false, int>(int)", kOther, MatrixUnit::kNo}));
 
 TEST(RefineByOperator, AConvolutionAsAMatrixProductIsAConvolution) {
   EXPECT_EQ(RefineByOperator(kGemm, "aten::cudnn_convolution"), kConv);

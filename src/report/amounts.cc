@@ -30,6 +30,18 @@ std::string_view SeverityWord(double severity) {
   return severity > kCriticalSeverity ? "critical" : severity >= kWarningSeverity ? "warning" : "minor";
 }
 
+std::string MfuText(const RunSummary& summary) {
+  constexpr double kAll = 0.995;
+  if (!summary.mfu) return {};
+  return StrCat("MFU ", summary.mfu_coverage < kAll ? "≥ " : "", FormatPercent(*summary.mfu));
+}
+
+std::string ScalingText(const RunSummary& summary) {
+  if (!summary.scaling) return {};
+  const Scaling& scaling = *summary.scaling;
+  return StrCat("scaling efficiency ", scaling.estimated ? "at most " : "", FormatPercent(scaling.efficiency));
+}
+
 std::string MoneyText(double money) { return "$ " + ThreeDigits(money); }
 
 std::vector<std::string> AmountTexts(const Amount& amount) {

@@ -16,9 +16,13 @@ std::string FactorText(double value);
 // "1.33× (1.20–1.49)": what is expected, and its bounds.
 std::string GainText(const Gain& gain);
 
-inline constexpr double kCriticalSeverity = 0.7, kWarningSeverity = 0.4;
 // "critical" above 0.7, "warning" from 0.4, else "minor".
 std::string_view SeverityWord(double severity);
+
+// "MFU 41.3 %", or "MFU ≥ 11.5 %" where not all work could be counted; "" where nothing is known.
+std::string MfuText(const RunSummary& summary);
+// "scaling efficiency 78.0 %", "at most" without a run on one GPU; "" for one rank alone.
+std::string ScalingText(const RunSummary& summary);
 
 // "$ 41,300" from 100 up, "$ 12.30", "$ 0.0021": at least two digits that mean something.
 std::string MoneyText(double money);

@@ -18,19 +18,37 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 Event = dict[str, Any]
 
-V100 = {"name": "Tesla V100-SXM2-32GB", "computeMajor": 7, "computeMinor": 0, "numSms": 80, "totalGlobalMem": 34089730048}
-A100 = {"name": "NVIDIA A100-SXM4-80GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108, "totalGlobalMem": 84987740160}
-H100 = {"name": "NVIDIA H100 80GB HBM3", "computeMajor": 9, "computeMinor": 0, "numSms": 132, "totalGlobalMem": 85045542912}
+V100 = {
+    "name": "Tesla V100-SXM2-32GB",
+    "computeMajor": 7,
+    "computeMinor": 0,
+    "numSms": 80,
+    "totalGlobalMem": 34089730048,
+}
+A100 = {
+    "name": "NVIDIA A100-SXM4-80GB",
+    "computeMajor": 8,
+    "computeMinor": 0,
+    "numSms": 108,
+    "totalGlobalMem": 84987740160,
+}
+H100 = {
+    "name": "NVIDIA H100 80GB HBM3",
+    "computeMajor": 9,
+    "computeMinor": 0,
+    "numSms": 132,
+    "totalGlobalMem": 85045542912,
+}
 
 
 class Rank:
     """The recording of one process."""
 
-    def __init__(self, rank: Optional[int], world_size: int, device: Event, backend: str) -> None:
+    def __init__(self, rank: int | None, world_size: int, device: Event, backend: str) -> None:
         self.rank, self.events, self.correlation, self.sequence = rank, [], 0, 0  # type: ignore[var-annotated]
         self.document: Event = {"schemaVersion": 1, "deviceProperties": [{"id": 0, **device}]}
         if rank is not None:
@@ -61,7 +79,14 @@ class Rank:
         self._add("python_function", name, ts, dur, tid)
 
     def operator(
-        self, name: str, ts: float, dur: float, shapes: object = None, types: object = None, concrete: object = None, tid: int = 1
+        self,
+        name: str,
+        ts: float,
+        dur: float,
+        shapes: object = None,
+        types: object = None,
+        concrete: object = None,
+        tid: int = 1,
     ) -> None:
         args: Event = {"External id": len(self.events) + 1}
         if shapes is not None:
@@ -101,7 +126,9 @@ class Rank:
         self.correlation += 1
         self._add("cuda_runtime", "cudaGraphLaunch", launch, call, 1, correlation=self.correlation)
         for start in starts:
-            self._add("kernel", "gemm", start, dur, 7, correlation=self.correlation, device=0, stream=7, **{"graph id": 1})
+            self._add(
+                "kernel", "gemm", start, dur, 7, correlation=self.correlation, device=0, stream=7, **{"graph id": 1}
+            )
 
     def gpu_annotation(self, name: str, ts: float, dur: float) -> None:
         """A user's range as the recorder projects it onto a stream."""
@@ -118,38 +145,50 @@ class Rank:
         name: str = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
     ) -> None:
         """An all-reduce of floats on the communication stream."""
-        self.kernel(
-            name,
-            launch,
-            start,
-            dur,
-            stream=20,
-            **{
-                "dtype": "Float",
-                "Collective name": "allreduce",
-                "In msg nelems": elements,
-                "Out msg nelems": elements,
-                "Group size": world_size,
-                "Process Group Name": group,
-            },
-        )
+        args: Event = {
+            "dtype": "Float",
+            "Collective name": "allreduce",
+            "In msg nelems": elements,
+            "Out msg nelems": elements,
+            "Group size": world_size,
+            "Process Group Name": group,
+        }
+        self.kernel(name, launch, start, dur, stream=20, **args)
 
     def copy(self, kind: str, launch: float, start: float, dur: float, bytes_: int = 1 << 20, call: float = 4) -> None:
-        """`kind`: "HtoD (Pageable -> Device)", "HtoD (Pinned -> Device)", "DtoH (Device -> Pageable)", "DtoD (Device -> Device)"."""
+        """`kind`: "HtoD (Pageable -> Device)", "HtoD (Pinned -> Device)", "DtoH (Device -> Pageable)" …"""
         self.correlation += 1
         self._add("cuda_runtime", "cudaMemcpyAsync", launch, call, 1, correlation=self.correlation)
         rate = bytes_ / dur / 1000
         self._add(
-            "gpu_memcpy", f"Memcpy {kind}", start, dur, 7, correlation=self.correlation, device=0, stream=7, bytes=bytes_,
+            "gpu_memcpy",
+            f"Memcpy {kind}",
+            start,
+            dur,
+            7,
+            correlation=self.correlation,
+            device=0,
+            stream=7,
+            bytes=bytes_,
             **{"memory bandwidth (GB/s)": rate},
         )
 
     def memory(self, ts: float, bytes_: int, allocated: int, reserved: int, address: int = 4096) -> None:
         self.events.append(
             {
-                "ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+                "ph": "i",
+                "cat": "cpu_instant_event",
+                "s": "t",
+                "name": "[memory]",
+                "pid": 1,
+                "tid": 1,
+                "ts": ts,
                 "args": {
-                    "Bytes": bytes_, "Device Id": 0, "Device Type": 1, "Addr": address, "Total Allocated": allocated,
+                    "Bytes": bytes_,
+                    "Device Id": 0,
+                    "Device Type": 1,
+                    "Addr": address,
+                    "Total Allocated": allocated,
                     "Total Reserved": reserved,
                 },
             }
@@ -162,9 +201,7 @@ class Run:
     def __init__(self) -> None:
         self.ranks: list[Rank] = []
 
-    def rank(
-        self, rank: Optional[int] = None, world_size: int = 2, device: Event = A100, backend: str = "nccl"
-    ) -> Rank:
+    def rank(self, rank: int | None = None, world_size: int = 2, device: Event = A100, backend: str = "nccl") -> Rank:
         self.ranks.append(Rank(rank, world_size, device, backend))
         return self.ranks[-1]
 

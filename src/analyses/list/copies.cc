@@ -6,6 +6,7 @@
 #include "analyses/analysis.h"
 #include "analyses/bandwidth.h"
 #include "analyses/columns.h"
+#include "analyses/copy_kinds.h"
 
 namespace gapless {
 namespace {
@@ -21,6 +22,7 @@ constexpr ColumnSpec kColumns[] = {
     {"bytes", kInt, "bytes", "moved or filled; NULL: not recorded"},
     {"total_ns", kInt, "ns", "sum of durations"},
     {"exposed_ns", kInt, "ns", "of the ledger's exposed_copy_ns: some of them ran, and no kernel"},
+    {"overlap_share", kReal, "share", "of the time in which some of them ran, a kernel ran too"},
     {"mean_gbps", kReal, "GB/s", "bytes over time, for those with both"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
 };
@@ -51,29 +53,19 @@ std::array<Group, kMemset + 1> Collect(const Trace& trace, RowRange rows, int32_
   return groups;
 }
 
-std::optional<bool> IsPageable(size_t kind) {
-  switch (static_cast<CopyKind>(kind)) {
-    case CopyKind::kHtoDPageable:
-    case CopyKind::kDtoHPageable: return true;
-    case CopyKind::kHtoDPinned:
-    case CopyKind::kDtoHPinned: return false;
-    default: return std::nullopt;
-  }
-}
-
 void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
   const Trace& trace = timeline.trace();
   const auto groups = Collect(trace, RowsWithin(trace.gpu_ops.ts_ns, timeline.window.span), device.device);
   for (size_t kind = 0; kind < groups.size(); ++kind) {
     const Group& group = groups[kind];
     if (group.calls == 0) continue;
-    const std::optional<bool> pageable = kind == kMemset ? std::nullopt : IsPageable(kind);
+    const std::optional<bool> pageable = kind == kMemset ? std::nullopt : IsPageable(static_cast<CopyKind>(kind));
     auto row = BeginRow(table, *timeline.of);
     row.Int(device.device).Text(kind == kMemset ? "memset" : kCopyKindNames[kind]).Int(pageable ? *pageable : kAbsent);
     row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
-    row.Int(group.bytes)
-        .Int(group.total_ns)
-        .Int(Total(Clip(Intersect(group.spans, device.exposed_copies), timeline.window.span)));
+    const int64_t exposed = Total(Clip(Intersect(group.spans, device.exposed_copies), timeline.window.span));
+    const int64_t running = Total(Clip(group.spans, timeline.window.span));
+    row.Int(group.bytes).Int(group.total_ns).Int(exposed).Real(ShareOf(running - exposed, running));
     row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
   }
 }

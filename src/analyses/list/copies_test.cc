@@ -21,6 +21,7 @@ TEST(Copies, ByKindWithBandwidthAndWhatIsExposed) {
   EXPECT_EQ(copies.Int(0, "bytes"), 2'000);
   EXPECT_EQ(copies.Int(0, "total_ns"), 200);
   EXPECT_EQ(copies.Int(0, "exposed_ns"), 40 + 50);
+  EXPECT_DOUBLE_EQ(copies.Real(0, "overlap_share"), (60 + 50) / 200.0);
   EXPECT_DOUBLE_EQ(copies.Real(0, "mean_gbps"), 10);
   EXPECT_EQ(copies.Text(1, "kind"), "d2h_pinned");
   EXPECT_EQ(copies.Int(1, "pageable"), 0);

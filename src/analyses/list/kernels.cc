@@ -3,6 +3,7 @@
 // the median needs no map and no vector per name.
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/kernel_library.h"
 
 namespace gapless {
 namespace {
@@ -23,12 +24,16 @@ constexpr ColumnSpec kColumns[] = {
     {"share", kReal, "share", "of the time of all kernels of the device"},
     {"occupancy_pct", kReal, "percent", "recorder's estimate of occupancy, mean weighted by duration"},
     {"gpu_op_id", kInt, "id:gpu_op", "its longest run"},
+    {"library", kText, "",
+     "whose kernel it is, by its name: cublas, cudnn, triton, pytorch, …; NULL: it does not tell"},
+    {"sm_share", kReal, "share", "multiprocessors its grids have blocks for, weighted by duration; NULL: not recorded"},
 };
 
 struct Group {
   uint32_t longest = 0;  // row
   int64_t calls = 0, total_ns = 0, min_ns = std::numeric_limits<int64_t>::max();
   double occupancy_time = 0, occupancy_ns = 0;
+  double sm_time = 0, sm_ns = 0;
   size_t first = 0;  // into the durations
 };
 
@@ -69,6 +74,10 @@ class ByName {
     group.total_ns += dur, total_ns += dur;
     group.min_ns = std::min(group.min_ns, dur);
     if (dur > ops.dur_ns[group.longest]) group.longest = row;
+    if (const auto blocks = static_cast<double>(ops.blocks_per_sm[row]); blocks > 0) {
+      group.sm_time += std::min(1.0, blocks) * static_cast<double>(dur);
+      group.sm_ns += static_cast<double>(dur);
+    }
     const auto occupancy = static_cast<double>(ops.occupancy_pct[row]);
     if (!(occupancy >= 0)) return;
     group.occupancy_time += occupancy * static_cast<double>(dur);
@@ -94,6 +103,7 @@ void AddRows(const TraceTimeline& timeline, int32_t device, Table& table) {
     row.Int(group.calls).Int(group.total_ns).Int(group.total_ns / group.calls).Int(group.min_ns);
     row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
     row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
+    row.TextOrNull(KernelLibrary(timeline.trace().Text(ops.name[row_of]))).Real(group.sm_time / group.sm_ns);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/shapes.h"
 
 namespace gapless {
 namespace {
@@ -36,36 +37,44 @@ struct Sums {
   GpuOpId longest_off;
 };
 
-// Is it the type of a tensor's elements, as recorders write them ("float", "c10::Half", "struct c10::BFloat16")?
-bool IsElementType(std::string_view type) {
-  for (const std::string_view part : {"float", "double", "Half", "BFloat16", "Float8", "int", "char", "complex"})
-    if (type.find(part) != type.npos) return true;
-  return false;
-}
-
 // ["GenericList", "float", ""] → float. Recorders write the types of all inputs, "" for what has none.
 std::string_view FirstType(std::string_view types) {
   for (size_t at = 0; (at = types.find('"', at)) != types.npos;) {
     const size_t end = types.find('"', at + 1);
     if (end == types.npos) break;
     const std::string_view type = types.substr(at + 1, end - at - 1);
-    if (IsElementType(type)) return type;
+    if (ElementTypeOf(type) != ElementType::kUnknown || type.find("complex") != type.npos) return type;
     at = end + 1;
   }
   return {};
 }
 
-std::string_view TypeOf(const Trace& trace, SliceId op) {
-  for (SliceId at = op; at.valid(); at = trace.slices.parent[at.value])
-    if (const std::string_view type = FirstType(trace.Text(trace.slices.input_types[at.value])); !type.empty())
-      return type;
-  return {};
-}
+// The type of an operator's first tensor, else of the operator around it; each distinct text is read once.
+class Types {
+ public:
+  explicit Types(const Trace& trace) : trace_(trace), first_(trace.strings.size()), read_(trace.strings.size()) {}
 
-Sums Collect(const TraceTimeline& timeline, int32_t device) {
+  std::string_view Of(SliceId op) {
+    for (SliceId at = op; at.valid(); at = trace_.slices.parent[at.value])
+      if (const std::string_view type = First(trace_.slices.input_types[at.value]); !type.empty()) return type;
+    return {};
+  }
+
+ private:
+  std::string_view First(StringId types) {
+    const auto id = static_cast<uint32_t>(types);
+    if (read_[id] == 0) first_[id] = FirstType(trace_.Text(types)), read_[id] = 1;
+    return first_[id];
+  }
+
+  const Trace& trace_;
+  std::vector<std::string_view> first_;  // by text
+  std::vector<uint8_t> read_;
+};
+
+Sums Collect(const TraceTimeline& timeline, int32_t device, Types& types) {
   Sums sums;
-  const Trace& trace = timeline.trace();
-  const GpuOpTable& ops = trace.gpu_ops;
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
   const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
   for (size_t row = rows.first; row < rows.last; ++row) {
     const GpuOpClass kind = ops.op_class[row];
@@ -75,7 +84,7 @@ Sums Collect(const TraceTimeline& timeline, int32_t device) {
     if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
     const MatrixUnit unit = ops.matrix_unit[row];
     sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
-    if (const auto type = TypeOf(trace, ops.op[row]); !type.empty())
+    if (const auto type = types.Of(ops.op[row]); !type.empty())
       sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
     if (unit == MatrixUnit::kNo && (!sums.longest_off.valid() || ops.dur_ns[row] > ops.dur_ns[sums.longest_off.value]))
       sums.longest_off = GpuOpId(row);
@@ -108,8 +117,8 @@ void DescribeDevice(const Trace& trace, int32_t device, Table::RowWriter& row) {
   row.Null().Null().Null().Null();
 }
 
-void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
-  const Sums sums = Collect(timeline, device);
+void AddRow(const TraceTimeline& timeline, int32_t device, Types& types, Table& table) {
+  const Sums sums = Collect(timeline, device, types);
   const int64_t unknown = sums.unit_ns[0], off = sums.unit_ns[1], on = sums.unit_ns[2], matrix = unknown + off + on;
   auto row = BeginRow(table, *timeline.of);
   row.Int(device);
@@ -121,8 +130,10 @@ void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("matrix_work", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    Types types(timeline.trace());
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, types, table);
+  }
   return table;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronisations by where they come from. What a wait costs shows after it: the device has run dry, and until the
 // host has launched again it is idle. `idle_after_ns` is that time: idle gaps that began while the host was in the
-// wait, without what the data loader took of them.
+// wait, without what the data loader took of them, and without what a large copy at work did (analysis copy_places).
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/copy_idle.h"
 #include "analyses/open_slice.h"
 
 namespace gapless {
@@ -27,7 +28,9 @@ constexpr ColumnSpec kColumns[] = {
     {"mean_wait_ns", kInt, "ns", "mean"},
     {"max_wait_ns", kInt, "ns", "longest"},
     {"drained", kInt, "", "of the calls: a device ran out of work during the wait"},
-    {"idle_after_ns", kInt, "ns", "idle time that began during the waits, data loading aside, mean over the devices"},
+    {"idle_after_ns", kInt, "ns",
+     "idle time that began during the waits, data loading and large pageable copies at work aside, mean over the "
+     "devices"},
     {"sync_id", kInt, "id:sync", "the longest"},
     {"slice_id", kInt, "id:slice", "its host call"},
 };
@@ -77,7 +80,7 @@ After IdleAfter(const TraceTimeline& timeline) {
       if (row == kNoRowValue) continue;
       after.drained[row] = 1;
       for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
-        if (device.parts[part].cause != IdleCause::kData)
+        if (device.parts[part].cause != IdleCause::kData && !IsCopyAtWork(timeline.trace(), gap, device.parts[part]))
           after.idle_ns[row] += device.PartEnd(gap, part) - device.parts[part].start;
     }
   }

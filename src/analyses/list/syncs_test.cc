@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "analyses/copy_kinds.h"
 #include "analyses/testing/hand_made.h"
 
 namespace gapless {
@@ -37,6 +38,16 @@ TEST(Syncs, WhatTheyCostIsTheIdleTimeThatFollows) {
   const Table& syncs = run["syncs"];
   EXPECT_EQ(syncs.Int(0, "drained"), 1);
   EXPECT_EQ(syncs.Int(0, "idle_after_ns"), 220 - 90) << "300 to 520, without the loader";
+}
+
+TEST(Syncs, ALargeCopyAtWorkAfterTheWaitIsNotItsCost) {
+  for (const int64_t bytes : {4, 1'000'000}) {
+    testing::HandMade trace;
+    trace.Kernel("k", {0, 10, 20, 300}).Call("cudaStreamSynchronize", ApiKind::kStreamSync, 100, 310);
+    trace.Copy(CopyKind::kHtoDPageable, {350, 450, 440, 500}, {.bytes = bytes}).Kernel("next", {460, 470, 500, 600});
+    testing::Analysed run(trace);
+    EXPECT_EQ(run["syncs"].Int(0, "idle_after_ns"), bytes > kSmallCopyBytes ? 50 : 140) << "350 to 440: the copy";
+  }
 }
 
 TEST(Syncs, AWaitWithMoreWorkQueuedCostsNothing) {

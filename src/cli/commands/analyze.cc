@@ -7,6 +7,7 @@
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "cli/single.h"
 #include "diagnose/cost.h"
 #include "diagnose/rule.h"
 #include "diagnose/summary.h"
@@ -95,12 +96,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!options) return Unexpected{options.error()};
   const auto rates = RatesFrom(arguments);
   if (!rates) return Unexpected{rates.error()};
+  const auto single = SingleStepNs(arguments, session);
+  if (!single) return Unexpected{single.error()};
   const auto loaded = LoadFor(arguments, session, arguments.positionals());
   if (!loaded) return Unexpected{loaded.error()};
   Tables tables(loaded->run);
   Diagnosis diagnosis = Diagnose(tables);
   ChooseRules(arguments, diagnosis);
-  const RunSummary summary = Summarise(tables, diagnosis);
+  const RunSummary summary = Summarise(tables, diagnosis, *single);
   const Report report{loaded->run, tables, diagnosis, summary, loaded->failures, CostOf(loaded->run, summary, *rates)};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   return Print(report, arguments, *options);
@@ -128,6 +131,7 @@ constexpr OptionSpec kOptions[] = {
      .value = "RULE",
      .help = "Print why this rule spoke, or did not: definition, numbers, evidence",
      .choices = RuleIds},
+    kSingleOption,
     {.name = "price", .takes = kValue, .value = "N", .help = "What a GPU costs an hour; tells what fixes would save"},
     {.name = "carbon", .takes = kValue, .value = "N", .help = "Grams of CO2 per kWh of the grid"},
     {.name = "watts", .takes = kValue, .value = "N", .help = "Mean power of a GPU; otherwise its board's limit"},

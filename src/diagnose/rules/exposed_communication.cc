@@ -2,11 +2,13 @@
 // Communication that no computation hides.
 //
 // A collective's kernel also runs while it waits for the slowest rank, so exposed time is transfer and waiting
-// together; what the ranks show of each other tells them apart (the rank that waits least is the one the others wait
-// for). The gain: all of it when everything overlaps (high). Better overlap through buckets rarely hides the last
-// bucket, and waiting for a slow rank stays: we expect half and at least a tenth.
+// together; where collectives could be matched over the ranks, table ranks tells them apart (and the rule straggler
+// speaks of the waiting). The gain: all of it when everything overlaps (high). Better overlap through buckets rarely
+// hides the last bucket, and waiting for a slow rank stays: we expect half and at least a tenth. These shares are
+// assumptions.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -18,7 +20,7 @@
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "communication"};
+constexpr std::string_view kNeeds[] = {"ledger", "communication", "ranks", "collective_groups", "host_events"};
 
 struct Overlap {
   int64_t total_ns = 0, exposed_ns = 0;
@@ -73,12 +75,60 @@ Ranks CompareRanks(const LedgerView& ledger) {
   return {&*least, &*most};
 }
 
+// What matching the collectives over the ranks tells of the exposed time.
+struct Waiting {
+  int64_t ns = 0;                        // waiting for other ranks
+  int64_t opening_ns = 0;                // the same up to the first collective that all recorded: their recorders start
+  int64_t slow_rank = kAbsent;           // the one that causes at least half of the waiting
+  bool known = false;                    // there was something to compare
+  std::vector<int64_t> without_opening;  // exposed time by device, as in the ledger
+};
+
+Waiting WaitingOf(const Table& ranks, const LedgerView& ledger) {
+  Waiting waiting;
+  int64_t most = 0, caused = 0, compared = 0;
+  std::map<std::pair<int64_t, int64_t>, int64_t> opening;  // by trace and device
+  for (size_t row = 0; row < ranks.rows(); ++row) {
+    const int64_t mine = ranks.Int(row, "caused_wait_ns");
+    waiting.ns += ranks.Int(row, "waiting_ns"), compared += ranks.Int(row, "compared"), caused += mine;
+    opening[{ranks.Int(row, "trace"), ranks.Int(row, "device")}] = ranks.Int(row, "opening_waiting_ns");
+    if (mine > most && !ranks.IsNull(row, "rank")) most = mine, waiting.slow_rank = ranks.Int(row, "rank");
+  }
+  waiting.known = compared > 0;
+  if (static_cast<double>(most) < kOneStragglerShare * static_cast<double>(caused)) waiting.slow_rank = kAbsent;
+  for (const DeviceBreakdown& device : ledger.devices) {
+    const int64_t start = waiting.known ? opening[{device.trace, device.device}] : 0;
+    waiting.opening_ns += start;
+    waiting.without_opening.push_back(device.exposed_comm_ns - start);
+  }
+  return waiting;
+}
+
 std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& ledger, double hidden,
-                                 const Ranks& ranks) {
+                                 const Ranks& ranks, const Waiting& waiting) {
   const std::string overlap = StrCat(FormatPercent(hidden), " of communication overlaps computation");
   std::vector<Evidence> all{{overlap, hidden, "share", "communication", {}, ""}};
-  for (Evidence& one : ByKind(communication, ledger)) all.push_back(std::move(one));
-  if (!ranks.uneven()) return all;
+  if (waiting.ns > 0)
+    all.push_back({StrCat("waiting for other ranks: ", ledger.CostText(waiting.ns), "; the rest is transfer"),
+                   static_cast<double>(waiting.ns),
+                   "ns",
+                   "ranks",
+                   {},
+                   ""});
+  if (waiting.opening_ns > 0)
+    all.push_back(
+        {StrCat("not counted: ", ledger.CostText(waiting.opening_ns),
+                " of waiting up to the first collective that all ranks recorded, while their recorders start"),
+         static_cast<double>(waiting.opening_ns),
+         "ns",
+         "ranks",
+         {},
+         ""});
+  for (Evidence& one : ByKind(communication, ledger)) {
+    if (waiting.opening_ns > 0) one.text += ", recorders' start included";
+    all.push_back(std::move(one));
+  }
+  if (waiting.known || !ranks.uneven()) return all;
   const std::string uneven =
       StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
              ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
@@ -97,7 +147,32 @@ std::string MainKind(const Table& communication) {
   return most == exposed.end() ? std::string() : std::string(most->first);
 }
 
-Recommendation OverlapAdvice(std::string_view kind) {
+// What the program was seen to use.
+struct Use {
+  std::string kind;  // of collective, with the most exposed time; "": not told
+  bool ddp = false;
+  bool trains = false;        // it has steps or wraps its model: all-reduces are of gradients
+  double calls_per_step = 0;  // of that kind, on the rank with most
+
+  // One by one, not in buckets: DistributedDataParallel makes some ten calls a step.
+  bool one_by_one() const { return !ddp && calls_per_step > 50; }
+};
+
+Use UseOf(Tables& tables, const LedgerView& ledger) {
+  Use use{.kind = MainKind(tables.Get("communication"))};
+  const Table &events = tables.Get("host_events"), &groups = tables.Get("collective_groups");
+  for (size_t row = 0; row < events.rows(); ++row) use.ddp |= events.Text(row, "kind") == "ddp";
+  use.trains = use.ddp || ledger.step_rows > 0;
+  std::map<int64_t, double> calls;  // by trace
+  for (size_t row = 0; row < groups.rows(); ++row)
+    if (groups.Text(row, "kind") == use.kind && !groups.IsNull(row, "calls_per_step"))
+      calls[groups.Int(row, "trace")] += groups.Real(row, "calls_per_step");
+  for (const auto& [trace, each] : calls) use.calls_per_step = std::max(use.calls_per_step, each);
+  return use;
+}
+
+Recommendation OverlapAdvice(const Use& use) {
+  const std::string_view kind = use.kind;
   if (kind == "all_gather" || kind == "reduce_scatter")
     return {"gather the next layer's parameters while this one computes", "",
             "FSDP(model, forward_prefetch=True, limit_all_gathers=False)", "minutes"};
@@ -105,25 +180,48 @@ Recommendation OverlapAdvice(std::string_view kind) {
     return {StrCat("overlap ", kind,
                    " with computation: start the next batch's exchange before this one's result is needed"),
             "", "", "days"};
+  if (kind == "broadcast")
+    return {"do not broadcast buffers in every forward pass", "", "DDP(model, broadcast_buffers=False)", "minutes"};
+  if (!use.trains)
+    return {
+        "overlap it with computation: split the batch in two, and let one half communicate while the other computes",
+        "", "", "days"};
+  if (use.one_by_one())
+    return {StrCat("reduce gradients in few large buckets while the backward pass computes, not in ",
+                   FormatNumber(use.calls_per_step, 0), " calls a step: DistributedDataParallel does"),
+            "ddp_bucket=50", "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)", "hours"};
   return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view", "ddp_bucket=50",
           "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)", "minutes"};
 }
 
-std::vector<Recommendation> Recommend(const Ranks& ranks, double overlap_share, std::string_view kind) {
+std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake) {
+  const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? ranks.least->rank : kAbsent;
+  if (slow != kAbsent)
+    return Recommendation{StrCat("find out what delays rank ", slow, ": it waits least, the others wait for it"),
+                          "straggler", "", "hours"};
+  if (waiting.known && 2 * waiting.ns > stake)
+    return Recommendation{
+        "even out the ranks: most of the time they wait for one another, and take turns in coming last", "straggler",
+        "", "hours"};
+  return std::nullopt;
+}
+
+std::vector<Recommendation> Recommend(double overlap_share, const Use& use) {
   std::vector<Recommendation> all;
-  if (overlap_share < kGoodOverlapShare) all.push_back(OverlapAdvice(kind));
-  if (kind == "all_reduce" || kind == "reduce_scatter" || kind == "other" || kind.empty())
+  if (overlap_share < kGoodOverlapShare) all.push_back(OverlapAdvice(use));
+  const bool gradients =
+      use.kind == "all_reduce" || use.kind == "reduce_scatter" || use.kind == "other" || use.kind.empty();
+  if (gradients && use.trains && !use.one_by_one())
     all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4",
                    "with model.no_sync(): loss.backward()", "minutes"});
-  if (ranks.uneven())
-    all.push_back({StrCat("find out what delays rank ", ranks.least->rank, ": it waits least, the others wait for it"),
-                   "straggler", "", "hours"});
   return all;
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const int64_t stake = ledger.total.exposed_comm_ns;
+  if (ledger.Share(ledger.total.exposed_comm_ns) < kExposedCommunicationShare) return std::vector<Bottleneck>{};
+  const Waiting waiting = WaitingOf(tables.Get("ranks"), ledger);
+  const int64_t stake = ledger.total.exposed_comm_ns - waiting.opening_ns;
   const double share = ledger.Share(stake);
   if (share < kExposedCommunicationShare) return std::vector<Bottleneck>{};
   const Table& communication = tables.Get("communication");
@@ -140,9 +238,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description =
       StrCat("For ", FormatPercent(share), " of the time communication kernels run and nothing computes; ",
              FormatPercent(hidden), " of all communication is hidden under computation",
-             ledger.WorstText(&DeviceBreakdown::exposed_comm_ns), ".");
-  found.evidence = EvidenceOf(communication, ledger, hidden, ranks);
-  found.recommendations = Recommend(ranks, hidden, MainKind(communication));
+             ledger.WorstText(waiting.without_opening), ".");
+  found.evidence = EvidenceOf(communication, ledger, hidden, ranks, waiting);
+  found.recommendations = Recommend(hidden, UseOf(tables, ledger));
+  if (std::optional<Recommendation> even = EvenOut(ranks, waiting, stake))
+    found.recommendations.insert(2 * waiting.ns > stake ? found.recommendations.begin() : found.recommendations.end(),
+                                 std::move(*even));
   const auto exposed = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations.empty() ? std::string_view() : found.recommendations[0].fix,
                              .wall_ns = ledger.total.wall_ns,
@@ -162,8 +263,9 @@ RULE(exposed_communication) = {
     .why =
         "Time in which communication kernels run on a device and no other kernel does. Speaks from 5 % of the "
         "time (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication asks "
-        "for better bucketing; ranks whose exposed time differs by more than a tenth point to a straggler, "
-        "the rank that waits least.",
+        "for better bucketing. Collectives matched over the ranks tell waiting from transfer and which rank comes "
+        "last; waiting up to the first collective that all recorded is not counted, since recorders do not start at "
+        "once. Where none could be matched, the rank with least exposed time is named when the most is a tenth more.",
     .needs = kNeeds,
     .check = Check};
 

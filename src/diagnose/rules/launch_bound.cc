@@ -12,12 +12,13 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "kernels"};
 
 // Host time between operators in gaps where launching is the main cause.
 int64_t BetweenOperators(const Table& idle) {
@@ -43,6 +44,14 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
                  "launches",
                  {},
                  ""});
+  if (const int64_t graphs = launches.Int(row, "graph_calls"); graphs > 0)
+    all.push_back({StrCat(FormatCount(graphs), " of ", FormatCount(launches.Int(row, "calls")),
+                          " launches are of captured graphs; the rest goes one by one"),
+                   static_cast<double>(graphs),
+                   "launches",
+                   "launches",
+                   {},
+                   ""});
   if (!launches.IsNull(row, "kernel_p50_ns"))
     all.push_back({StrCat("half of the kernels are shorter than ", FormatDuration(launches.Int(row, "kernel_p50_ns")),
                           "; ", FormatPercent(launches.Real(row, "short_kernel_share")), " are under 10 µs"),
@@ -73,22 +82,16 @@ std::vector<Evidence> HostEvidence(const Table& idle, const LedgerView& ledger) 
   return all;
 }
 
-std::vector<Recommendation> Recommend(const Table& idle, const Table& launches, const LedgerView& ledger) {
+std::vector<Recommendation> Recommend(const Table& launches, bool compiled) {
   std::vector<Recommendation> all;
   const bool graphs = SumOf(launches, "graph_calls") > 0;
-  all.push_back(
-      {"compile the model: fused kernels, fewer launches", "compile", "model = torch.compile(model)", "minutes"});
+  all.push_back({compiled ? "compile what is not compiled yet, without graph breaks: fewer launches"
+                          : "compile the model: fused kernels, fewer launches",
+                 "compile", compiled ? "model = torch.compile(model, fullgraph=True)" : "model = torch.compile(model)",
+                 "minutes"});
   if (!graphs)
     all.push_back({"capture the step in a CUDA graph: one launch for all its kernels", "cudagraph",
                    "torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
-  constexpr double kWorthIt = 0.01;  // of the time
-  for (const NamedTime& annotation : IdleBy(idle, "annotation", "launch_ns", "launch"))
-    if (annotation.name.starts_with("Optimizer.step") && ledger.Share(annotation.ns) >= kWorthIt) {
-      all.push_back({StrCat("update all parameters with few kernels: ", annotation.name, " idles the GPU ",
-                            ledger.CostText(annotation.ns)),
-                     "fused_optimizer", "optimizer = torch.optim.<Optimizer>(params, ..., fused=True)", "minutes"});
-      break;
-    }
   all.push_back({"give each launch more to do: a larger batch", "", "", "hours"});
   return all;
 }
@@ -113,7 +116,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = LaunchEvidence(launches);
   for (Evidence& one : HostEvidence(idle, ledger)) found.evidence.push_back(std::move(one));
   found.evidence.push_back(LargestGaps(idle, "launch_ns", "wait for a launch"));
-  found.recommendations = Recommend(idle, launches, ledger);
+  found.recommendations = Recommend(launches, SeesCompiler(tables));
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = "cudagraph",
                              .wall_ns = ledger.total.wall_ns,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix work that could run on matrix units and does not.
 //
-// The gain: such kernels become faster by a factor that depends on the device and the precision; what was measured in
-// public for training spreads widely, so the bounds are wide (kFactors). Where the device waits for the host, faster
-// kernels only wait longer: the least counts the saving for the busy share of the time only.
+// The gain: where the device is known, r is the peak of its matrix units for the new precision over that of the
+// ordinary units. Kernels do not follow peaks: memory and layout changes take their part, and what was measured in
+// public for training spreads widely around the square root of r (V100: r = 8, about 3 times). So we expect √r, at
+// least its square root and at most r^¾; for a device that is not in the table, fixed factors of the same kind. Where
+// the device waits for the host, faster kernels only wait longer: the least counts the saving for the busy share of the
+// time only.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "analyses/device_peaks.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -60,12 +65,36 @@ Work WorkOf(const Table& table) {
   return work;
 }
 
+// Peak of matrix units over that of the ordinary ones for float32; NaN: device not known.
+double PeakRatio(const Work& work, bool tf32) {
+  const DevicePeaks* peaks = FindDevicePeaks(work.device);
+  if (peaks == nullptr) return DevicePeaks::kNone;
+  if (tf32) return peaks->tf32 / peaks->fp32;
+  return (peaks->bf16 > 0 ? peaks->bf16 : peaks->fp16) / peaks->fp32;
+}
+
+Factors FactorsOf(const Work& work, bool tf32) {
+  const double ratio = work.dtype == "double" ? DevicePeaks::kNone : PeakRatio(work, tf32);
+  if (!(ratio >= 1)) return tf32 ? kTf32 : kHalfPrecision;
+  return {std::pow(ratio, 0.25), std::sqrt(ratio), std::pow(ratio, 0.75)};
+}
+
 bool IsFloat32(const Work& work) { return work.dtype.empty() || work.dtype == "float"; }
-bool HasTf32(const Work& work) { return work.vendor == "nvidia" && work.major >= 8; }
+// GeForce cards have TF32 that is no faster than float32.
+bool HasTf32(const Work& work) {
+  constexpr double kWorthIt = 1.2;
+  const double ratio = PeakRatio(work, true);
+  return work.vendor == "nvidia" && work.major >= 8 && (std::isnan(ratio) || ratio >= kWorthIt);
+}
 bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8; }
 
 std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
+  if (work.dtype == "double")
+    return {
+        {"tensors are double: nothing in training needs more than float32, and matrix units want less; convert model "
+         "and data, then train in mixed precision",
+         "", "model = model.float(); batch = batch.float()", "minutes"}};
   if (!IsFloat32(work))
     all.push_back({StrCat("tensors are ", work.dtype,
                           " already: make the sizes of channels and features multiples of 8, and use channels_last"),
@@ -107,13 +136,13 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
                    [](const auto& x, const auto& y) { return x.second.first > y.second.first; });
   constexpr size_t kNamed = 3;
   for (size_t i = 0; i < sorted.size() && i < kNamed; ++i)
-    all.push_back({StrCat(sorted[i].first, ": ", ledger.CostText(sorted[i].second.first)),
+    all.push_back({StrCat(Ellipsize(sorted[i].first, 80), ": ", ledger.CostText(sorted[i].second.first)),
                    static_cast<double>(sorted[i].second.first), "ns", "gpu_op", sorted[i].second.second, ""});
   return all;
 }
 
 Gain GainOf(const Work& work, const LedgerView& ledger, std::string_view fix) {
-  const Factors& factors = fix == "tf32" ? kTf32 : kHalfPrecision;
+  const Factors factors = FactorsOf(work, fix == "tf32");
   const auto saved = [&](double factor) { return static_cast<double>(work.off_ns) * (1 - 1 / factor); };
   const double busy = 1 - ledger.Share(ledger.total.idle_ns);
   return EstimateGain({.fix = fix,

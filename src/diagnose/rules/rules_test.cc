@@ -129,12 +129,12 @@ void StepWithItem(HandMade& trace, int64_t idle_us) {
   }
 }
 
-TEST(SynchronizationRule, NamesTheCallAndItsLine) {
+TEST(ImplicitSyncRule, NamesTheCallAndItsLine) {
   HandMade trace;
   StepWithItem(trace, 200);
   Analysed run(trace);
   const Diagnosis diagnosis = Diagnose(run.tables());
-  const Bottleneck* found = Find(diagnosis, "synchronization");
+  const Bottleneck* found = Find(diagnosis, "implicit_sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->type, BottleneckType::kCpuGpuSync);
   EXPECT_GT(*found->share_of_step, 0.1);
@@ -144,13 +144,13 @@ TEST(SynchronizationRule, NamesTheCallAndItsLine) {
   EXPECT_TRUE(Advises(*found, "sync"));
 }
 
-TEST(SynchronizationRule, CountsOnePlaceOnceOverAllRanks) {
+TEST(ImplicitSyncRule, CountsOnePlaceOnceOverAllRanks) {
   HandMade first, second;
   StepWithItem(first.Rank(0), 200);
   StepWithItem(second.Rank(1), 300);
   Analysed run(std::vector{first.Finish(), second.Finish()});
   const Diagnosis diagnosis = Diagnose(run.tables());
-  const Bottleneck* found = Find(diagnosis, "synchronization");
+  const Bottleneck* found = Find(diagnosis, "implicit_sync");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->evidence.size(), 1u);
   EXPECT_EQ(found->evidence[0].rows.size(), 2u) << "the longest wait of each rank";
@@ -158,11 +158,50 @@ TEST(SynchronizationRule, CountsOnePlaceOnceOverAllRanks) {
   EXPECT_SAYS(*found, "rank 1 is worst");
 }
 
-TEST(SynchronizationRule, IsSilentWhenLittleFollowsTheWait) {
+TEST(ImplicitSyncRule, IsSilentWhenLittleFollowsTheWait) {
   HandMade trace;
   StepWithItem(trace, 10);
   Analysed run(trace);
-  EXPECT_EQ(Find(Diagnose(run.tables()), "synchronization"), nullptr);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "implicit_sync"), nullptr);
+}
+
+// A step that waits for the device twice: in an operator, after which it idles for `implicit_us`, and in a synchronise
+// call, after which it idles for `explicit_us`.
+void StepWithBothWaits(HandMade& trace, int64_t implicit_us, int64_t explicit_us) {
+  for (int64_t step = 0; step < 3; ++step) {
+    const int64_t t = step * kMs, first = t + implicit_us * 1000, second = t + 500'000 + explicit_us * 1000;
+    trace.Step(step, t, t + kMs).Kernel("a", {first, first + 1000, first + 2000, t + 500'000});
+    trace.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, first + 3000, t + 501'000);
+    trace.Kernel("b", {second, second + 1000, second + 2000, t + 999'000});
+    trace.Operator("aten::item", second + 3000, t + 999'900)
+        .Call("cudaStreamSynchronize", ApiKind::kStreamSync, second + 4000, t + 999'800);
+  }
+}
+
+TEST(SyncRules, TellWaitsTheProgramAskedForFromThoseOfOperators) {
+  HandMade trace;
+  StepWithBothWaits(trace, 150, 100);
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck *asked = Find(diagnosis, "explicit_sync"), *hidden = Find(diagnosis, "implicit_sync");
+  ASSERT_NE(asked, nullptr);
+  ASSERT_NE(hidden, nullptr);
+  EXPECT_NEAR(*asked->share_of_step, 0.102, 0.002);
+  EXPECT_NEAR(*hidden->share_of_step, 0.102, 0.003) << "two of three steps: the last has none after it";
+  EXPECT_SAYS(*asked, "cudaDeviceSynchronize");
+  EXPECT_SAYS(*hidden, "aten::item");
+}
+
+TEST(SyncRules, SpeakFromFivePercentTogetherAndTwoAlone) {
+  HandMade both, little;
+  StepWithBothWaits(both, 35, 30);
+  StepWithBothWaits(little, 15, 15);
+  Analysed run(both), quiet(little);
+  const Diagnosis diagnosis = Diagnose(run.tables()), nothing = Diagnose(quiet.tables());
+  EXPECT_NE(Find(diagnosis, "explicit_sync"), nullptr) << "3 %";
+  EXPECT_NE(Find(diagnosis, "implicit_sync"), nullptr) << "a bit more than 2 %";
+  EXPECT_EQ(Find(nothing, "explicit_sync"), nullptr);
+  EXPECT_EQ(Find(nothing, "implicit_sync"), nullptr);
 }
 
 // One rank: computes for 600 µs, communicates for `exposed_us` after it.

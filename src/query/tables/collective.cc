@@ -1,17 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <vector>
+
 #include "analyses/bandwidth.h"
+#include "analyses/collective_match.h"
 #include "base/strings.h"
 #include "query/cells.h"
 
 namespace gapless {
 namespace {
 
-// The same collective has the same number on every rank: a hash of its group, kind and ordinal within the group.
+// Matching looks at the whole run, cells are asked for one by one: the answer for the run asked last is kept. It is
+// known again by its traces, which it keeps from being replaced by others at the same place.
+class Matches {
+ public:
+  const CollectiveMatch* Of(const SqlRow& at) {
+    const std::vector<const RunTrace*> primary = at.run->primary();
+    if (!SameTraces(primary)) Match(primary);
+    for (size_t i = 0; i < primary.size(); ++i)
+      if (primary[i]->index == at.trace->index) return &matches_[i][at.row];
+    return nullptr;  // a supplement, or of another execution
+  }
+
+ private:
+  bool SameTraces(const std::vector<const RunTrace*>& primary) const {
+    if (primary.size() != traces_.size()) return false;
+    for (size_t i = 0; i < primary.size(); ++i)
+      if (primary[i]->trace != traces_[i].lock()) return false;
+    return true;
+  }
+  void Match(const std::vector<const RunTrace*>& primary) {
+    traces_.clear();
+    for (const RunTrace* one : primary) traces_.emplace_back(one->trace);
+    matches_ = MatchCollectives(primary);
+  }
+
+  std::vector<std::weak_ptr<const Trace>> traces_;
+  CollectiveMatches matches_;
+};
+
+// The same collective has the same number on every rank: a hash of its group, kind and place in the group. Without a
+// recorded group it has one only where other ranks have it, too.
 SqlValue MatchId(const SqlRow& at) {
+  thread_local Matches matches;
   const CollectiveTable& table = at.trace->trace->collectives;
-  const int64_t sequence = table.sequence[at.row];
+  const CollectiveMatch* match = matches.Of(at);
   const std::string_view group = at.trace->trace->Text(table.group[at.row]);
-  if (sequence == kAbsent || group.empty()) return SqlValue::Null();
+  if (match == nullptr || match->ordinal == kAbsent || (group.empty() && match->ranks < 2)) return SqlValue::Null();
   uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto mix = [&](std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -19,7 +54,7 @@ SqlValue MatchId(const SqlRow& at) {
   mix(group);
   mix("/");
   mix(at.trace->trace->Text(table.kind[at.row]));
-  mix(StrCat("/", sequence));
+  mix(StrCat(table.device[at.row] == kAbsent32 ? "/host/" : "/", match->ordinal));
   return SqlValue::Int(static_cast<int64_t>(hash >> 1));
 }
 

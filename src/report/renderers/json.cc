@@ -37,6 +37,17 @@ void WriteRun(JsonWriter& json, const RunSummary& summary) {
   json.Field("matrix_time_share", summary.matrix_time_share);
   json.Field("matrix_unit_share", summary.matrix_unit_share);
   json.Field("pageable_share", summary.pageable_share);
+  json.Field("mfu", summary.mfu);
+  if (summary.mfu) json.Field("mfu_coverage", summary.mfu_coverage);
+  if (summary.scaling) {
+    json.Key("scaling");
+    json.BeginObject();
+    json.Field("devices", summary.scaling->devices);
+    if (summary.scaling->step_ns > 0) json.Field("step_ns", summary.scaling->step_ns);
+    json.Field("efficiency", summary.scaling->efficiency);
+    json.Field("estimated", summary.scaling->estimated);
+    json.EndObject();
+  }
   json.EndObject();
 }
 

@@ -51,7 +51,8 @@ void AppendHeader(std::string& out, const Report& report) {
     facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), ", p95 ",
                            FormatDuration(summary.step_ns->p95)));
   if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
-  if (summary.mfu) facts.push_back(StrCat("MFU at least ", FormatPercent(*summary.mfu)));
+  for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
+    if (!fact.empty()) facts.push_back(fact);
   out += Join(facts, " · ") + "\n";
   if (!summary.run_class.empty()) {
     const std::string limit = summary.limit.empty() ? "" : StrCat(" (", summary.limit, " bound)");

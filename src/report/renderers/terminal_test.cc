@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyses/testing/hand_made.h"
 #include "base/strings.h"
 #include "report/explain.h"
 #include "report/renderer.h"
@@ -61,7 +62,7 @@ Bottleneck Waiting() {
   return found;
 }
 
-class RendererTest : public testing::Test {
+class RendererTest : public ::testing::Test {
  protected:
   void Load(std::vector<std::shared_ptr<const Trace>> traces) {
     run = gapless::Run(std::move(traces));
@@ -111,10 +112,24 @@ TEST_F(RendererTest, LossesInReadingAreSaid) {
   EXPECT_TRUE(Contains(text, "! not read: run/rank1.json: the file is empty")) << text;
 }
 
+// A rank that computes until `arrives` µs and then joins an all-reduce that ends at 700 µs; one before it starts them
+// all.
+std::shared_ptr<const Trace> RankThatArrives(int64_t rank, int64_t arrives) {
+  constexpr int64_t kUs = 1000;
+  testing::HandMade trace;
+  const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
+  trace.Rank(rank).Step(0, 0, 1000 * kUs).Collective("all_reduce", 0, 10 * kUs, 1 << 20);
+  trace.Kernel("nccl", {0, 1 * kUs, 0, 10 * kUs}, communication);
+  trace.Kernel("gemm", {1 * kUs, 2 * kUs, 10 * kUs, arrives * kUs});
+  trace.Kernel("nccl", {2 * kUs, 3 * kUs, arrives * kUs, 700 * kUs}, communication);
+  trace.Collective("all_reduce", arrives * kUs, 700 * kUs, 1 << 20);
+  return trace.Finish();
+}
+
 TEST_F(RendererTest, SeveralRanksAreComparedAndTheStragglerIsMarked) {
-  Load({MakeTrace(0), MakeTrace(1)});
-  Add(Device(0, 400, 300, 300));
-  Add(Device(1, 400, 100, 500));
+  Load({RankThatArrives(0, 300), RankThatArrives(1, 600)});
+  Add(Device(0, 300, 400, 300));
+  Add(Device(1, 600, 100, 300));
   const std::string text = Render("terminal");
   EXPECT_TRUE(Contains(text, "2 ranks")) << text;
   const size_t rank1 = text.find("  rank 1");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "diagnose/thresholds.h"
 #include "report/renderers/terminal/sections.h"
 
 namespace gapless {
@@ -10,7 +11,6 @@ namespace {
 
 constexpr size_t kMostRanks = 8;
 constexpr int kRankColumns = 30;         // name and bar
-constexpr double kStragglerLead = 0.10;  // of the wall time, less in communication than the rank with the most
 constexpr double kWorthSaying = 0.0005;  // of the wall time
 
 double ShareOf(int64_t part, int64_t wall) {
@@ -99,17 +99,20 @@ std::string LineOf(const Row& row, const Report& report, const Paint& paint) {
 }
 
 double IdleShare(const DeviceBreakdown* device) { return ShareOf(device->idle_ns, device->wall_ns); }
-double CommShare(const DeviceBreakdown* device) { return ShareOf(device->exposed_comm_ns, device->wall_ns); }
 
-struct Marks {
-  const DeviceBreakdown* most_idle = nullptr;
-  const DeviceBreakdown* straggler = nullptr;  // waits much less in communication than the others; null: no one does
-};
-
-Marks MarksOf(const std::vector<const DeviceBreakdown*>& devices) {
-  const auto [least, most] = std::ranges::minmax_element(devices, {}, CommShare);
-  return {.most_idle = *std::ranges::max_element(devices, {}, IdleShare),
-          .straggler = CommShare(*most) - CommShare(*least) > kStragglerLead ? *least : nullptr};
+// The device that the others wait for more than for all others together, as table ranks counts it; null: there is none.
+const DeviceBreakdown* StragglerOf(const Table& ranks, const std::vector<const DeviceBreakdown*>& devices) {
+  int64_t all_ns = 0;
+  size_t slowest = 0;
+  for (size_t row = 0; row < ranks.rows(); ++row) {
+    all_ns += ranks.Int(row, "caused_wait_ns");
+    if (ranks.Int(row, "caused_wait_ns") > ranks.Int(slowest, "caused_wait_ns")) slowest = row;
+  }
+  if (all_ns == 0 || ShareOf(ranks.Int(slowest, "caused_wait_ns"), all_ns) < kOneStragglerShare) return nullptr;
+  const auto found = std::ranges::find_if(devices, [&](const DeviceBreakdown* device) {
+    return device->trace == ranks.Int(slowest, "trace") && device->device == ranks.Int(slowest, "device");
+  });
+  return found == devices.end() ? nullptr : *found;
 }
 
 std::string RankName(const DeviceBreakdown& device, bool several_devices) {
@@ -150,7 +153,8 @@ std::string RanksSection(const Report& report, const Paint& paint) {
     devices.push_back(&device);
   }
   if (devices.size() < 2) return {};
-  const Marks marks = MarksOf(devices);
+  const DeviceBreakdown* most_idle = *std::ranges::max_element(devices, {}, IdleShare);
+  const DeviceBreakdown* straggler = StragglerOf(report.tables.Get("ranks"), devices);
   const size_t all = devices.size();
   if (!paint.verbose() && all > kMostRanks) {
     std::ranges::stable_sort(devices, std::greater<>(), IdleShare);
@@ -162,15 +166,14 @@ std::string RanksSection(const Report& report, const Paint& paint) {
     const std::string name = PadRight(Ellipsize(RankName(*device, several_devices), 14), 14);
     out += StrCat("  ", name, StackedBar(paint, BarOf(*device), kRankColumns - 16));
     for (const BarPart& part : BarOf(*device)) out += PadLeft(FormatPercent(part.share), 9);
-    if (device == marks.straggler || device == marks.most_idle) {
-      out += " " + paint.In(Tone::kIdle, device == marks.straggler ? "◀ straggler" : "◀ most idle");
+    if (device == straggler || device == most_idle) {
+      out += " " + paint.In(Tone::kIdle, device == straggler ? "◀ straggler" : "◀ most idle");
     }
     out += "\n";
   }
   if (devices.size() < all) out += StrCat("  the ", devices.size(), " most idle of ", all, " (-v shows all)\n");
-  if (marks.straggler != nullptr) {
-    out +=
-        "  " + paint.In(Tone::kDim, "the straggler waits least in communication: the others wait there for it") + "\n";
+  if (straggler != nullptr) {
+    out += "  " + paint.In(Tone::kDim, "most of the waiting in communication is for the straggler") + "\n";
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "report/amounts.h"
 #include "report/renderers/terminal/sections.h"
 
 namespace gapless {
@@ -41,6 +42,8 @@ std::vector<std::string> Facts(const RunSummary& summary) {
   }
   if (summary.steps == 0) facts.emplace_back("no training steps marked");
   if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
+  for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
+    if (!fact.empty()) facts.push_back(fact);
   return facts;
 }
 

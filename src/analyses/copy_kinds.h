@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kinds of copies mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/enums.h"
+
+namespace gapless {
+
+// Up to so many bytes a copy from pageable memory costs the caller nothing extra: the driver puts the bytes into its
+// queue. nsys draws the same line (rule cuda_memcpy_sync).
+inline constexpr int64_t kSmallCopyBytes = 64'000;
+
+constexpr bool IsHostToDevice(CopyKind kind) {
+  return kind == CopyKind::kHtoD || kind == CopyKind::kHtoDPageable || kind == CopyKind::kHtoDPinned;
+}
+constexpr bool IsDeviceToHost(CopyKind kind) {
+  return kind == CopyKind::kDtoH || kind == CopyKind::kDtoHPageable || kind == CopyKind::kDtoHPinned;
+}
+// Absent: the recorder does not say, or no host memory is in it.
+constexpr std::optional<bool> IsPageable(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::kHtoDPageable:
+    case CopyKind::kDtoHPageable: return true;
+    case CopyKind::kHtoDPinned:
+    case CopyKind::kDtoHPinned: return false;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace gapless

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table against what data sheets state, and against itself.
+#include "analyses/device_peaks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace gapless {
+namespace {
+
+double Of(std::string_view name, double DevicePeaks::*figure) {
+  const DevicePeaks* peaks = FindDevicePeaks(name);
+  return peaks == nullptr ? -1 : peaks->*figure;
+}
+
+TEST(DevicePeaks, SayWhatTheDataSheetSays) {
+  EXPECT_EQ(Of("Tesla V100-SXM2-32GB", &DevicePeaks::fp16), 125);
+  EXPECT_EQ(Of("Tesla V100-PCIE-16GB", &DevicePeaks::fp32), 14);
+  EXPECT_EQ(Of("Tesla T4", &DevicePeaks::fp16), 65);
+  EXPECT_EQ(Of("NVIDIA A100-SXM4-80GB", &DevicePeaks::bf16), 312);
+  EXPECT_EQ(Of("NVIDIA A100-SXM4-80GB", &DevicePeaks::memory_gbps), 2039);
+  EXPECT_EQ(Of("NVIDIA A100-SXM4-40GB", &DevicePeaks::memory_gbps), 1555);
+  EXPECT_EQ(Of("NVIDIA A100 80GB PCIe", &DevicePeaks::memory_gbps), 1935);
+  EXPECT_EQ(Of("NVIDIA H100 80GB HBM3", &DevicePeaks::bf16), 989.5) << "1979 is with sparsity";
+  EXPECT_EQ(Of("NVIDIA H100 PCIe", &DevicePeaks::board_power_w), 350);
+  EXPECT_EQ(Of("NVIDIA H200", &DevicePeaks::memory_gbps), 4800);
+  EXPECT_EQ(Of("NVIDIA L40S", &DevicePeaks::fp8), 733);
+  EXPECT_EQ(Of("NVIDIA GeForce RTX 4090", &DevicePeaks::bf16), 165.2) << "with accumulation in fp32";
+  EXPECT_EQ(Of("NVIDIA B200", &DevicePeaks::fp8), 4500);
+  EXPECT_EQ(Of("AMD Instinct MI210", &DevicePeaks::fp32_matrix), 45.3);
+  EXPECT_EQ(Of("AMD Instinct MI300X VF", &DevicePeaks::bf16), 1307.4);
+  EXPECT_EQ(Of("AMD Instinct MI250X", &DevicePeaks::fp16), 191.5) << "one of two devices of a board";
+  EXPECT_EQ(Of("AMD Instinct MI355X", &DevicePeaks::memory_gbps), 8000);
+}
+
+TEST(DevicePeaks, AnotherProductIsNotInTheTable) {
+  for (const std::string_view name : {"", "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 Laptop GPU",
+                                      "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "AMD Radeon Graphics", "A100"})
+    EXPECT_EQ(FindDevicePeaks(name), nullptr) << name;
+}
+
+TEST(DevicePeaks, AbsentIsNotANumber) {
+  EXPECT_TRUE(std::isnan(Of("Tesla V100-SXM2-32GB", &DevicePeaks::tf32)));
+  EXPECT_TRUE(std::isnan(Of("Tesla V100-SXM2-32GB", &DevicePeaks::bf16)));
+  EXPECT_TRUE(std::isnan(Of("Quadro GP100", &DevicePeaks::fp16))) << "no matrix units";
+}
+
+// a ≥ b, where both are known.
+bool AtLeast(double a, double b) { return std::isnan(a) || std::isnan(b) || a >= b; }
+
+TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
+  std::set<std::string_view> names;
+  ASSERT_GE(AllDevicePeaks().size(), 45u);
+  for (const DevicePeaks& device : AllDevicePeaks()) {
+    EXPECT_FALSE(device.source.empty()) << device.name;
+    EXPECT_FALSE(device.names.empty()) << device.name;
+    EXPECT_TRUE(device.vendor == "nvidia" || device.vendor == "amd") << device.name;
+    EXPECT_GT(device.fp32, 0) << device.name;
+    EXPECT_GT(device.memory_gbps, 0) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp16, device.tf32)) << device.name;
+    EXPECT_TRUE(AtLeast(device.tf32, device.fp32)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp16, device.fp32)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp16, device.bf16)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp32_matrix, device.fp32)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp64_matrix, device.fp64)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp8, device.fp16)) << device.name;
+    EXPECT_TRUE(AtLeast(device.fp4, device.fp8)) << device.name;
+    for (const std::string_view name : device.names) {
+      EXPECT_TRUE(names.insert(name).second) << name << " stands twice";
+      EXPECT_EQ(FindDevicePeaks(name), &device) << name << " finds another row";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention written out as products and a softmax: bmm, what scales and masks, softmax, dropout, bmm, one after the
+// other on a stream, and the same backwards. It writes and reads the matrix of scores several times; scaled dot product
+// attention never does. Grouped by the shapes of the softmax and where it is called from.
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/op_chains.h"
+#include "analyses/open_slice.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"pass", kText, "", "forward or backward"},
+    {"pattern", kText, "", "the operators between the products, e.g. aten::add > aten::_softmax"},
+    {"operator", kText, "", "outermost operator around the softmax of the longest, e.g. aten::softmax"},
+    {"shapes", kText, "", "inputs of the softmax: batch, heads, queries, keys; NULL: not recorded"},
+    {"types", kText, "", "types of these inputs; NULL: not recorded"},
+    {"elements", kInt, "", "scores of one call; NULL: shapes were not recorded"},
+    {"calls", kInt, "", "how often"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"device_ns", kInt, "ns", "kernels of the products and of all between them"},
+    {"between_ns", kInt, "ns", "of it, what is between the products"},
+    {"share", kReal, "share", "device_ns of the ledger's wall time of the trace's devices"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"slice_id", kInt, "id:slice", "the softmax of the longest"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the first kernel between the products of the longest"},
+};
+
+struct Group {
+  AttentionPart part = AttentionPart::kForward;
+  int64_t calls = 0, device_ns = 0, between_ns = 0, elements = 0, longest_ns = -1;
+  SliceId softmax;
+  GpuOpId kernel;
+  std::string pattern;
+};
+using Key = std::tuple<AttentionPart, StringId, StringId, StringId>;  // shapes, types, source line of the softmax
+
+class Attention : public ChainSink {
+ public:
+  explicit Attention(const Trace& trace) : trace_(trace), names_(trace) {}
+
+  void Chain(const OpChain& chain) override {
+    const AttentionPart part = names_.PartOf(trace_, chain);
+    if (part == AttentionPart::kNone) return;
+    const GpuOpTable& ops = trace_.gpu_ops;
+    int64_t between = 0;
+    for (const ChainLink& link : chain.links) between += link.dur_ns;
+    int64_t all = between + ops.dur_ns[chain.before.value] + ops.dur_ns[chain.after.value];
+    if (part == AttentionPart::kBackward && names_.IsProduct(trace_, chain.before2))
+      all += ops.dur_ns[chain.before2.value];
+    const SliceId softmax = SoftmaxOf(chain);
+    const SliceTable& slices = trace_.slices;
+    Group& group = groups[{part, slices.input_shapes[softmax.value], slices.input_types[softmax.value],
+                           slices.source_line[softmax.value]}];
+    group.part = part;
+    ++group.calls, group.device_ns += all, group.between_ns += between;
+    if (all <= group.longest_ns) return;
+    group.longest_ns = all, group.softmax = softmax, group.kernel = GpuOpId(chain.links[0].first);
+    group.elements = chain.elements;
+    group.pattern = PatternOf(chain);
+  }
+
+  std::map<Key, Group> groups;
+
+ private:
+  SliceId SoftmaxOf(const OpChain& chain) const {
+    for (const ChainLink& link : chain.links)
+      if (link.name == names_.softmax || link.name == names_.softmax_backward) return link.op;
+    return chain.links[0].op;
+  }
+  std::string PatternOf(const OpChain& chain) const {
+    std::string pattern;
+    for (const ChainLink& link : chain.links) {
+      if (!pattern.empty()) pattern += " > ";
+      pattern += trace_.Text(link.name);
+    }
+    return pattern;
+  }
+
+  const Trace& trace_;
+  const AttentionNames names_;
+};
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  Attention attention(trace);
+  FindChains(timeline, attention);
+  std::vector<const Group*> ordered;
+  for (const auto& [key, group] : attention.groups) ordered.push_back(&group);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Group* a, const Group* b) { return a->device_ns > b->device_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  const int64_t wall = timeline.window.span.length() * static_cast<int64_t>(timeline.devices.size());
+  for (const Group* group : ordered) {
+    const SliceTable& slices = trace.slices;
+    const uint32_t softmax = group->softmax.value;
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(group->part == AttentionPart::kForward ? "forward" : "backward").Text(group->pattern);
+    row.TextOrNull(ContextOf(trace, group->softmax).operator_name);
+    row.TextOrNull(trace.Text(slices.input_shapes[softmax])).TextOrNull(trace.Text(slices.input_types[softmax]));
+    row.Int(group->elements > 0 ? group->elements : kAbsent).Int(group->calls).Real(ShareOf(group->calls, steps));
+    row.Int(group->device_ns).Int(group->between_ns).Real(ShareOf(group->device_ns, wall));
+    row.TextOrNull(trace.Text(slices.source_line[softmax]));
+    row.Int(timeline.of->Id(group->softmax)).Int(timeline.of->Id(group->kernel));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("attention", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(attention) = {.name = "attention",
+                       .help = "Attention written out as products and a softmax: shapes, calls, time",
+                       .columns = kColumns,
+                       .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives by process group and kind: how fast the links carried them, and how long this rank waited in them for
+// others. A collective's kernel also runs while it waits for the last rank; matching the ranks tells the two apart
+// (collective_match.h), so bandwidth here is over the transfer alone where it is known.
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/bandwidth.h"
+#include "analyses/collective_match.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+// Messages below this take a time that hardly depends on their size (latency of NCCL's rings and trees; its bandwidth
+// curves flatten out from about 1 MB).
+constexpr int64_t kSmallBytes = 256 * 1024;
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"device", kInt, "", "device number; NULL: on the host"},
+    {"backend", kText, "", "library that carries it on the host: gloo, mpi, ucc; NULL: on the device"},
+    {"group", kText, "", "process group; NULL: not recorded"},
+    {"group_size", kInt, "", "ranks in the group; NULL: not recorded"},
+    {"kind", kText, "", "all_reduce, all_gather, …"},
+    {"calls", kInt, "", "kernels, or host calls where the backend has none"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"matched", kInt, "", "of the calls: found on other ranks, too"},
+    {"bytes", kInt, "bytes", "sum of message sizes; NULL: not recorded"},
+    {"total_ns", kInt, "ns", "time in which any of them ran"},
+    {"exposed_ns", kInt, "ns", "of that, time in which no kernel computed; NULL on the host"},
+    {"transfer_ns", kInt, "ns", "of matched calls: shortest duration over the ranks, summed; NULL: none matched"},
+    {"wait_ns", kInt, "ns", "the rest of their durations: waiting for other ranks; NULL: none matched"},
+    {"opening_wait_ns", kInt, "ns", "the same for the first of the recording, where ranks still start their recorders"},
+    {"algo_gbps", kReal, "GB/s", "bytes over transfer time, over duration where not matched; NULL: no sizes"},
+    {"bus_gbps", kReal, "GB/s", "the same by the formulas of nccl-tests: comparable with the speed of the links"},
+    {"start_lag_mean_ns", kInt, "ns", "start after the first rank's, mean of matched calls; needs clocks that agree"},
+    {"times_last", kInt, "", "of matched calls: this rank came last, by more than 10 µs"},
+    {"times_first", kInt, "", "of matched calls: this rank waited longest"},
+    {"small_calls", kInt, "", "of the calls: messages below 256 KiB"},
+    {"small_exposed_ns", kInt, "ns", "exposed time of those, known waiting left out; NULL on the host"},
+    {"idle_ns", kInt, "ns",
+     "on the host: idle time of the device meanwhile, mean over the devices; NULL on the device"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest; NULL on the host"},
+    {"slice_id", kInt, "id:slice", "host call of the longest"},
+};
+
+struct Group {
+  int32_t size = kAbsent32;
+  int64_t calls = 0, matched = 0, compared = 0, bytes = kAbsent, small = 0;
+  int64_t transfer_ns = 0, wait_ns = 0, opening_ns = 0, lag_ns = 0, times_last = 0, times_first = 0;
+  int64_t timed_ns = 0, timed_bytes = 0;
+  double bus_bytes = 0;
+  Intervals spans;
+  std::vector<Interval> small_spans;  // without waiting, so not in order
+  uint32_t longest = 0;
+};
+using Key = std::tuple<int32_t, std::string_view, std::string_view, std::string_view>;  // device, backend, group, kind
+
+std::string_view BackendOf(const Trace& trace, uint32_t row) {
+  if (trace.collectives.device[row] != kAbsent32) return {};
+  const std::string_view name = trace.Text(trace.collectives.name[row]);
+  return name.substr(0, std::min(name.size(), name.find(':')));
+}
+
+void AddMatch(const CollectiveMatch& match, Group& group) {
+  if (match.transfer_ns == kAbsent) return;
+  ++group.matched;
+  group.transfer_ns += match.transfer_ns;
+  (match.opening ? group.opening_ns : group.wait_ns) += match.wait_ns;
+  if (match.opening) return;
+  ++group.compared;
+  group.lag_ns += match.start_lag_ns, group.times_last += match.last, group.times_first += match.first;
+}
+
+void AddCall(const CollectiveTable& all, uint32_t row, const CollectiveMatch& match, std::string_view kind,
+             Group& group) {
+  const Interval span{all.ts_ns[row], all.ts_ns[row] + all.dur_ns[row]};
+  if (group.calls++ == 0 || all.dur_ns[row] > all.dur_ns[group.longest]) group.longest = row;
+  group.size = std::max(group.size, all.group_size[row]);
+  AppendMerged(group.spans, span);
+  AddMatch(match, group);
+  const int64_t bytes = all.bytes[row];
+  if (bytes == kAbsent) return;
+  group.bytes = std::max<int64_t>(group.bytes, 0) + bytes;
+  group.timed_bytes += bytes;
+  group.bus_bytes += static_cast<double>(bytes) * BusFactor(kind, all.group_size[row]);
+  group.timed_ns += match.transfer_ns != kAbsent ? match.transfer_ns : all.dur_ns[row];
+  if (bytes >= kSmallBytes) return;
+  ++group.small;
+  group.small_spans.push_back({span.start + std::max<int64_t>(match.wait_ns, 0), span.end});
+}
+
+std::map<Key, Group> GroupsOf(const TraceTimeline& timeline, const std::vector<CollectiveMatch>& matches) {
+  const Trace& trace = timeline.trace();
+  const CollectiveTable& all = trace.collectives;
+  std::map<Key, Group> groups;
+  const RowRange rows = RowsWithin(all.ts_ns, timeline.window.span);
+  for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
+    const std::string_view kind = trace.Text(all.kind[row]);
+    AddCall(all, row, matches[row], kind,
+            groups[{all.device[row], BackendOf(trace, row), trace.Text(all.group[row]), kind}]);
+  }
+  return groups;
+}
+
+int64_t IdleMeanwhile(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
+  if (device != kAbsent32 || timeline.devices.empty()) return kAbsent;
+  int64_t idle = 0;
+  for (const DeviceTimeline& one : timeline.devices) {
+    Intervals gaps;
+    for (const IdleGap& gap : one.gaps) AppendMerged(gaps, gap.span);
+    idle += Total(Intersect(spans, gaps));
+  }
+  return idle / static_cast<int64_t>(timeline.devices.size());
+}
+
+int64_t ExposedOf(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
+  for (const DeviceTimeline& one : timeline.devices)
+    if (one.device == device) return Total(Subtract(Clip(spans, timeline.window.span), one.compute));
+  return kAbsent;
+}
+
+void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, Table& table) {
+  const auto& [device, backend, name, kind] = key;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), timed = static_cast<double>(group.timed_ns);
+  const bool matched = group.matched > 0, sized = group.timed_ns > 0;
+  const CollectiveTable& all = timeline.trace().collectives;
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(backend).TextOrNull(name);
+  row.Int(group.size == kAbsent32 ? kAbsent : group.size).Text(kind.empty() ? "other" : kind).Int(group.calls);
+  row.Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size()))).Int(group.matched);
+  row.Int(group.bytes).Int(Total(Clip(group.spans, timeline.window.span)));
+  row.Int(ExposedOf(timeline, device, group.spans));
+  row.Int(matched ? group.transfer_ns : kAbsent).Int(matched ? group.wait_ns : kAbsent);
+  row.Int(matched ? group.opening_ns : kAbsent);
+  row.Real(sized ? static_cast<double>(group.timed_bytes) / timed : nan).Real(sized ? group.bus_bytes / timed : nan);
+  row.Int(group.compared > 0 ? group.lag_ns / group.compared : kAbsent);
+  row.Int(matched ? group.times_last : kAbsent).Int(matched ? group.times_first : kAbsent);
+  row.Int(group.bytes == kAbsent ? kAbsent : group.small);
+  row.Int(group.bytes == kAbsent ? kAbsent : ExposedOf(timeline, device, Merge(group.small_spans)));
+  row.Int(IdleMeanwhile(timeline, device, group.spans));
+  row.Int(timeline.of->Id(all.gpu_op[group.longest])).Int(timeline.of->Id(all.slice[group.longest]));
+}
+
+Result<Table> Compute(const Run& run, Tables& tables) {
+  Table table = EmptyTable("collective_groups", kColumns);
+  const CollectiveMatches matches = MatchCollectives(run.primary());
+  size_t position = 0;
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);
+    std::vector<std::pair<int64_t, const std::pair<const Key, Group>*>> ordered;
+    for (const auto& one : groups) ordered.emplace_back(-Total(one.second.spans), &one);
+    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [longest, one] : ordered) AddRow(timeline, one->first, one->second, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(collective_groups) = {
+    .name = "collective_groups",
+    .help = "Collectives by rank, process group and kind: transfer and waiting apart, bandwidth, who came last",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model FLOPs utilisation of each device: FLOPs of products, convolutions and attention known from shapes, over the
+// time of the window, against the dense peak of the type most of them have. What was not recorded (shapes, graph
+// replays, generated kernels) is missing, so the figure is a lower bound unless `coverage` is 1. Work that activation
+// checkpointing repeats is recorded as any other and counts.
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/device_peaks.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"device_name", kText, "", "name of the device; NULL: not recorded"},
+    {"wall_ns", kInt, "ns", "analysed time"},
+    {"flops", kReal, "FLOP", "of matrix work whose shapes are known, without what is computed a second time"},
+    {"flops_per_step", kReal, "FLOP", "NULL: no complete step"},
+    {"tflops", kReal, "TFLOP/s", "flops over wall_ns"},
+    {"busy_tflops", kReal, "TFLOP/s", "the same work over the time its own operators took"},
+    {"dtype", kText, "", "element type with the most FLOPs"},
+    {"peak_tflops", kReal, "TFLOP/s",
+     "dense peak of matrix units for that type, of ordinary ones where there are none"},
+    {"mfu", kReal, "", "0–1: tflops of peak_tflops; NULL: device or work not known"},
+    {"coverage_share", kReal, "share",
+     "of the time of matrix kernels, in operators whose FLOPs are known; below 1 mfu is a lower bound"},
+};
+
+struct Sums {
+  double flops = 0;
+  int64_t known_ns = 0;
+  std::map<std::string_view, double> by_type;
+};
+
+// The best the device can do with this type: TF32 counts for fp32 where there is any, it is a switch away.
+double BestPeak(const DevicePeaks& peaks, std::string_view type) {
+  const auto first = [](double a, double b) { return a > 0 ? a : b; };
+  if (type == "fp64") return first(peaks.fp64_matrix, peaks.fp64);
+  if (type == "fp32") return first(peaks.tf32, first(peaks.fp32_matrix, peaks.fp32));
+  if (type == "fp16") return peaks.fp16;
+  if (type == "bf16") return peaks.bf16;
+  return type == "fp8" ? peaks.fp8 : DevicePeaks::kNone;
+}
+
+using DeviceKey = std::pair<int64_t, int64_t>;  // trace, device
+
+std::map<DeviceKey, Sums> SumsOf(const Table& roofline) {
+  std::map<DeviceKey, Sums> sums;
+  for (size_t row = 0; row < roofline.rows(); ++row) {
+    const std::string_view kind = roofline.Text(row, "kind");
+    if ((kind != "gemm" && kind != "conv" && kind != "attention") || roofline.IsNull(row, "model_flops")) continue;
+    Sums& of = sums[{roofline.Int(row, "trace"), roofline.Int(row, "device")}];
+    const double flops = roofline.Real(row, "model_flops") * roofline.Real(row, "calls");
+    of.flops += flops;
+    of.known_ns += roofline.Int(row, "device_ns");
+    of.by_type[roofline.Text(row, "dtype")] += flops;
+  }
+  return sums;
+}
+
+void AddRow(const TraceTimeline& timeline, const Table& work, size_t work_row, const Sums& sums,
+            int64_t known_kernel_ns, Table& table) {
+  const int64_t wall_ns = timeline.window.span.length();
+  const auto steps = static_cast<double>(timeline.window.steps.size());
+  const auto most = std::max_element(sums.by_type.begin(), sums.by_type.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string_view type = most == sums.by_type.end() ? std::string_view() : most->first;
+  const std::string_view name = work.Text(work_row, "device_name");
+  const DevicePeaks* peaks = FindDevicePeaks(name);
+  const double peak = peaks == nullptr ? DevicePeaks::kNone : BestPeak(*peaks, type);
+  const bool any = sums.flops > 0 && wall_ns > 0;
+  const double tflops = any ? sums.flops / static_cast<double>(wall_ns) / 1e3 : DevicePeaks::kNone;
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(work.Int(work_row, "device")).TextOrNull(name).Int(wall_ns).Real(any ? sums.flops : DevicePeaks::kNone);
+  row.Real(any && steps > 0 ? sums.flops / steps : DevicePeaks::kNone).Real(tflops);
+  row.Real(any ? sums.flops / static_cast<double>(std::max<int64_t>(1, sums.known_ns)) / 1e3 : DevicePeaks::kNone);
+  row.TextOrNull(type).Real(peak).Real(tflops / peak);
+  row.Real(ShareOf(std::min(known_kernel_ns, work.Int(work_row, "matrix_ns")), work.Int(work_row, "matrix_ns")));
+}
+
+// Time of matrix kernels under operators of the roofline whose FLOPs are known, by device.
+std::map<DeviceKey, int64_t> KnownKernelTime(const Table& roofline) {
+  std::map<DeviceKey, int64_t> known;
+  for (size_t row = 0; row < roofline.rows(); ++row)
+    if (!roofline.IsNull(row, "model_flops"))
+      known[{roofline.Int(row, "trace"), roofline.Int(row, "device")}] += roofline.Int(row, "matrix_ns");
+  return known;
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("compute_use", kColumns);
+  const Table &roofline = tables.Get("roofline"), &work = tables.Get("matrix_work");
+  const std::map<DeviceKey, Sums> sums = SumsOf(roofline);
+  const std::map<DeviceKey, int64_t> known = KnownKernelTime(roofline);
+  size_t row = 0;  // matrix_work has one row per device, in the order of the timelines
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (size_t i = 0; i < timeline.devices.size(); ++i, ++row) {
+      const DeviceKey key{work.Int(row, "trace"), work.Int(row, "device")};
+      const auto found = sums.find(key);
+      const auto time = known.find(key);
+      AddRow(timeline, work, row, found == sums.end() ? Sums() : found->second, time == known.end() ? 0 : time->second,
+             table);
+    }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(compute_use) = {
+    .name = "compute_use",
+    .help = "FLOPs from shapes per device: per step, achieved, model FLOPs utilisation (MFU), coverage",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless

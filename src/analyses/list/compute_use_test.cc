@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless {
+namespace {
+
+constexpr testing::HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
+                                             .types = R"(["c10::BFloat16","c10::BFloat16"])"};
+constexpr GpuOpRow kMatrixKernel{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes};
+constexpr double kFlops = 2.0 * 1024 * 1024 * 1024;
+
+struct OnA100 : testing::HandMade {
+  OnA100() { Device({.device = 0, .vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-80GB"}); }
+};
+
+TEST(ComputeUse, UtilisationIsOverTheWholeWindow) {
+  OnA100 trace;
+  trace.Step(0, 0, 100'000).OperatorOn("aten::mm", 0, 100, kProduct);
+  trace.Kernel("gemm", {10, 20, 1000, 11'000}, kMatrixKernel);
+  trace.Operator("aten::bmm", 100, 200).Kernel("gemm", {110, 120, 11'000, 16'000}, kMatrixKernel);
+  testing::Analysed run(trace);
+  const Table& use = run["compute_use"];
+  ASSERT_EQ(use.rows(), 1u);
+  EXPECT_DOUBLE_EQ(use.Real(0, "flops_per_step"), kFlops);
+  EXPECT_DOUBLE_EQ(use.Real(0, "tflops"), kFlops / 100'000 / 1e3);
+  EXPECT_DOUBLE_EQ(use.Real(0, "mfu"), kFlops / 100'000 / 312e3);
+  EXPECT_EQ(use.Text(0, "dtype"), "bf16");
+  EXPECT_NEAR(use.Real(0, "coverage_share"), 2.0 / 3, 1e-12) << "the second product's shapes were not recorded";
+}
+
+TEST(ComputeUse, NothingKnownIsNull) {
+  OnA100 trace;
+  trace.Operator("aten::mm", 0, 100).Kernel("gemm", {10, 20, 1000, 11'000}, kMatrixKernel);
+  testing::Analysed run(trace);
+  for (const std::string_view column : {"flops", "tflops", "mfu", "dtype"})
+    EXPECT_TRUE(run["compute_use"].IsNull(0, column)) << column;
+  EXPECT_EQ(run["compute_use"].Real(0, "coverage_share"), 0);
+}
+
+}  // namespace
+}  // namespace gapless

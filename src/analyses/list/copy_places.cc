@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where data is moved without being computed on: copies between host and device, and on the device what an operator
+// moves with a kernel of its own, by what for: a change of type (cast), of memory layout or for an own memory (layout),
+// or to join tensors (join). By the outermost operator and the line that asks for it.
+//
+// A cast is a copy whose two tensors have different element types; where types were not recorded a copying kernel under
+// aten::to or aten::_to_copy is one, because what has the right type already is not copied. What the optimiser, the
+// accumulation of gradients and the data loader copy is theirs and not listed.
+//
+// A round trip is a large copy to the device of as many bytes as a copy to the host in the same step before it.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/copy_idle.h"
+#include "analyses/open_slice.h"
+#include "analyses/surroundings.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "h2d_pageable, d2h_pinned, d2d … as in copies; on the device by kernels: cast, layout, join"},
+    {"operator", kText, "", "outermost operator around it, nodes of autograd aside; NULL: none"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"types", kText, "", "of a cast: types of the two tensors and further inputs; NULL: not recorded"},
+    {"calls", kInt, "", "how many"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"small_calls", kInt, "", "of these, of at most 64,000 bytes; NULL: bytes not recorded"},
+    {"bytes", kInt, "bytes", "moved; NULL: not recorded"},
+    {"device_ns", kInt, "ns", "time on the device"},
+    {"exposed_ns", kInt, "ns", "of it, nothing computed or communicated meanwhile; NULL: kernels"},
+    {"idle_ns", kInt, "ns",
+     "idle time of the device while the call of a large pageable copy was at work; NULL: kernels"},
+    {"large_exposed_ns", kInt, "ns", "exposed_ns of those of more than 64,000 bytes; NULL: kernels"},
+    {"round_trips", kInt, "", "copies to the device of what had just been copied to the host; NULL: other kinds"},
+    {"slice_id", kInt, "id:slice", "the operator or call of the longest"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
+};
+
+constexpr uint8_t kNotMine = kInOptimizer | kInAccumulateGrad | kInLoader;
+
+enum class Moves : uint8_t { kNothing, kCast, kLayout, kJoin };
+constexpr std::string_view kMovesNames[] = {"", "cast", "layout", "join"};
+
+struct Group {
+  int64_t calls = 0, small = 0, bytes = kAbsent, device_ns = 0, exposed_ns = 0, idle_ns = 0, large_exposed_ns = 0;
+  int64_t round_trips = 0;
+  uint32_t longest = 0;
+};
+// kind, outermost operator, source line, types of a cast
+using Key = std::tuple<std::string_view, StringId, StringId, StringId>;
+
+// ["float", "c10::Half", …]: do the first two differ? A copy writes the first and reads the second.
+bool DifferentTypes(std::string_view types) {
+  std::string_view first;
+  for (size_t at = 0, seen = 0; (at = types.find('"', at)) != types.npos; ++seen) {
+    const size_t end = types.find('"', at + 1);
+    if (end == types.npos) return false;
+    const std::string_view type = types.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (seen == 0)
+      first = type;
+    else
+      return !first.empty() && !type.empty() && type != "Scalar" && first != type;
+  }
+  return false;
+}
+
+class Places {
+ public:
+  explicit Places(const TraceTimeline& timeline)
+      : timeline_(timeline),
+        trace_(timeline.trace()),
+        around_(Surroundings(trace_)),
+        differ_(trace_.strings.size(), 2) {
+    idle_.resize(trace_.gpu_ops.size());
+    for (const DeviceTimeline& device : timeline.devices) AddIdle(device);
+    for (const DeviceTimeline& device : timeline.devices) AddOps(device);
+  }
+
+  std::map<Key, Group> groups;
+
+ private:
+  void AddIdle(const DeviceTimeline& device) {
+    for (const IdleGap& gap : device.gaps)
+      for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
+        if (IsCopyAtWork(trace_, gap, device.parts[part]))
+          idle_[gap.next.value] += device.PartEnd(gap, part) - device.parts[part].start;
+  }
+
+  void AddOps(const DeviceTimeline& device) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const RowRange rows = RowsWithin(ops.ts_ns, timeline_.window.span);
+    size_t exposed = 0;
+    for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
+      if (ops.device[row] != device.device) continue;
+      if (ops.kind[row] == GpuOpKind::kMemcpy) {
+        const SliceId op = ops.op[row];
+        if (ops.copy_kind[row] == CopyKind::kDtoD && op.valid() && (around_[op.value] & kNotMine) != 0) continue;
+        AddCopy(device.exposed_copies, exposed, row);
+      } else if (const Moves moves = MovesOf(row); moves != Moves::kNothing) {
+        const StringId types = moves == Moves::kCast ? trace_.slices.input_types[ops.op[row].value] : StringId::kNone;
+        Add(kMovesNames[static_cast<size_t>(moves)], row, types);
+      }
+    }
+  }
+
+  void AddCopy(const Intervals& exposed, size_t& at, uint32_t row) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const CopyKind kind = ops.copy_kind[row];
+    const int64_t start = ops.ts_ns[row], end = start + ops.dur_ns[row], bytes = ops.bytes[row];
+    while (at < exposed.size() && exposed[at].end <= start) ++at;
+    int64_t alone = 0;
+    for (size_t i = at; i < exposed.size() && exposed[i].start < end; ++i)
+      alone += std::min(end, exposed[i].end) - std::max(start, exposed[i].start);
+    Group& group = Add(ToString(kind == CopyKind::kNone ? CopyKind::kOther : kind), row, StringId::kNone);
+    group.exposed_ns += alone, group.idle_ns += idle_[row];
+    if (bytes == kAbsent) return;
+    group.bytes = (group.bytes == kAbsent ? 0 : group.bytes) + bytes;
+    group.small += bytes <= kSmallCopyBytes;
+    if (bytes > kSmallCopyBytes) group.large_exposed_ns += alone;
+    group.round_trips += IsRoundTrip(kind, ops.step[row], bytes);
+  }
+
+  bool IsRoundTrip(CopyKind kind, StepId step, int64_t bytes) {
+    if (bytes <= kSmallCopyBytes) return false;
+    if (step != step_) to_host_.clear(), step_ = step;
+    if (IsDeviceToHost(kind)) to_host_.insert(bytes);
+    return IsHostToDevice(kind) && to_host_.erase(bytes) > 0;
+  }
+
+  Moves MovesOf(uint32_t row) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const SliceId op = ops.op[row];
+    if (ops.kind[row] != GpuOpKind::kKernel || !op.valid()) return Moves::kNothing;
+    const StringId name = trace_.slices.name[op.value];
+    if (name == StringId::kNone || (name != copy_ && name != cat_)) return Moves::kNothing;
+    if ((around_[op.value] & kNotMine) != 0) return Moves::kNothing;
+    if (name == cat_) return Moves::kJoin;
+    const StringId types = trace_.slices.input_types[op.value];
+    if (types == StringId::kNone) return UnderTo(op) ? Moves::kCast : Moves::kLayout;
+    uint8_t& differ = differ_[static_cast<uint32_t>(types)];
+    if (differ == 2) differ = DifferentTypes(trace_.Text(types)) ? 1 : 0;
+    return differ != 0 ? Moves::kCast : Moves::kLayout;
+  }
+
+  bool UnderTo(SliceId op) const {
+    const SliceId parent = trace_.slices.parent[op.value];
+    if (!parent.valid()) return false;
+    const StringId name = trace_.slices.name[parent.value];
+    return name != StringId::kNone && (name == to_ || name == to_copy_);
+  }
+
+  Group& Add(std::string_view kind, uint32_t row, StringId types) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const SliceId inner = ops.op[row].valid() ? ops.op[row] : ops.launch[row];
+    Group& group = groups[{kind, Outermost(inner),
+                           inner.valid() ? trace_.slices.source_line[inner.value] : StringId::kNone, types}];
+    if (group.calls++ == 0 || ops.dur_ns[row] > ops.dur_ns[group.longest]) group.longest = row;
+    group.device_ns += ops.dur_ns[row];
+    return group;
+  }
+
+  // The name of the outermost operator that is not a node of autograd.
+  StringId Outermost(SliceId slice) const {
+    StringId name = StringId::kNone;
+    const SliceTable& slices = trace_.slices;
+    for (SliceId at = slice; at.valid(); at = slices.parent[at.value])
+      if (slices.category[at.value] == SliceCategory::kOperator) {
+        const bool node = (SurroundingOf(trace_.Text(slices.name[at.value])) & (kInAutograd | kInCompiled)) != 0;
+        if (node) break;
+        name = slices.name[at.value];
+      }
+    return name;
+  }
+
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  std::vector<uint8_t> around_, differ_;
+  std::vector<int64_t> idle_;  // by row of gpu_ops
+  const StringId copy_ = trace_.strings.Find("aten::copy_"), cat_ = trace_.strings.Find("aten::cat");
+  const StringId to_ = trace_.strings.Find("aten::to"), to_copy_ = trace_.strings.Find("aten::_to_copy");
+  StepId step_;
+  std::unordered_set<int64_t> to_host_;  // sizes of what this step has copied to the host
+};
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  const GpuOpTable& ops = trace.gpu_ops;
+  Places places(timeline);
+  std::vector<std::pair<Key, Group>> ordered(places.groups.begin(), places.groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return a.second.device_ns + a.second.idle_ns > b.second.device_ns + b.second.idle_ns;
+  });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  for (const auto& [key, group] : ordered) {
+    const auto& [kind, op, line, types] = key;
+    const bool engine = ops.kind[group.longest] == GpuOpKind::kMemcpy;
+    const auto if_engine = [&](int64_t value) { return engine ? value : kAbsent; };
+    const bool to_device = IsHostToDevice(ops.copy_kind[group.longest]);
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(kind).TextOrNull(trace.Text(op)).TextOrNull(trace.Text(line)).TextOrNull(trace.Text(types));
+    row.Int(group.calls).Real(ShareOf(group.calls, steps));
+    row.Int(group.bytes == kAbsent ? kAbsent : group.small).Int(group.bytes).Int(group.device_ns);
+    row.Int(if_engine(group.exposed_ns)).Int(if_engine(group.idle_ns)).Int(if_engine(group.large_exposed_ns));
+    row.Int(to_device ? group.round_trips : kAbsent);
+    const SliceId slice = ops.op[group.longest].valid() ? ops.op[group.longest] : ops.launch[group.longest];
+    row.Int(timeline.of->Id(slice)).Int(timeline.of->Id(GpuOpId(group.longest)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("copy_places", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(copy_places) = {.name = "copy_places",
+                         .help = "Copies, casts and changes of layout by kind, operator and source line",
+                         .columns = kColumns,
+                         .run = Compute};
+
+}  // namespace gapless

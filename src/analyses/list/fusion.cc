@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compiler would make one kernel of: chains of element by element operators, reductions and normalisations
+// (op_chains.h), by the operators in them. A chain that begins with a batch normalisation right after a convolution is
+// a kind of its own: for inference the normalisation can be folded into the convolution's weights. Attention written
+// out has its own table.
+//
+// `removable_ns` is what a perfect fusion would save: of n links that read and write the same tensors one remains, so
+// (n−1)/n of the time. What is kept for the backward pass must still be written, so less goes in training.
+#include <unordered_map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/op_chains.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "chain, or conv_norm: begins with a batch normalisation right after a convolution"},
+    {"pattern", kText, "", "the operators in order, e.g. aten::mul > aten::add > aten::gelu"},
+    {"links", kInt, "", "how many operators"},
+    {"calls", kInt, "", "how often the chain occurs"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"kernels", kInt, "", "kernels in all of them"},
+    {"device_ns", kInt, "ns", "time of these kernels"},
+    {"first_ns", kInt, "ns", "of it, the first operator: of conv_norm the normalisation"},
+    {"removable_ns", kInt, "ns", "of it, at most this goes when each chain is one kernel: (links-1)/links"},
+    {"share", kReal, "share", "device_ns of all device work of the trace"},
+    {"bytes", kInt, "bytes", "that the operators move at least, each tensor once; NULL: shapes or types not recorded"},
+    {"elements", kInt, "", "of the largest tensor in the longest of them; NULL: shapes were not recorded"},
+    {"source_line", kText, "", "line of the user's code that called the first operator of the longest"},
+    {"slice_id", kInt, "id:slice", "that operator"},
+    {"gpu_op_id", kInt, "id:gpu_op", "its first kernel"},
+};
+
+struct Group {
+  std::vector<StringId> names;
+  bool conv_norm = false;
+  int64_t calls = 0, kernels = 0, device_ns = 0, longest_ns = -1, elements = 0, bytes = 0, first_ns = 0;
+  SliceId op;
+  GpuOpId kernel;
+};
+
+class Fusion : public ChainSink {
+ public:
+  explicit Fusion(const Trace& trace)
+      : trace_(trace), attention_(trace), is_batch_norm_(trace.strings.size(), kUnseen) {}
+
+  void Chain(const OpChain& chain) override {
+    const bool conv_norm = AfterConvolution(chain) && IsBatchNorm(chain.links[0].name);
+    if (!conv_norm && chain.links.size() < 2) return;
+    if (attention_.PartOf(trace_, chain) != AttentionPart::kNone) return;
+    int64_t device_ns = 0, kernels = 0, bytes = 0;
+    for (const ChainLink& link : chain.links) device_ns += link.dur_ns, kernels += link.kernels, bytes += link.bytes;
+    Group& group = GroupOf(chain, conv_norm);
+    group.bytes += bytes, group.first_ns += chain.links[0].dur_ns;
+    ++group.calls, group.kernels += kernels, group.device_ns += device_ns;
+    if (device_ns <= group.longest_ns) return;
+    group.longest_ns = device_ns, group.elements = chain.elements;
+    group.op = chain.links[0].op, group.kernel = GpuOpId(chain.links[0].first);
+  }
+
+  std::vector<Group> groups;
+
+ private:
+  static constexpr uint8_t kUnseen = 2;
+
+  bool AfterConvolution(const OpChain& chain) const {
+    return chain.before.valid() && trace_.gpu_ops.op_class[chain.before.value] == GpuOpClass::kConv;
+  }
+  bool IsBatchNorm(StringId name) {
+    uint8_t& is = is_batch_norm_[static_cast<uint32_t>(name)];
+    if (is == kUnseen) {
+      const std::string_view text = trace_.Text(name);
+      is = text.ends_with("batch_norm") ? 1 : 0;
+    }
+    return is != 0;
+  }
+
+  static bool Same(const Group& group, const OpChain& chain, bool conv_norm) {
+    return group.conv_norm == conv_norm &&
+           std::equal(group.names.begin(), group.names.end(), chain.links.begin(), chain.links.end(),
+                      [](StringId a, const ChainLink& b) { return a == b.name; });
+  }
+
+  Group& GroupOf(const OpChain& chain, bool conv_norm) {
+    uint64_t hash = conv_norm ? 1 : 2;
+    for (const ChainLink& link : chain.links)
+      hash = (hash ^ static_cast<uint32_t>(link.name)) * 0x9E3779B97F4A7C15u, hash ^= hash >> 32;
+    const auto [first, last] = by_hash_.equal_range(hash);
+    for (auto at = first; at != last; ++at)
+      if (Same(groups[at->second], chain, conv_norm)) return groups[at->second];
+    by_hash_.emplace(hash, groups.size());
+    Group& group = groups.emplace_back();
+    group.conv_norm = conv_norm;
+    for (const ChainLink& link : chain.links) group.names.push_back(link.name);
+    return group;
+  }
+
+  const Trace& trace_;
+  const AttentionNames attention_;
+  std::vector<uint8_t> is_batch_norm_;  // by name
+  std::unordered_multimap<uint64_t, size_t> by_hash_;
+};
+
+std::string PatternOf(const Trace& trace, const Group& group) {
+  std::string pattern;
+  for (const StringId name : group.names) {
+    if (!pattern.empty()) pattern += " > ";
+    pattern += trace.Text(name);
+  }
+  return pattern;
+}
+
+int64_t DeviceWork(const TraceTimeline& timeline) {
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
+  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
+  int64_t sum = 0;
+  for (size_t row = rows.first; row < rows.last; ++row) sum += ops.dur_ns[row];
+  return sum;
+}
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  Fusion fusion(trace);
+  FindChains(timeline, fusion);
+  std::stable_sort(fusion.groups.begin(), fusion.groups.end(),
+                   [](const Group& a, const Group& b) { return a.device_ns > b.device_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  const int64_t device_work = DeviceWork(timeline);
+  for (const Group& group : fusion.groups) {
+    const auto links = static_cast<int64_t>(group.names.size());
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(group.conv_norm ? "conv_norm" : "chain").Text(PatternOf(trace, group)).Int(links);
+    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.kernels).Int(group.device_ns);
+    row.Int(group.first_ns).Int(group.device_ns * (links - 1) / links).Real(ShareOf(group.device_ns, device_work));
+    row.Int(group.bytes > 0 ? group.bytes : kAbsent).Int(group.elements > 0 ? group.elements : kAbsent);
+    row.TextOrNull(trace.Text(trace.slices.source_line[group.op.value]));
+    row.Int(timeline.of->Id(group.op)).Int(timeline.of->Id(group.kernel));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("fusion", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(fusion) = {.name = "fusion",
+                    .help = "Chains of operators that could be one kernel each, by the operators in them",
+                    .columns = kColumns,
+                    .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training loop should not do in every step: compile, collect garbage, write checkpoints, load modules, ask the
+// driver for memory, run a forward pass twice. Found by the names PyTorch gives its Python frames, its own annotations
+// (`… (dynamo_timed)`, `Python GC`, `Torch-Compiled Region: 0/1`) and its runtime calls; recordings without stacks show
+// less of it. The names are judged once per distinct text, the slices in one sweep.
+//
+// A slice inside another of its kind is part of it and not counted. `idle_ns` is the device's idle time while the event
+// lasts; whether it would have idled anyway is not known. What the first complete step does may be warm-up: `later_…`
+// counts the other steps alone.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+enum Kind : uint8_t {
+  kNothing,
+  kCompilation,
+  kCompiledRegion,
+  kGraphRecording,
+  kGarbage,
+  kSave,
+  kRecompute,
+  kModuleLoad,
+  kDeviceAlloc,
+  kDeviceFree,
+  kHostAlloc,
+  kDataParallel,
+  kDdp,
+  kFsdp,
+  kKinds
+};
+constexpr std::string_view kKindNames[kKinds] = {
+    "",          "compilation", "compiled_region", "graph_recording", "garbage_collection", "checkpoint_save",
+    "recompute", "module_load", "device_alloc",    "device_free",     "host_alloc",         "data_parallel",
+    "ddp",       "fsdp"};
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "",
+     "compilation, compiled_region, graph_recording, garbage_collection, checkpoint_save, recompute (activation "
+     "checkpointing), module_load, device_alloc, device_free, host_alloc (pinned memory), and forward passes of "
+     "data_parallel, ddp, fsdp"},
+    {"name", kText, "", "as recorded"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"calls", kInt, "", "how many"},
+    {"calls_per_step", kReal, "", "NULL: no complete step"},
+    {"steps_hit", kInt, "", "complete steps with at least one; NULL: no complete step"},
+    {"total_ns", kInt, "ns", "host time"},
+    {"max_ns", kInt, "ns", "longest"},
+    {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
+    {"later_calls", kInt, "", "in steps after the first complete one; NULL: no complete step"},
+    {"later_total_ns", kInt, "ns", "host time of those"},
+    {"later_idle_ns", kInt, "ns", "idle time of the device meanwhile; NULL: no device"},
+    {"slice_id", kInt, "id:slice", "the longest"},
+};
+
+// "torch/serialization.py(965): save" → the file and the function.
+struct Frame {
+  std::string_view file, function;
+};
+Frame FrameOf(std::string_view name) {
+  const size_t end = name.find(".py("), colon = name.find("): ");
+  if (end == name.npos || colon == name.npos || colon < end) return {};
+  return {name.substr(0, end + 3), name.substr(colon + 3)};
+}
+
+bool IsCompilation(std::string_view name, const Frame& frame) {
+  if (name.ends_with("(dynamo_timed)")) return true;
+  if (frame.file.ends_with("torch/_dynamo/convert_frame.py"))
+    return frame.function == "_compile" || frame.function == "compile_inner";
+  return frame.file.ends_with("triton/compiler/compiler.py") && frame.function == "compile";
+}
+
+bool IsSave(std::string_view name, const Frame& frame) {
+  if (frame.file.ends_with("torch/serialization.py")) return frame.function == "save";
+  if (frame.file.find("torch/distributed/checkpoint/") != frame.file.npos)
+    return frame.function == "save" || frame.function == "async_save" || frame.function == "save_state_dict";
+  if (frame.file.ends_with("safetensors/torch.py")) return frame.function == "save_file";
+  if (!frame.function.empty()) return frame.function == "save_checkpoint" || frame.function == "_save_checkpoint";
+  return name == "save_checkpoint" || name == "checkpoint_save" || name == "torch.save";
+}
+
+Kind KindOf(std::string_view name) {
+  if (name == "DataParallel.forward") return kDataParallel;
+  if (name == "DistributedDataParallel.forward") return kDdp;
+  if (name.starts_with("FullyShardedDataParallel") || name.starts_with("FSDP::pre_forward")) return kFsdp;
+  if (name == "Python GC" || name == "gc.collect" || name == "<built-in function collect>") return kGarbage;
+  if (name.starts_with("Torch-Compiled Region")) return kCompiledRegion;
+  if (name.starts_with("CUDAGraphNode.record")) return kGraphRecording;
+  const Frame frame = FrameOf(name);
+  if (IsCompilation(name, frame)) return kCompilation;
+  if (IsSave(name, frame)) return kSave;
+  if (frame.file.ends_with("torch/utils/checkpoint.py") &&
+      (frame.function == "recompute_fn" || frame.function == "backward"))
+    return kRecompute;
+  return kNothing;
+}
+
+Kind KindOf(ApiKind api) {
+  switch (api) {
+    case ApiKind::kAlloc: return kDeviceAlloc;
+    case ApiKind::kFree: return kDeviceFree;
+    case ApiKind::kHostAlloc: return kHostAlloc;
+    case ApiKind::kCompile: return kModuleLoad;
+    default: return kNothing;
+  }
+}
+
+// Idle time of all devices up to an instant, by binary search in sums over the gaps.
+class IdleUpTo {
+ public:
+  explicit IdleUpTo(const DeviceTimeline& device) {
+    for (const IdleGap& gap : device.gaps)
+      spans_.push_back(gap.span), before_.push_back(sum_), sum_ += gap.span.length();
+  }
+  int64_t Within(int64_t start, int64_t end) const { return At(end) - At(start); }
+
+ private:
+  int64_t At(int64_t ts) const {
+    const auto next =
+        std::upper_bound(spans_.begin(), spans_.end(), ts, [](int64_t t, Interval span) { return t < span.start; });
+    if (next == spans_.begin()) return 0;
+    const auto gap = static_cast<size_t>(next - spans_.begin()) - 1;
+    return before_[gap] + std::min(ts - spans_[gap].start, spans_[gap].length());
+  }
+  Intervals spans_;
+  std::vector<int64_t> before_;
+  int64_t sum_ = 0;
+};
+
+struct Group {
+  int64_t calls = 0, total_ns = 0, idle_ns = 0, steps_hit = 0;
+  int64_t later_calls = 0, later_ns = 0, later_idle_ns = 0;
+  uint32_t longest = 0;
+  StepId last_step{};
+};
+using Key = std::tuple<Kind, StringId, StringId>;  // kind, name, source line
+
+class Events {
+ public:
+  explicit Events(const TraceTimeline& timeline) : trace_(timeline.trace()) {
+    by_name_.resize(trace_.strings.size());
+    for (size_t id = 0; id < by_name_.size(); ++id) by_name_[id] = KindOf(trace_.strings[static_cast<StringId>(id)]);
+    for (const DeviceTimeline& device : timeline.devices) idle_.emplace_back(device);
+    if (!timeline.window.steps.empty()) first_step_ = timeline.window.steps.front().step;
+    const SliceTable& slices = trace_.slices;
+    const RowRange rows = RowsWithin(slices.ts_ns, timeline.window.host);
+    for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row)
+      if (const Kind kind = Of(row); kind != kNothing && !InsideAnother(row, kind)) Add(row, kind);
+  }
+
+  std::map<Key, Group> groups;
+
+ private:
+  Kind Of(uint32_t row) const {
+    const Kind by_name = by_name_[static_cast<uint32_t>(trace_.slices.name[row])];
+    return by_name != kNothing ? by_name : KindOf(trace_.slices.api[row]);
+  }
+  bool InsideAnother(uint32_t row, Kind kind) const {
+    for (SliceId at = trace_.slices.parent[row]; at.valid(); at = trace_.slices.parent[at.value])
+      if (Of(at.value) == kind) return true;
+    return false;
+  }
+  void Add(uint32_t row, Kind kind) {
+    const SliceTable& slices = trace_.slices;
+    Group& group = groups[{kind, slices.name[row], slices.source_line[row]}];
+    const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
+    int64_t idle = 0;
+    for (const IdleUpTo& device : idle_) idle += device.Within(start, start + dur);
+    if (group.calls++ == 0 || dur > slices.dur_ns[group.longest]) group.longest = row;
+    group.total_ns += dur, group.idle_ns += idle;
+    const StepId step = slices.step[row];
+    if (!step.valid() || !first_step_.valid()) return;
+    if (group.last_step != step) ++group.steps_hit, group.last_step = step;
+    if (step == first_step_) return;
+    ++group.later_calls, group.later_ns += dur, group.later_idle_ns += idle;
+  }
+
+  const Trace& trace_;
+  std::vector<Kind> by_name_;
+  std::vector<IdleUpTo> idle_;
+  StepId first_step_{};
+};
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  const Events events(timeline);
+  std::vector<std::pair<Key, Group>> ordered(events.groups.begin(), events.groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  const auto devices = static_cast<int64_t>(timeline.devices.size());
+  for (const auto& [key, group] : ordered) {
+    const auto& [kind, name, source_line] = key;
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(kKindNames[kind]).Text(trace.Text(name)).TextOrNull(trace.Text(source_line));
+    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(steps > 0 ? group.steps_hit : kAbsent);
+    row.Int(group.total_ns).Int(trace.slices.dur_ns[group.longest]);
+    row.Int(devices > 0 ? group.idle_ns / devices : kAbsent);
+    row.Int(steps > 0 ? group.later_calls : kAbsent).Int(steps > 0 ? group.later_ns : kAbsent);
+    row.Int(steps > 0 && devices > 0 ? group.later_idle_ns / devices : kAbsent);
+    row.Int(timeline.of->Id(SliceId(group.longest)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("host_events", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(host_events) = {
+    .name = "host_events",
+    .help = "Compilation, garbage collection, checkpoints, memory calls: host time, and idle time meanwhile",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host did while a device was idle and nothing was being launched: the parts of idle gaps with cause `host`,
+// by the innermost frame or annotation open in the middle of the part. The largest parts decide what to look at, so
+// parts are not cut where the frame changes.
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/open_slice.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"name", kText, "", "frame or annotation the launching thread had open; NULL: none recorded, or none but the step"},
+    {"category", kText, "", "python, annotation …; NULL: none recorded"},
+    {"annotation", kText, "", "innermost annotation around it that is not the step"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"while_launching", kInt, "", "1: in gaps whose main cause is launching; 0: in others"},
+    {"parts", kInt, "", "parts of idle gaps"},
+    {"parts_per_step", kReal, "", "NULL: no complete step"},
+    {"idle_ns", kInt, "ns", "their length"},
+    {"longest_ns", kInt, "ns", "the longest"},
+    {"slice_id", kInt, "id:slice", "the frame or annotation of the longest"},
+};
+
+struct Part {
+  int64_t length = 0;
+  SliceId slice;
+  bool launching = false;
+};
+
+// Are the launch parts of the gap together longer than those of any other cause?
+bool IsLaunching(const DeviceTimeline& device, const IdleGap& gap) {
+  int64_t sums[kIdleCauses] = {};
+  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
+    sums[static_cast<size_t>(device.parts[part].cause)] += device.PartEnd(gap, part) - device.parts[part].start;
+  return std::max_element(std::begin(sums), std::end(sums)) == &sums[static_cast<size_t>(IdleCause::kLaunch)];
+}
+
+std::vector<Part> HostParts(const Trace& trace, const DeviceTimeline& device) {
+  std::vector<Part> parts;
+  std::vector<OpenQuery> queries;
+  std::vector<size_t> asked;
+  for (const IdleGap& gap : device.gaps) {
+    const bool launching = IsLaunching(device, gap);
+    for (uint32_t at = gap.first_part; at < gap.first_part + gap.part_count; ++at) {
+      const IdlePart& part = device.parts[at];
+      if (part.cause != IdleCause::kHost) continue;
+      const int64_t length = device.PartEnd(gap, at) - part.start;
+      if (part.slice.valid()) {
+        queries.push_back({part.start + length / 2, trace.slices.thread[part.slice.value]});
+        asked.push_back(parts.size());
+      }
+      parts.push_back({length, part.slice, launching});
+    }
+  }
+  const std::vector<SliceId> found = InnermostOpen(trace, queries);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (found[i].valid()) parts[asked[i]].slice = found[i];
+  return parts;
+}
+
+// Steps differ by number; what is open then is nothing but the step.
+StringId NameOf(const Trace& trace, SliceId slice) {
+  const StringId name = trace.slices.name[slice.value];
+  return trace.Text(name).starts_with("ProfilerStep") ? StringId::kNone : name;
+}
+
+struct Group {
+  int64_t parts = 0, idle_ns = 0, longest_ns = -1;
+  SliceId longest;
+};
+using Key = std::tuple<StringId, StringId, bool>;  // name, source line, while launching
+
+void AddRow(const TraceTimeline& timeline, int32_t device, const Key& key, const Group& group, Table& table) {
+  const Trace& trace = timeline.trace();
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(device).TextOrNull(trace.Text(std::get<0>(key)));
+  if (group.longest.valid())
+    row.Text(ToString(trace.slices.category[group.longest.value]));
+  else
+    row.Null();
+  row.TextOrNull(ContextOf(trace, group.longest).annotation).TextOrNull(trace.Text(std::get<1>(key)));
+  row.Int(std::get<2>(key)).Int(group.parts).Real(ShareOf(group.parts, steps)).Int(group.idle_ns);
+  row.Int(group.longest_ns).Int(timeline.of->Id(group.longest));
+}
+
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+  const Trace& trace = timeline.trace();
+  std::map<Key, Group> groups;
+  for (const Part& part : HostParts(trace, device)) {
+    const bool known = part.slice.valid();
+    Group& group = groups[{known ? NameOf(trace, part.slice) : StringId::kNone,
+                           known ? trace.slices.source_line[part.slice.value] : StringId::kNone, part.launching}];
+    ++group.parts, group.idle_ns += part.length;
+    if (part.length > group.longest_ns) group.longest_ns = part.length, group.longest = part.slice;
+  }
+  std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second.idle_ns > b.second.idle_ns; });
+  for (const auto& [key, group] : ordered) AddRow(timeline, device.device, key, group, table);
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("host_time", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(host_time) = {.name = "host_time",
+                       .help = "What the host did while a device was idle and nothing was launched, by frame and line",
+                       .columns = kColumns,
+                       .run = Compute};
+
+}  // namespace gapless

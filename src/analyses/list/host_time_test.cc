@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless {
+namespace {
+
+TEST(HostTime, NamesTheInnermostFrameInTheMiddleOfTheGap) {
+  testing::HandMade trace;
+  trace.Step(0, 0, 2'000'000).Python("train.py(3): main", 0, 2'000'000, "train.py:3");
+  trace.Kernel("a", {0, 1'000, 2'000, 100'000}).Python("log.py(9): write", 50'000, 900'000, "log.py:9");
+  trace.Kernel("b", {950'000, 951'000, 952'000, 2'000'000});
+  testing::Analysed run(trace);
+  const Table& host = run["host_time"];
+  ASSERT_EQ(host.rows(), 1u);
+  EXPECT_EQ(host.Text(0, "name"), "log.py(9): write");
+  EXPECT_EQ(host.Text(0, "category"), "python");
+  EXPECT_EQ(host.Text(0, "source_line"), "log.py:9");
+  EXPECT_EQ(host.Int(0, "while_launching"), 0);
+  EXPECT_EQ(host.Int(0, "parts"), 1);
+  EXPECT_DOUBLE_EQ(host.Real(0, "parts_per_step"), 1);
+  EXPECT_EQ(host.Int(0, "idle_ns"), 850'000) << "100 to 950 µs";
+  EXPECT_EQ(host.Int(0, "longest_ns"), 850'000);
+}
+
+TEST(HostTime, TheStepItselfIsNoName) {
+  testing::HandMade trace;
+  for (const int64_t t : {0, 1'000'000}) {
+    trace.Step(t / 1'000'000, t, t + 1'000'000).Kernel("k", {t + 400'000, t + 401'000, t + 402'000, t + 990'000});
+  }
+  testing::Analysed run(trace);
+  ASSERT_EQ(run["host_time"].rows(), 1u);
+  EXPECT_TRUE(run["host_time"].IsNull(0, "name"));
+  EXPECT_EQ(run["host_time"].Int(0, "parts"), 4) << "before and after each kernel";
+}
+
+TEST(HostTime, BetweenOperatorsItIsMarkedAsPartOfLaunching) {
+  testing::HandMade trace;
+  trace.Kernel("a", {0, 1'000, 2'000, 10'000}).Operator("aten::add", 20'000, 60'000);
+  trace.Kernel("b", {50'000, 51'000, 52'000, 60'000});
+  testing::Analysed run(trace);
+  ASSERT_EQ(run["host_time"].rows(), 1u);
+  EXPECT_EQ(run["host_time"].Int(0, "while_launching"), 1);
+  EXPECT_EQ(run["host_time"].Int(0, "idle_ns"), 10'000);
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of each device as the framework's allocator recorded it. Peaks are over the whole recording, since memory that
+// the warm-up took is taken all the same; allocations are counted in the complete steps. Old recordings
+// have sizes but no totals: of them only the growth since the recording began is known.
+#include <algorithm>
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"device", kInt, "", "device number; NULL: host memory"},
+    {"device_bytes", kInt, "bytes", "memory of the device; NULL: not recorded"},
+    {"peak_allocated_bytes", kInt, "bytes", "most in use by tensors; NULL: not recorded"},
+    {"peak_reserved_bytes", kInt, "bytes", "most held by the allocator; NULL: not recorded, or host memory"},
+    {"peak_share", kReal, "share", "peak_reserved_bytes of device_bytes"},
+    {"unused_at_peak_bytes", kInt, "bytes", "held but not in use when most was in use: fragmentation and caching"},
+    {"peak_growth_bytes", kInt, "bytes", "most in use beyond what was in use when the recording began"},
+    {"allocations", kInt, "", "in the complete steps"},
+    {"allocations_per_step", kReal, "", "NULL: no complete step"},
+    {"allocated_bytes", kInt, "bytes", "their sizes added up"},
+    {"allocated_bytes_per_step", kReal, "bytes", "churn: what passes through the allocator; NULL: no complete step"},
+    {"memory_event_id", kInt, "id:memory_event", "the event after which most was in use"},
+};
+
+struct Memory {
+  int64_t peak_allocated = kAbsent, peak_reserved = kAbsent, unused_at_peak = kAbsent;
+  int64_t in_use = 0, growth = 0, allocations = 0, allocated = 0;
+  uint32_t peak_row = 0;
+};
+
+void Add(const MemoryEventTable& events, uint32_t row, bool counted, Memory& memory) {
+  const int64_t bytes = events.bytes[row], total = events.total_allocated[row], reserved = events.total_reserved[row];
+  memory.in_use += bytes;
+  const bool grew = memory.in_use > memory.growth;
+  memory.growth = std::max(memory.growth, memory.in_use);
+  if (total > memory.peak_allocated || (memory.peak_allocated == kAbsent && grew)) {
+    memory.peak_row = row;
+    memory.peak_allocated = total;
+    memory.unused_at_peak = total != kAbsent && reserved != kAbsent ? reserved - total : kAbsent;
+  }
+  memory.peak_reserved = std::max(memory.peak_reserved, reserved);
+  if (!counted || bytes <= 0) return;
+  ++memory.allocations, memory.allocated += bytes;
+}
+
+int64_t DeviceBytes(const Trace& trace, int32_t device) {
+  for (size_t row = 0; row < trace.devices.size(); ++row)
+    if (trace.devices.device[row] == device) return trace.devices.memory_bytes[row];
+  return kAbsent;
+}
+
+void AddRow(const TraceTimeline& timeline, int32_t device, const Memory& memory, Table& table) {
+  const bool host = device == kAbsent32;
+  const int64_t of_device = host ? kAbsent : DeviceBytes(timeline.trace(), device);
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  const bool share = of_device > 0 && memory.peak_reserved != kAbsent;
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(host ? kAbsent : device).Int(of_device).Int(memory.peak_allocated);
+  row.Int(host ? kAbsent : memory.peak_reserved);
+  row.Real(share ? ShareOf(memory.peak_reserved, of_device) : std::numeric_limits<double>::quiet_NaN());
+  row.Int(host ? kAbsent : memory.unused_at_peak).Int(memory.growth).Int(memory.allocations);
+  row.Real(ShareOf(memory.allocations, steps)).Int(memory.allocated).Real(ShareOf(memory.allocated, steps));
+  row.Int(timeline.of->base.memory_event + memory.peak_row);
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("memory", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const MemoryEventTable& events = timeline.trace().memory_events;
+    std::map<int32_t, Memory> devices;
+    for (uint32_t row = 0; row < events.size(); ++row) {
+      const bool counted =
+          events.ts_ns[row] >= timeline.window.host.start && events.ts_ns[row] < timeline.window.host.end;
+      const int32_t device = events.device_type[row] == 0 ? kAbsent32 : events.device[row];
+      if (events.action[row] == MemoryAction::kAlloc || events.action[row] == MemoryAction::kFree)
+        Add(events, row, counted, devices[device]);
+    }
+    std::vector<std::pair<int32_t, Memory>> ordered(devices.begin(), devices.end());
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return (a.first == kAbsent32) < (b.first == kAbsent32); });
+    for (const auto& [device, memory] : ordered) AddRow(timeline, device, memory, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(memory) = {.name = "memory",
+                    .help = "Memory per device: peaks, what the allocator holds unused, allocations per step",
+                    .columns = kColumns,
+                    .run = Compute};
+
+}  // namespace gapless

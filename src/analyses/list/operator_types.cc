@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the device time goes by type of work. Every operation counts once, under one type, so the rows of a device add
+// up to its device time exactly. What decides, in this order: a communication kernel is communication; work launched
+// inside an optimizer's step is the optimizer's; then the name of the operator that launched it; then the kernel's
+// class. So a layout change inside a convolution is convolution: the user did not ask for it.
+#include <array>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/work_type.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"type", kText, "", "conv, matmul, attention, norm, activation, pointwise, reduction, pooling, optimizer, copy, …"},
+    {"gpu_ops", kInt, "", "kernels, copies and fills"},
+    {"device_ns", kInt, "ns", "sum of their durations"},
+    {"share", kReal, "share", "of all device work of the device"},
+    {"window_share", kReal, "share", "of the analysed time; types that run at once both count"},
+    {"matrix_unit_share", kReal, "share", "of the time of kernels whose names tell, on matrix units; NULL: none tells"},
+    {"calls", kInt, "", "operators of this type called in the analysed steps; of the whole process"},
+    {"host_self_ns", kInt, "ns", "their host time without what they call"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
+};
+
+struct Sums {
+  int64_t gpu_ops = 0, device_ns = 0, unit_ns[3] = {};
+  GpuOpId longest{};
+};
+using ByType = std::array<Sums, kWorkTypes>;
+
+class Types {
+ public:
+  explicit Types(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
+    const size_t texts = trace_.strings.size();
+    type_of_.resize(texts), is_optimizer_.resize(texts);
+    for (size_t id = 0; id < texts; ++id) {
+      const std::string_view text = trace_.strings[static_cast<StringId>(id)];
+      type_of_[id] = WorkTypeOfOperator(text);
+      is_optimizer_[id] = text.starts_with("Optimizer.step");
+    }
+    AddHost();
+  }
+
+  ByType OfDevice(int32_t device) const {
+    ByType sums{};
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const RowRange rows = RowsWithin(ops.ts_ns, timeline_.window.span);
+    for (size_t row = rows.first; row < rows.last; ++row) {
+      if (ops.device[row] != device) continue;
+      Sums& of = sums[static_cast<size_t>(TypeOf(row))];
+      ++of.gpu_ops;
+      of.device_ns += ops.dur_ns[row];
+      if (ops.kind[row] == GpuOpKind::kKernel) of.unit_ns[static_cast<size_t>(ops.matrix_unit[row])] += ops.dur_ns[row];
+      if (!of.longest.valid() || ops.dur_ns[row] > ops.dur_ns[of.longest.value]) of.longest = GpuOpId(row);
+    }
+    return sums;
+  }
+
+  std::array<int64_t, kWorkTypes> calls{}, host_self_ns{};
+
+ private:
+  WorkType TypeOf(size_t row) const {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    if (ops.op_class[row] == GpuOpClass::kCommunication) return WorkType::kCommunication;
+    const SliceId at = ops.op[row].valid() ? ops.op[row] : ops.launch[row];
+    if (at.valid() && in_optimizer_[at.value] != 0) return WorkType::kOptimizer;
+    if (ops.op[row].valid()) {
+      const WorkType type = type_of_[static_cast<uint32_t>(trace_.slices.name[ops.op[row].value])];
+      if (type != WorkType::kOther) return type;
+    }
+    return WorkTypeOfClass(ops.op_class[row]);
+  }
+
+  // Parents come before their children in the table.
+  void AddHost() {
+    const SliceTable& slices = trace_.slices;
+    in_optimizer_.resize(slices.size());
+    const RowRange rows = RowsWithin(slices.ts_ns, timeline_.window.host);
+    for (uint32_t row = 0; row < slices.size(); ++row) {
+      const SliceId parent = slices.parent[row];
+      const auto name = static_cast<uint32_t>(slices.name[row]);
+      in_optimizer_[row] = is_optimizer_[name] != 0 || (parent.valid() && in_optimizer_[parent.value] != 0);
+      if (slices.category[row] != SliceCategory::kOperator || row < rows.first || row >= rows.last) continue;
+      const auto type = static_cast<size_t>(in_optimizer_[row] != 0 ? WorkType::kOptimizer : type_of_[name]);
+      ++calls[type];
+      host_self_ns[type] += slices.self_ns[row];
+    }
+  }
+
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  std::vector<WorkType> type_of_;                     // by text
+  std::vector<uint8_t> is_optimizer_, in_optimizer_;  // by text, by slice
+};
+
+void AddRows(const TraceTimeline& timeline, const Types& types, int32_t device, Table& table) {
+  const ByType sums = types.OfDevice(device);
+  int64_t all_ns = 0;
+  std::array<size_t, kWorkTypes> order{};
+  for (size_t i = 0; i < kWorkTypes; ++i) order[i] = i, all_ns += sums[i].device_ns;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sums[a].device_ns > sums[b].device_ns; });
+  for (const size_t type : order) {
+    const Sums& of = sums[type];
+    if (of.gpu_ops == 0) continue;
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device).Text(ToString(static_cast<WorkType>(type))).Int(of.gpu_ops).Int(of.device_ns);
+    row.Real(ShareOf(of.device_ns, all_ns)).Real(ShareOf(of.device_ns, timeline.window.span.length()));
+    row.Real(ShareOf(of.unit_ns[2], of.unit_ns[1] + of.unit_ns[2])).Int(types.calls[type]);
+    row.Int(types.host_self_ns[type]).Int(timeline.of->Id(of.longest));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("operator_types", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const Types types(timeline);
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, types, device.device, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(operator_types) = {.name = "operator_types",
+                            .help = "Device time by type of work: conv, matmul, attention, norm, optimizer, copy, …",
+                            .columns = kColumns,
+                            .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each optimiser updates its parameters: one kernel after the other for each of them (loop), over lists of tensors
+// (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
+// `Optimizer.step#…` that PyTorch records marks it.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"name", kText, "", "the annotation, e.g. Optimizer.step#SGD.step"},
+    {"implementation", kText, "", "loop, foreach, fused or compiled, by what most kernels are; NULL: it launches none"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"calls", kInt, "", "how often"},
+    {"host_ns", kInt, "ns", "host time"},
+    {"kernels", kInt, "", "kernels it launched, communication aside"},
+    {"kernels_per_call", kReal, "", "mean"},
+    {"tensors", kInt, "", "how often one call runs the operator it runs most often: of a loop, about its parameters"},
+    {"device_ns", kInt, "ns", "time of these kernels"},
+    {"idle_ns", kInt, "ns", "idle time of the device during the calls, mean over the devices; NULL: no device"},
+    {"slice_id", kInt, "id:slice", "the longest call"},
+};
+
+enum Way : uint8_t { kLoop, kForeach, kFused, kCompiled, kWays, kUnseenWay };
+constexpr std::string_view kWayNames[] = {"loop", "foreach", "fused", "compiled"};
+
+struct Call {
+  Interval span;
+  uint32_t row = 0;
+  size_t group = 0;
+};
+struct Group {
+  StringId name = StringId::kNone, line = StringId::kNone;
+  std::array<int64_t, kWays> kernels{};
+  int64_t calls = 0, host_ns = 0, device_ns = 0, idle_ns = 0;
+  uint32_t longest = 0;
+  std::map<StringId, int64_t> operators;  // kernels of the loop by the operator that launched them
+};
+
+class Optimizers {
+ public:
+  explicit Optimizers(const TraceTimeline& timeline)
+      : timeline_(timeline), trace_(timeline.trace()), ways_(trace_.strings.size(), kUnseenWay) {
+    FindCalls();
+    if (calls_.empty()) return;
+    AddKernels();
+    for (const DeviceTimeline& device : timeline.devices) AddIdle(device);
+  }
+
+  std::vector<Group> groups;
+
+ private:
+  void FindCalls() {
+    const SliceTable& slices = trace_.slices;
+    const RowRange rows = RowsWithin(slices.ts_ns, timeline_.window.host);
+    std::vector<uint8_t> is_step(trace_.strings.size());
+    for (size_t id = 0; id < is_step.size(); ++id)
+      is_step[id] = trace_.strings[static_cast<StringId>(id)].starts_with("Optimizer.step#");
+    int64_t covered = std::numeric_limits<int64_t>::min();
+    for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
+      if (is_step[static_cast<uint32_t>(slices.name[row])] == 0) continue;
+      const Interval span{slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]};
+      if (span.start < covered) continue;  // an optimiser inside another, or a copy of the annotation
+      covered = span.end;
+      const size_t group = GroupOf(row);
+      Group& of = groups[group];
+      if (of.calls++ == 0 || slices.dur_ns[row] > slices.dur_ns[of.longest]) of.longest = row;
+      of.host_ns += span.length();
+      calls_.push_back({span, row, group});
+    }
+  }
+
+  size_t GroupOf(uint32_t row) {
+    const StringId name = trace_.slices.name[row], line = trace_.slices.source_line[row];
+    const auto [at, is_new] = by_place_.try_emplace({name, line}, groups.size());
+    if (is_new) groups.emplace_back().name = name, groups.back().line = line;
+    return at->second;
+  }
+
+  const Call* CallAt(int64_t ts) const {
+    const auto after = std::upper_bound(calls_.begin(), calls_.end(), ts,
+                                        [](int64_t at, const Call& call) { return at < call.span.start; });
+    if (after == calls_.begin() || std::prev(after)->span.end <= ts) return nullptr;
+    return &*std::prev(after);
+  }
+
+  Way WayOf(StringId name) {
+    uint8_t& way = ways_[static_cast<uint32_t>(name)];
+    if (way == kUnseenWay) {
+      const std::string_view text = trace_.Text(name);
+      const auto has = [&](std::string_view part) { return text.find(part) != text.npos; };
+      way = has("_fused_") || has("FusedAdam") || has("fused_adam") ? kFused
+            : has("_foreach_") || has("multi_tensor")               ? kForeach
+            : text.starts_with("triton_")                           ? kCompiled
+                                                                    : kLoop;
+    }
+    return static_cast<Way>(way);
+  }
+
+  void AddKernels() {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    const SliceTable& slices = trace_.slices;
+    for (size_t row = 0; row < ops.size(); ++row) {
+      const SliceId launch = ops.launch[row], op = ops.op[row];
+      if (!launch.valid() || ops.kind[row] != GpuOpKind::kKernel || ops.op_class[row] == GpuOpClass::kCommunication)
+        continue;
+      const Call* call = CallAt(slices.ts_ns[launch.value]);
+      if (call == nullptr || slices.thread[call->row] != slices.thread[launch.value]) continue;
+      Group& group = groups[call->group];
+      Way way = WayOf(ops.name[row]);
+      if (way == kLoop && op.valid()) way = WayOf(slices.name[op.value]);
+      // Lists of tensors in one kernel have many ways to be called; that they are one is what counts.
+      if (way == kLoop && ops.op_class[row] == GpuOpClass::kOptimizer) way = kForeach;
+      ++group.kernels[way], group.device_ns += ops.dur_ns[row];
+      if (way == kLoop && op.valid()) ++group.operators[slices.name[op.value]];
+    }
+  }
+
+  void AddIdle(const DeviceTimeline& device) {
+    size_t at = 0;
+    for (const IdleGap& gap : device.gaps) {
+      while (at < calls_.size() && calls_[at].span.end <= gap.span.start) ++at;
+      for (size_t i = at; i < calls_.size() && calls_[i].span.start < gap.span.end; ++i)
+        groups[calls_[i].group].idle_ns +=
+            std::min(gap.span.end, calls_[i].span.end) - std::max(gap.span.start, calls_[i].span.start);
+    }
+  }
+
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  std::vector<Call> calls_;                                   // by start; they do not overlap
+  std::vector<uint8_t> ways_;                                 // by name
+  std::map<std::pair<StringId, StringId>, size_t> by_place_;  // into groups, by name and source line
+};
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  Optimizers optimizers(timeline);
+  std::vector<Group>& groups = optimizers.groups;
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.host_ns > b.host_ns; });
+  const auto devices = static_cast<int64_t>(timeline.devices.size());
+  for (const Group& group : groups) {
+    const auto most = std::max_element(group.kernels.begin(), group.kernels.end());
+    int64_t kernels = 0, tensors = 0;
+    for (const int64_t count : group.kernels) kernels += count;
+    for (const auto& [name, count] : group.operators) tensors = std::max(tensors, count);
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(trace.Text(group.name));
+    row.TextOrNull(kernels > 0 ? kWayNames[most - group.kernels.begin()] : std::string_view());
+    row.TextOrNull(trace.Text(group.line)).Int(group.calls).Int(group.host_ns).Int(kernels);
+    row.Real(ShareOf(kernels, group.calls)).Int(tensors > 0 ? tensors / group.calls : kAbsent).Int(group.device_ns);
+    row.Int(devices > 0 ? group.idle_ns / devices : kAbsent).Int(timeline.of->Id(SliceId(group.longest)));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("optimizer_steps", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(optimizer_steps) = {
+    .name = "optimizer_steps",
+    .help = "Optimizer.step by optimiser: in a loop, foreach or fused; kernels, device time, idle time",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless

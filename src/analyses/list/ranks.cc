@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job side by side: what each did itself, how long it waited in collectives for others, which one the
+// others waited for, and what it took longer over than the median rank.
+//
+// A rank that is slow makes the others wait, not itself: its step is no longer than theirs. What gives it away is that
+// it waits least (collective_match.h), and that something of its own takes longer: more kernel work, the same kernels
+// run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are told
+// apart by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "analyses/analysis.h"
+#include "analyses/collective_match.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"steps", kInt, "", "complete steps"},
+    {"step_ns", kInt, "ns", "median length of a step's window; NULL: no complete step"},
+    {"wall_ns", kInt, "ns", "length of the analysed window"},
+    {"own_ns", kInt, "ns", "the rank's own work: time in which it computes, or only copies"},
+    {"own_per_step_ns", kInt, "ns", "own_ns by steps; without steps the whole"},
+    {"imbalance", kReal, "", "own_per_step_ns over that of the rank with least; NULL: one device, or no work"},
+    {"exposed_comm_ns", kInt, "ns", "communication kernels run and nothing computes"},
+    {"waiting_ns", kInt, "ns", "of that, waiting for other ranks; NULL: no collective matched over the ranks"},
+    {"opening_waiting_ns", kInt, "ns", "the same up to the first collective all recorded, where recorders still start"},
+    {"compared", kInt, "", "matched collectives after that"},
+    {"times_last", kInt, "", "of these, came last by more than 10 µs: the others waited for it"},
+    {"caused_wait_ns", kInt, "ns", "what the other ranks waited in those for it, summed over them"},
+    {"times_first", kInt, "", "of these, waited longest"},
+    {"kernels", kInt, "", "kernels, communication aside"},
+    {"kernel_ns", kInt, "ns", "sum of their durations"},
+    {"kernel_work_ns", kInt, "ns", "the same if every kernel took as long as on the median rank; NULL: one device"},
+    {"slowdown", kReal, "", "kernel_ns over kernel_work_ns: above 1 the same kernels run more slowly here"},
+    {"idle_data_ns", kInt, "ns", "idle while the host waits for the next batch"},
+    {"idle_launch_ns", kInt, "ns", "idle while the host issues work"},
+    {"idle_sync_ns", kInt, "ns", "idle while the host is in a call that blocks"},
+    {"idle_host_ns", kInt, "ns", "idle while the host does something else"},
+    {"idle_unknown_ns", kInt, "ns", "idle for a reason that was not recorded"},
+    {"behind", kText, "",
+     "what it takes most longer over than the median rank: more_kernel_work, slower_kernels, copies, data, launch, "
+     "sync, "
+     "host, unknown; NULL: nothing, or one device"},
+    {"behind_ns", kInt, "ns", "how much longer, in every step; without steps in the whole"},
+    {"behind_kernel", kText, "", "the kernel with most of that; NULL: it is behind in something else than kernels"},
+};
+
+enum Part : uint8_t { kWork, kSpeed, kCopies, kData, kLaunch, kSync, kHost, kUnknown, kParts };
+constexpr std::string_view kPartNames[kParts] = {"more_kernel_work", "slower_kernels", "copies", "data",
+                                                 "launch",           "sync",           "host",   "unknown"};
+
+struct KernelSum {
+  int64_t count = 0, ns = 0;
+};
+
+struct Device {
+  const TraceTimeline* timeline = nullptr;
+  const DeviceTimeline* on = nullptr;
+  int64_t compute_ns = 0, copies_ns = 0, kernels = 0, kernel_ns = 0;
+  double work_ns = 0;
+  std::array<int64_t, kIdleCauses> idle{};
+  int64_t waiting_ns = kAbsent, opening_ns = kAbsent, compared = 0, times_last = 0, caused_ns = 0, times_first = 0;
+  std::vector<std::pair<std::string_view, KernelSum>> by_name;
+  std::string_view more_work, slower;  // kernels with most of what the device is behind in
+
+  int64_t steps() const { return static_cast<int64_t>(timeline->window.steps.size()); }
+  int64_t PerStep(int64_t ns) const { return ns / std::max<int64_t>(1, steps()); }
+  int64_t own_ns() const { return compute_ns + copies_ns; }
+};
+
+void AddKernels(Device& device) {
+  const Trace& trace = device.timeline->trace();
+  const GpuOpTable& ops = trace.gpu_ops;
+  std::vector<KernelSum> sums(trace.strings.size());
+  const RowRange rows = RowsWithin(ops.ts_ns, device.timeline->window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    if (ops.device[row] != device.on->device || ops.kind[row] != GpuOpKind::kKernel ||
+        ops.op_class[row] == GpuOpClass::kCommunication)
+      continue;
+    KernelSum& sum = sums[static_cast<uint32_t>(ops.name[row])];
+    ++sum.count, sum.ns += ops.dur_ns[row];
+    ++device.kernels, device.kernel_ns += ops.dur_ns[row];
+  }
+  for (size_t id = 0; id < sums.size(); ++id)
+    if (sums[id].count > 0) device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], sums[id]);
+}
+
+void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
+  const CollectiveTable& all = device.timeline->trace().collectives;
+  const Interval window = device.timeline->window.span;
+  Intervals waits, opening;
+  bool matched = false;
+  const RowRange rows = RowsWithin(all.ts_ns, window);
+  for (size_t row = rows.first; row < rows.last; ++row) {
+    const CollectiveMatch& match = matches[row];
+    if (all.device[row] != device.on->device || match.wait_ns == kAbsent) continue;
+    matched = true;
+    AppendMerged(match.opening ? opening : waits, {all.ts_ns[row], all.ts_ns[row] + match.wait_ns});
+    if (match.opening) continue;
+    ++device.compared, device.times_last += match.last, device.times_first += match.first;
+    device.caused_ns += match.caused_ns;
+  }
+  if (!matched) return;
+  device.waiting_ns = Total(Intersect(waits, device.on->exposed_communication));
+  device.opening_ns = Total(Intersect(opening, device.on->exposed_communication));
+}
+
+Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::vector<CollectiveMatch>& matches) {
+  Device device;
+  device.timeline = &timeline, device.on = &on;
+  device.compute_ns = Total(on.compute), device.copies_ns = Total(on.exposed_copies);
+  for (const IdleGap& gap : on.gaps)
+    for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
+      device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
+  AddKernels(device);
+  AddWaits(matches, device);
+  return device;
+}
+
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// A kernel name over all devices.
+struct Median {
+  std::vector<double> means, counts;  // of the devices that have it
+  double mean_ns = 0, count = 0;      // medians; of the count over all devices
+};
+using Medians = std::unordered_map<std::string_view, Median>;
+
+Medians MediansOf(const std::vector<Device>& devices) {
+  Medians medians;
+  for (const Device& device : devices)
+    for (const auto& [name, sum] : device.by_name) {
+      medians[name].means.push_back(static_cast<double>(sum.ns) / static_cast<double>(sum.count));
+      medians[name].counts.push_back(static_cast<double>(sum.count));
+    }
+  for (auto& [name, median] : medians) {
+    median.mean_ns = MedianOf(median.means);
+    median.counts.resize(devices.size());
+    median.count = MedianOf(median.counts);
+  }
+  return medians;
+}
+
+// What each device's kernels would take at the speed of the median device, and which kernels stand out. Names that not
+// all devices have count as they are.
+void SetWork(std::vector<Device>& devices) {
+  const Medians medians = MediansOf(devices);
+  for (Device& device : devices) {
+    double most_work = 0, most_slower = 0;
+    for (const auto& [name, sum] : device.by_name) {
+      const Median& median = medians.at(name);
+      const auto ns = static_cast<double>(sum.ns), count = static_cast<double>(sum.count);
+      const double work = median.means.size() == devices.size() ? median.mean_ns * count : ns;
+      device.work_ns += work;
+      if (const double more = work - median.mean_ns * median.count; more > most_work)
+        most_work = more, device.more_work = name;
+      if (ns - work > most_slower) most_slower = ns - work, device.slower = name;
+    }
+  }
+}
+
+std::array<double, kParts> PartsOf(const Device& device) {
+  const auto steps = static_cast<double>(std::max<int64_t>(1, device.steps()));
+  std::array<double, kParts> parts{device.work_ns, static_cast<double>(device.kernel_ns) - device.work_ns,
+                                   static_cast<double>(device.copies_ns)};
+  constexpr std::array<IdleCause, kIdleCauses> kOrder = {IdleCause::kData, IdleCause::kLaunch, IdleCause::kSync,
+                                                         IdleCause::kHost, IdleCause::kUnknown};
+  for (size_t i = 0; i < kIdleCauses; ++i)
+    parts[kData + i] = static_cast<double>(device.idle[static_cast<size_t>(kOrder[i])]);
+  for (double& part : parts) part /= steps;
+  return parts;
+}
+
+struct Behind {
+  std::string_view part;
+  int64_t ns = kAbsent;
+};
+
+std::vector<Behind> WhatIsBehind(const std::vector<Device>& devices) {
+  std::vector<Behind> behind(devices.size());
+  if (devices.size() < 2) return behind;
+  std::vector<std::array<double, kParts>> parts;
+  for (const Device& device : devices) parts.push_back(PartsOf(device));
+  for (size_t part = 0; part < kParts; ++part) {
+    std::vector<double> values;
+    for (const auto& one : parts) values.push_back(one[part]);
+    const double median = MedianOf(values);
+    for (size_t i = 0; i < devices.size(); ++i)
+      if (const auto more = static_cast<int64_t>(values[i] - median); more > std::max<int64_t>(0, behind[i].ns))
+        behind[i] = {kPartNames[part], more};
+  }
+  return behind;
+}
+
+void AddRow(const Device& device, int64_t least_own, bool many, const Behind& behind, Table& table) {
+  std::vector<int64_t> step_ns;
+  for (const StepWindow& step : device.timeline->window.steps) step_ns.push_back(step.span.length());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto work = static_cast<int64_t>(device.work_ns);
+  auto row = BeginRow(table, *device.timeline->of);
+  row.Int(device.on->device).Int(device.steps()).Int(Percentile(step_ns, 0.5));
+  row.Int(device.timeline->window.span.length()).Int(device.own_ns()).Int(device.PerStep(device.own_ns()));
+  row.Real(many ? ShareOf(device.PerStep(device.own_ns()), least_own) : nan);
+  row.Int(Total(device.on->exposed_communication)).Int(device.waiting_ns).Int(device.opening_ns);
+  row.Int(device.compared).Int(device.times_last).Int(device.caused_ns).Int(device.times_first);
+  row.Int(device.kernels).Int(device.kernel_ns).Int(many ? work : kAbsent);
+  row.Real(many ? ShareOf(device.kernel_ns, work) : nan);
+  for (const IdleCause cause :
+       {IdleCause::kData, IdleCause::kLaunch, IdleCause::kSync, IdleCause::kHost, IdleCause::kUnknown})
+    row.Int(device.idle[static_cast<size_t>(cause)]);
+  row.TextOrNull(behind.part).Int(behind.ns);
+  row.TextOrNull(behind.part == kPartNames[kWork]    ? device.more_work
+                 : behind.part == kPartNames[kSpeed] ? device.slower
+                                                     : std::string_view());
+}
+
+Result<Table> Compute(const Run& run, Tables& tables) {
+  Table table = EmptyTable("ranks", kColumns);
+  const CollectiveMatches matches = MatchCollectives(run.primary());
+  std::vector<Device> devices;
+  size_t position = 0;
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    for (const DeviceTimeline& on : timeline.devices) devices.push_back(Read(timeline, on, matches[position]));
+    ++position;
+  }
+  SetWork(devices);
+  const std::vector<Behind> behind = WhatIsBehind(devices);
+  int64_t least = std::numeric_limits<int64_t>::max();
+  std::vector<size_t> order;
+  for (const Device& device : devices) {
+    least = std::min(least, device.PerStep(device.own_ns()));
+    order.push_back(order.size());
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const Device &x = devices[a], &y = devices[b];
+    return x.caused_ns != y.caused_ns ? x.caused_ns > y.caused_ns : x.PerStep(x.own_ns()) > y.PerStep(y.own_ns());
+  });
+  for (const size_t i : order) AddRow(devices[i], least, devices.size() > 1, behind[i], table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(ranks) = {.name = "ranks",
+                   .help = "Ranks side by side: own work, waiting for others, who comes last and what it is behind in",
+                   .columns = kColumns,
+                   .run = Compute};
+
+}  // namespace gapless

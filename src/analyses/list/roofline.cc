@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose arithmetic is known from their shapes, held against what the device can do.
+//
+// A row is one operator with one set of inputs on one device; the operator is the innermost around the launches, so
+// nothing counts twice. Time is that of all operations it launched, layout changes of a library included: the user
+// pays for them. The roofline is max(FLOPs / peak, bytes / bandwidth); the share of it may exceed 1 where operands stay
+// in the cache. Groups are looked up once per operator that launched something, shapes read once per group.
+#include <unordered_map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/operator_work.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"operator", kText, "", "innermost operator around the launches"},
+    {"kind", kText, "", "gemm, conv, attention, norm, softmax, pointwise"},
+    {"shapes", kText, "", "shapes of its inputs; NULL: not recorded"},
+    {"dtype", kText, "", "element type of its first operand; NULL: not recorded"},
+    {"calls", kInt, "", "how often it launched something"},
+    {"device_ns", kInt, "ns", "time of what it launched"},
+    {"matrix_ns", kInt, "ns", "of it, kernels that multiply matrices"},
+    {"share", kReal, "share", "device_ns of all device work of the device"},
+    {"flops", kReal, "FLOP", "of one call, as executed; NULL: the recorded inputs do not tell"},
+    {"model_flops", kReal, "FLOP", "of one call, without what is computed a second time"},
+    {"bytes", kReal, "bytes", "of one call, each operand once"},
+    {"tflops", kReal, "TFLOP/s", "reached"},
+    {"gbps", kReal, "GB/s", "reached, each operand counted once"},
+    {"intensity", kReal, "FLOP/byte", "flops over bytes"},
+    {"matrix_unit", kText, "", "do its kernels run on matrix units, by time: yes, no, unknown"},
+    {"peak_tflops", kReal, "TFLOP/s", "dense peak of the units used for this type; NULL: device or units not known"},
+    {"peak_gbps", kReal, "GB/s", "of the device's memory"},
+    {"bound", kText, "", "what limits it: compute, memory; NULL: not known"},
+    {"roofline_share", kReal, "share", "least possible time over the time it took"},
+    {"sm_share", kReal, "share", "multiprocessors its kernels have blocks for, weighted by time; NULL: not recorded"},
+    {"batch", kInt, "", "as matrix products: how many"},
+    {"m", kInt, "", "rows of a product"},
+    {"n", kInt, "", "columns of a product"},
+    {"k", kInt, "", "inner size of a product"},
+    {"tiles_per_sm", kReal, "",
+     "tiles of 128 by 128 of the result, per multiprocessor: products and forward convolutions"},
+    {"source_line", kText, "", "line of the user's code that made the first call; NULL: not recorded"},
+    {"slice_id", kInt, "id:slice", "its first call"},
+    {"gpu_op_id", kInt, "id:gpu_op", "its longest kernel"},
+};
+
+struct Key {
+  StringId name, shapes, types, values;
+  int32_t device;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    uint64_t hash = static_cast<uint32_t>(key.device);
+    for (const StringId id : {key.name, key.shapes, key.types, key.values})
+      hash = (hash ^ static_cast<uint32_t>(id)) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29;
+    return static_cast<size_t>(hash);
+  }
+};
+
+struct Group {
+  Key key;
+  const WorkFormula* formula = nullptr;
+  int64_t calls = 0, device_ns = 0, unit_ns[3] = {}, longest_ns = -1;
+  double sm_time = 0, sm_ns = 0;
+  SliceId slice{};
+  GpuOpId longest{};
+};
+
+class Groups {
+ public:
+  explicit Groups(const TraceTimeline& timeline)
+      : trace_(timeline.trace()), formula_of_(trace_.strings.size()), group_of_(trace_.slices.size(), -1) {
+    for (size_t id = 0; id < formula_of_.size(); ++id)
+      formula_of_[id] = FindWorkFormula(trace_.strings[static_cast<StringId>(id)]);
+    const RowRange rows = RowsWithin(trace_.gpu_ops.ts_ns, timeline.window.span);
+    for (size_t row = rows.first; row < rows.last; ++row) Add(row);
+  }
+
+  std::vector<Group> groups;
+
+  // All work of the device.
+  int64_t& DeviceNs(int32_t device) {
+    for (auto& [number, ns] : device_ns_)
+      if (number == device) return ns;
+    return device_ns_.emplace_back(device, 0).second;
+  }
+
+ private:
+  void Add(size_t row) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    DeviceNs(ops.device[row]) += ops.dur_ns[row];
+    const SliceId op = ops.op[row];
+    const CopyKind copy = ops.copy_kind[row];
+    if (copy != CopyKind::kNone && copy != CopyKind::kDtoD) return;  // not through the device's memory alone
+    if (!op.valid() || formula_of_[static_cast<uint32_t>(trace_.slices.name[op.value])] == nullptr) return;
+    int32_t& at = group_of_[op.value];
+    if (at < 0) at = GroupOf(op, ops.device[row]);
+    Group& group = groups[static_cast<size_t>(at)];
+    group.device_ns += ops.dur_ns[row];
+    if (ops.kind[row] != GpuOpKind::kKernel) return;
+    const GpuOpClass kind = ops.op_class[row];
+    if (kind == GpuOpClass::kGemm || kind == GpuOpClass::kConv || kind == GpuOpClass::kAttention)
+      group.unit_ns[static_cast<size_t>(ops.matrix_unit[row])] += ops.dur_ns[row];
+    if (const auto blocks = static_cast<double>(ops.blocks_per_sm[row]); blocks > 0) {
+      group.sm_time += std::min(1.0, blocks) * static_cast<double>(ops.dur_ns[row]);
+      group.sm_ns += static_cast<double>(ops.dur_ns[row]);
+    }
+    if (ops.dur_ns[row] > group.longest_ns) group.longest_ns = ops.dur_ns[row], group.longest = GpuOpId(row);
+  }
+
+  int32_t GroupOf(SliceId op, int32_t device) {
+    const SliceTable& slices = trace_.slices;
+    const uint32_t at = op.value;
+    const WorkFormula* formula = formula_of_[static_cast<uint32_t>(slices.name[at])];
+    const bool by_value = formula->kind == WorkKind::kConv || formula->kind == WorkKind::kAttention;
+    const Key key{slices.name[at], slices.input_shapes[at], slices.input_types[at],
+                  by_value ? slices.concrete_inputs[at] : StringId::kNone, device};
+    const auto [found, is_new] = index_.try_emplace(key, static_cast<int32_t>(groups.size()));
+    if (is_new) groups.push_back({.key = key, .formula = formula, .slice = op});
+    ++groups[static_cast<size_t>(found->second)].calls;
+    return found->second;
+  }
+
+  const Trace& trace_;
+  std::vector<const WorkFormula*> formula_of_;  // by text
+  std::vector<int32_t> group_of_;               // by slice
+  std::unordered_map<Key, int32_t, KeyHash> index_;
+  std::vector<std::pair<int32_t, int64_t>> device_ns_;  // by device: a handful
+};
+
+const DevicePeaks* PeaksOf(const Trace& trace, int32_t device) {
+  for (size_t row = 0; row < trace.devices.size(); ++row)
+    if (trace.devices.device[row] == device) return FindDevicePeaks(trace.Text(trace.devices.name[row]));
+  return nullptr;
+}
+
+// Products cut their result into tiles, one block each; NaN: not a product, or the device was not described.
+double TilesPerSm(const Group& group, const Work& work, const Trace& trace) {
+  const WorkKind kind = group.formula->kind;
+  const bool backward = trace.Text(group.key.name).find("backward") != std::string_view::npos;
+  if ((kind != WorkKind::kGemm && kind != WorkKind::kConv) || backward || work.m <= 0 || work.n <= 0)
+    return DevicePeaks::kNone;
+  constexpr int64_t kTile = 128;
+  const auto tiles = [](int64_t size) { return (size + kTile - 1) / kTile; };
+  const double all =
+      static_cast<double>(work.batch) * static_cast<double>(tiles(work.m)) * static_cast<double>(tiles(work.n));
+  for (size_t row = 0; row < trace.devices.size(); ++row)
+    if (trace.devices.device[row] == group.key.device && trace.devices.sm_count[row] > 0)
+      return all / trace.devices.sm_count[row];
+  return DevicePeaks::kNone;
+}
+
+MatrixUnit UnitOf(const Group& group) {
+  const auto* most = std::max_element(std::begin(group.unit_ns), std::end(group.unit_ns));
+  return *most > 0 ? static_cast<MatrixUnit>(most - std::begin(group.unit_ns)) : MatrixUnit::kUnknown;
+}
+
+void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, Table::RowWriter& row) {
+  const bool matrix = IsMatrixWork(group.formula->kind);
+  const MatrixUnit unit = matrix ? UnitOf(group) : MatrixUnit::kNo;
+  const double calls = static_cast<double>(group.calls),
+               ns = static_cast<double>(std::max<int64_t>(1, group.device_ns));
+  const double peak = peaks == nullptr ? DevicePeaks::kNone : PeakTflops(*peaks, group.formula->kind, work.type, unit);
+  const double bandwidth = peaks == nullptr ? DevicePeaks::kNone : peaks->memory_gbps;
+  const double compute_ns = work.flops * calls / peak / 1e3, memory_ns = work.bytes * calls / bandwidth;
+  const bool known = compute_ns >= 0 && memory_ns >= 0;
+  row.Real(work.flops).Real(work.model_flops).Real(work.bytes);
+  row.Real(work.flops * calls / ns / 1e3).Real(work.bytes * calls / ns).Real(work.flops / work.bytes);
+  row.Text(ToString(unit)).Real(peak).Real(bandwidth);
+  row.TextOrNull(!known ? "" : compute_ns >= memory_ns ? "compute" : "memory");
+  row.Real(known ? std::max(compute_ns, memory_ns) / ns : DevicePeaks::kNone);
+}
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  Groups found(timeline);
+  std::stable_sort(found.groups.begin(), found.groups.end(), [](const Group& a, const Group& b) {
+    return a.key.device != b.key.device ? a.key.device < b.key.device : a.device_ns > b.device_ns;
+  });
+  for (const Group& group : found.groups) {
+    const std::string_view shapes = trace.Text(group.key.shapes);
+    const Work work = group.formula->work(
+        *group.formula, ReadInputs(shapes, trace.Text(group.key.types), trace.Text(group.key.values)));
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(group.key.device).Text(trace.Text(group.key.name)).Text(ToString(group.formula->kind)).TextOrNull(shapes);
+    row.TextOrNull(work.type == ElementType::kUnknown ? "" : ToString(work.type)).Int(group.calls).Int(group.device_ns);
+    row.Int(group.unit_ns[0] + group.unit_ns[1] + group.unit_ns[2]);
+    row.Real(ShareOf(group.device_ns, found.DeviceNs(group.key.device)));
+    AddSpeed(group, work, PeaksOf(trace, group.key.device), row);
+    row.Real(group.sm_time / group.sm_ns).Int(work.batch).Int(work.m).Int(work.n).Int(work.k);
+    row.Real(TilesPerSm(group, work, trace));
+    row.TextOrNull(trace.Text(trace.slices.source_line[group.slice.value]));
+    row.Int(timeline.of->Id(group.slice)).Int(timeline.of->Id(group.longest));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("roofline", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(roofline) = {.name = "roofline",
+                      .help = "Operators by inputs: FLOPs and bytes from shapes, speed, share of the device's roofline",
+                      .columns = kColumns,
+                      .run = Compute};
+
+}  // namespace gapless

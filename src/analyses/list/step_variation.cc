@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// How even the steps are, and what differs in those that take longest.
+//
+// A step is an outlier when it is longer than the median by more than three standard deviations, estimated from the
+// median absolute deviation (1.4826 of it, for a normal distribution) so that outliers do not hide themselves, and by
+// more than a tenth, so that very even steps do not make outliers of noise. What it spent more time in than the median
+// step, part by part of the ledger, tells why. The first complete step of a recording is listed but not summed up:
+// recorders are still starting and caches are cold, which says nothing of the steps that were not recorded.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+constexpr double kDeviations = 3, kNormal = 1.4826, kLeastShare = 0.10;
+
+constexpr std::array<std::string_view, 8> kPartColumns = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
+                                                          "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
+                                                          "idle_host_ns", "idle_unknown_ns"};
+constexpr std::array<std::string_view, 8> kPartNames = {"compute", "communication", "copies", "data",
+                                                        "launch",  "sync",          "host",   "unknown"};
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"step", kInt, "", "an outlier's number; NULL: the row is of all complete steps of the trace"},
+    {"steps", kInt, "", "complete steps"},
+    {"opening", kInt, "", "1: the first complete step of the recording; NULL: the row is of all"},
+    {"dur_ns", kInt, "ns", "length of the outlier's window; of all: their sum"},
+    {"median_ns", kInt, "ns", "median over the steps"},
+    {"mad_ns", kInt, "ns", "median absolute deviation from it"},
+    {"cov", kReal, "", "standard deviation over mean; NULL: fewer than 2 steps"},
+    {"outliers", kInt, "", "steps longer than the median by more than 3 × 1.4826 MAD and 10 %, the opening one aside"},
+    {"excess_ns", kInt, "ns", "what the outlier takes beyond the median; of all: summed over the outliers"},
+    {"excess_share", kReal, "share", "of dur_ns"},
+    {"part", kText, "",
+     "where the outlier spends most more time than the median step: compute, communication, copies, data, launch, "
+     "sync, "
+     "host, unknown; of all: of the outliers together; NULL: no device"},
+    {"part_ns", kInt, "ns", "how much more"},
+};
+
+using Parts = std::array<int64_t, kPartColumns.size()>;
+
+struct Step {
+  int64_t number = 0, dur_ns = 0;
+  bool opening = false;
+  Parts parts{};  // summed over the devices
+};
+
+// Parts of each step of the trace, in the order of its windows, from the rows of the ledger.
+std::vector<Step> StepsOf(const TraceTimeline& timeline, const Table& ledger) {
+  std::vector<Step> steps;
+  for (const StepWindow& window : timeline.window.steps)
+    steps.push_back({timeline.trace().steps.number[window.step.value], window.span.length(), steps.empty(), {}});
+  const int trace = ledger.Find("trace"), step = ledger.Find("step");
+  std::array<int, kPartColumns.size()> columns{};
+  for (size_t i = 0; i < columns.size(); ++i) columns[i] = ledger.Find(kPartColumns[i]);
+  size_t at = 0;
+  for (size_t row = 0; row < ledger.rows(); ++row) {
+    if (ledger.Int(row, trace) != timeline.of->index) continue;
+    if (ledger.IsNull(row, step)) {
+      at = 0;  // the next device's rows begin
+      continue;
+    }
+    if (at >= steps.size()) break;
+    for (size_t i = 0; i < columns.size(); ++i) steps[at].parts[i] += ledger.Int(row, columns[i]);
+    ++at;
+  }
+  return steps;
+}
+
+struct Spread {
+  int64_t sum_ns = 0, median_ns = 0, mad_ns = 0;
+  double cov = std::numeric_limits<double>::quiet_NaN();
+  Parts median_parts{};
+};
+
+Spread SpreadOf(const std::vector<Step>& steps) {
+  Spread spread;
+  std::vector<int64_t> values;
+  for (const Step& step : steps) values.push_back(step.dur_ns), spread.sum_ns += step.dur_ns;
+  spread.median_ns = Percentile(values, 0.5);
+  double squares = 0;
+  const double mean = static_cast<double>(spread.sum_ns) / static_cast<double>(steps.size());
+  for (int64_t& value : values) {
+    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+    value = std::abs(value - spread.median_ns);
+  }
+  spread.mad_ns = Percentile(values, 0.5);
+  if (steps.size() > 1 && mean > 0) spread.cov = std::sqrt(squares / static_cast<double>(steps.size() - 1)) / mean;
+  for (size_t i = 0; i < kPartColumns.size(); ++i) {
+    values.clear();
+    for (const Step& step : steps) values.push_back(step.parts[i]);
+    spread.median_parts[i] = Percentile(values, 0.5);
+  }
+  return spread;
+}
+
+bool IsOutlier(const Step& step, const Spread& spread) {
+  const auto median = static_cast<double>(spread.median_ns);
+  const double bound = std::max(kDeviations * kNormal * static_cast<double>(spread.mad_ns), kLeastShare * median);
+  return static_cast<double>(step.dur_ns) > median + bound;
+}
+
+struct Excess {
+  int64_t outliers = 0, dur_ns = 0, excess_ns = 0;
+  Parts parts{};
+};
+
+void Add(const Step& step, const Spread& spread, Excess& excess) {
+  ++excess.outliers, excess.dur_ns += step.dur_ns, excess.excess_ns += step.dur_ns - spread.median_ns;
+  for (size_t i = 0; i < step.parts.size(); ++i) excess.parts[i] += step.parts[i] - spread.median_parts[i];
+}
+
+struct Subject {
+  const TraceTimeline* timeline;
+  const Spread* spread;
+  int64_t steps;
+};
+
+void AddRow(const Subject& of, const Step* step, const Excess& excess, Table& table) {
+  const auto devices = static_cast<int64_t>(of.timeline->devices.size());
+  const auto most = std::max_element(excess.parts.begin(), excess.parts.end());
+  const bool told = devices > 0 && *most > 0;
+  auto row = BeginRow(table, *of.timeline->of);
+  const int64_t dur_ns = step != nullptr ? step->dur_ns : of.spread->sum_ns;
+  row.Int(step != nullptr ? step->number : kAbsent).Int(of.steps).Int(step != nullptr ? step->opening : kAbsent);
+  row.Int(dur_ns).Int(of.spread->median_ns).Int(of.spread->mad_ns).Real(of.spread->cov);
+  row.Int(excess.outliers).Int(excess.excess_ns).Real(ShareOf(excess.excess_ns, dur_ns));
+  row.TextOrNull(told ? kPartNames[static_cast<size_t>(most - excess.parts.begin())] : std::string_view());
+  row.Int(told ? *most / devices : kAbsent);
+}
+
+void AddRows(const TraceTimeline& timeline, const Table& ledger, Table& table) {
+  std::vector<Step> steps = StepsOf(timeline, ledger);
+  if (steps.empty()) return;
+  const Spread spread = SpreadOf(steps);
+  const Subject subject{&timeline, &spread, static_cast<int64_t>(steps.size())};
+  std::erase_if(steps, [&](const Step& step) { return !IsOutlier(step, spread); });
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.dur_ns > b.dur_ns; });
+  Excess all;
+  for (const Step& step : steps)
+    if (!step.opening) Add(step, spread, all);
+  AddRow(subject, nullptr, all, table);
+  for (const Step& step : steps) {
+    Excess one;
+    Add(step, spread, one);
+    AddRow(subject, &step, one, table);
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("step_variation", kColumns);
+  const Table& ledger = tables.Get("ledger");
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, ledger, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(step_variation) = {.name = "step_variation",
+                            .help = "How even the steps are; the slowest, and what they spend more time in",
+                            .columns = kColumns,
+                            .run = Compute};
+
+}  // namespace gapless

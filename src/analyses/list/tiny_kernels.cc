@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels so short that starting them costs as much as running them, by the operator that launches them. To their time
+// belong the gaps between two of them that are as short: the device starting the next one.
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless {
+namespace {
+
+// TraceLens "short_kernels", and analysis launches: launching one costs the host about as much.
+constexpr int64_t kShortNs = 10'000;
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"operator", kText, "", "innermost operator that launches them; NULL: none recorded"},
+    {"kernels", kInt, "", "all its kernels, communication aside"},
+    {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
+    {"short_per_step", kReal, "", "NULL: no complete step"},
+    {"short_ns", kInt, "ns", "time of the short ones"},
+    {"gap_ns", kInt, "ns", "idle gaps under 10 µs of the device between a short one and the next short kernel"},
+    {"mean_ns", kInt, "ns", "of a short one"},
+    {"source_line", kText, "", "line of the user's code that launches the longest of them"},
+    {"slice_id", kInt, "id:slice", "the operator that launches the longest of them"},
+};
+
+struct Group {
+  StringId name = StringId::kNone;
+  int64_t kernels = 0, short_kernels = 0, short_ns = 0, gap_ns = 0, longest_ns = -1;
+  SliceId op{};
+};
+
+class ByOperator {
+ public:
+  ByOperator(const TraceTimeline& timeline, const DeviceTimeline& device)
+      : trace_(timeline.trace()), device_(device), group_of_(trace_.strings.size(), -1) {
+    AddKernels(RowsWithin(trace_.gpu_ops.ts_ns, timeline.window.span));
+    AddGaps();
+  }
+
+  std::vector<Group> groups;
+
+ private:
+  bool IsShort(GpuOpId row) const { return row.valid() && IsKernel(row.value) && IsShort(row.value); }
+  bool IsShort(size_t row) const { return trace_.gpu_ops.dur_ns[row] < kShortNs; }
+  bool IsKernel(size_t row) const {
+    return trace_.gpu_ops.kind[row] == GpuOpKind::kKernel && trace_.gpu_ops.op_class[row] != GpuOpClass::kCommunication;
+  }
+
+  Group& GroupOf(SliceId op) {
+    const StringId name = op.valid() ? trace_.slices.name[op.value] : StringId::kNone;
+    int32_t& at = group_of_[static_cast<uint32_t>(name)];
+    if (at < 0) at = static_cast<int32_t>(groups.size()), groups.push_back({.name = name});
+    return groups[static_cast<size_t>(at)];
+  }
+
+  void AddKernels(RowRange rows) {
+    const GpuOpTable& ops = trace_.gpu_ops;
+    for (size_t row = rows.first; row < rows.last; ++row) {
+      if (ops.device[row] != device_.device || !IsKernel(row)) continue;
+      Group& group = GroupOf(ops.op[row]);
+      ++group.kernels;
+      if (!IsShort(row)) continue;
+      ++group.short_kernels, group.short_ns += ops.dur_ns[row];
+      if (ops.dur_ns[row] > group.longest_ns) group.longest_ns = ops.dur_ns[row], group.op = ops.op[row];
+    }
+  }
+
+  void AddGaps() {
+    for (const IdleGap& gap : device_.gaps)
+      if (gap.span.length() < kShortNs && IsShort(gap.previous) && IsShort(gap.next))
+        GroupOf(trace_.gpu_ops.op[gap.previous.value]).gap_ns += gap.span.length();
+  }
+
+  const Trace& trace_;
+  const DeviceTimeline& device_;
+  std::vector<int32_t> group_of_;
+};
+
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+  const Trace& trace = timeline.trace();
+  ByOperator by_operator(timeline, device);
+  std::vector<Group>& groups = by_operator.groups;
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.short_ns + a.gap_ns > b.short_ns + b.gap_ns; });
+  const auto steps = static_cast<int64_t>(timeline.window.steps.size());
+  for (const Group& group : groups) {
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device.device).TextOrNull(trace.Text(group.name)).Int(group.kernels).Int(group.short_kernels);
+    row.Real(ShareOf(group.short_kernels, steps)).Int(group.short_ns).Int(group.gap_ns);
+    row.Int(group.short_kernels > 0 ? group.short_ns / group.short_kernels : kAbsent);
+    if (group.op.valid())
+      row.TextOrNull(trace.Text(trace.slices.source_line[group.op.value]));
+    else
+      row.Null();
+    row.Int(timeline.of->Id(group.op));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("tiny_kernels", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(tiny_kernels) = {.name = "tiny_kernels",
+                          .help = "Kernels under 10 µs by the operator that launches them, with the gaps between them",
+                          .columns = kColumns,
+                          .run = Compute};
+
+}  // namespace gapless

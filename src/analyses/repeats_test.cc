@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/repeats.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace gapless {
+namespace {
+
+std::vector<Repeat> FindIn(const std::string& tokens) {
+  std::vector<Repeat> all;
+  RepeatFinder finder([&](const Repeat& one) { all.push_back(one); });
+  for (const char token : tokens) finder.Add(static_cast<uint64_t>(token));
+  finder.Finish();
+  return all;
+}
+
+std::string Times(int count, const std::string& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(Repeats, TheShortestPeriodOfWholeRepetitions) {
+  const auto found = FindIn("xy" + Times(20, "abc") + "ab" + "q");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, 2u);
+  EXPECT_EQ(found[0].last, 62u) << "the cut-off repetition at the end is left out";
+  EXPECT_EQ(found[0].period, 3u);
+  EXPECT_EQ(found[0].count(), 20u);
+}
+
+TEST(Repeats, OneTokenIsAPeriodToo) {
+  const auto found = FindIn(Times(16, "a"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].period, 1u);
+}
+
+TEST(Repeats, FewerThanSixteenAndLongerThanEightAreNone) {
+  EXPECT_TRUE(FindIn(Times(15, "ab")).empty());
+  EXPECT_TRUE(FindIn(Times(40, "abcdefghi")).empty());
+}
+
+TEST(Repeats, SeveralInARowDoNotOverlap) {
+  const auto found = FindIn(Times(16, "ab") + Times(16, "cd"));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_LE(found[0].last, found[1].first);
+  EXPECT_EQ(found[1].count(), 16u);
+}
+
+TEST(Repeats, TakeTenTimesAsLongForTenTimesAsMuch) {
+  const auto measure = [](int blocks) {
+    const std::string tokens = Times(blocks, Times(40, "abc") + "xyzw");
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(FindIn(tokens).size(), static_cast<size_t>(blocks));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  measure(1000);
+  const double once = measure(1000), ten = measure(10'000);
+  EXPECT_LT(ten, 40 * once) << "linear, with room for a busy machine";
+}
+
+}  // namespace
+}  // namespace gapless

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well a job scales over its ranks, from table ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/table.h"
+
+namespace gapless {
+
+struct Scaling {
+  int64_t devices = 0;     // rows of table ranks
+  int64_t step_ns = 0;     // median over the devices of their median step
+  double efficiency = 1;   // 0–1, can pass 1 when the single run was slower
+  bool estimated = false;  // true: an upper bound, made without a single run
+};
+
+// Weak scaling efficiency: the step of one device alone over the step of the job, each with the same batch per device
+// (so throughput of the job over devices times the throughput of one). `single_step_ns` is the step time of a run on
+// one device. Without it, the share of the devices' time that does not go to exposed communication, waiting for other
+// ranks included (but not the waiting up to the first collective that all recorded): computing itself may also be
+// slower than alone, so the true figure is at most this; `estimated` is set. Absent: no complete step to hold against
+// the single run; without one, fewer than two devices.
+std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64_t> single_step_ns);
+
+}  // namespace gapless

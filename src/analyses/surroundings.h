@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a slice is inside of, for patterns that mean one thing in the model's code and another in the optimiser's or the
+// autograd engine's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace gapless {
+
+enum Surrounding : uint8_t {
+  kInOptimizer = 1,       // Optimizer.step#…, Optimizer.zero_grad#…
+  kInAutograd = 2,        // a node of the backward pass
+  kInAccumulateGrad = 4,  // the node that adds up gradients, with the hooks on it
+  kInCompiled = 8,        // a compiled region or graph
+  kInLoader = 16,         // data loading
+};
+
+uint8_t SurroundingOf(std::string_view name);
+
+// By slice row: the sum of Surrounding of the slice and of all around it. One pass.
+std::vector<uint8_t> Surroundings(const Trace& trace);
+
+}  // namespace gapless

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/single.h"
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "diagnose/summary.h"
+#include "ingest/load.h"
+
+namespace gapless {
+namespace {
+
+Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
+                                               const Session& session) {
+  LoadOptions options;
+  options.use_cache = !arguments.Has("no-cache");
+  options.cancel = session.cancel;
+  const auto loaded = LoadRun(std::span(&path, 1), options);
+  if (!loaded) return Unexpected{loaded.error()};
+  Tables tables(loaded->run);
+  const RunSummary summary = Summarise(tables, {});
+  if (!summary.step_ns)
+    return Fail(ErrorCode::kInput, "the recording has no complete step", path,
+                "give the step time instead: --single 118ms");
+  return std::optional<int64_t>(summary.step_ns->median);
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseTimeNs(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double ns;
+  };
+  static constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  constexpr double kMostNs = 1e18;
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  for (const Unit& one : kUnits)
+    if (unit == one.name && value * one.ns < kMostNs) return std::llround(value * one.ns);
+  return std::nullopt;
+}
+
+Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Session& session) {
+  if (!arguments.Has("single")) return std::optional<int64_t>();
+  const std::string value(arguments.Value("single"));
+  std::error_code ignored;
+  if (std::filesystem::exists(value, ignored)) return StepOfRecording(value, arguments, session);
+  if (const auto time = ParseTimeNs(value)) return time;
+  return Fail(ErrorCode::kUsage, StrCat("'", Printable(value), "' is neither a recording nor a time"), "--single",
+              "--single one_gpu.json, or --single 118ms");
+}
+
+}  // namespace gapless

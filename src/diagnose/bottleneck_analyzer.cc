@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/bottleneck_analyzer.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/rule.h"
+
+namespace gapless {
+namespace {
+
+void SortBySeverity(std::vector<Bottleneck>& all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });
+}
+
+void AppendSection(std::string_view heading, std::span<const Bottleneck> bottlenecks, bool (*belongs)(double severity),
+                   std::string& report) {
+  report += StrCat(heading, "\n");
+  size_t number = 0;
+  for (const Bottleneck& one : bottlenecks) {
+    if (!belongs(one.severity)) continue;
+    report += StrCat(++number, ". ", ToString(one.type), " (severity ", FormatNumber(one.severity, 2), "): ", one.title,
+                     "\n");
+    report += StrCat("   ", one.description, "\n");
+    for (const Evidence& evidence : one.evidence)
+      report += StrCat("   - ", evidence.text, evidence.source.empty() ? "" : StrCat(" (", evidence.source, ")"), "\n");
+    for (const Recommendation& advice : one.recommendations) report += StrCat("   -> ", advice.text, "\n");
+  }
+  report += number == 0 ? "none\n\n" : "\n";
+}
+
+bool CountedElsewhere(const Bottleneck& one, std::span<const Bottleneck> all) {
+  return std::any_of(all.begin(), all.end(), [&](const Bottleneck& other) {
+    return !one.part_of.empty() && other.id == one.part_of && other.gain;
+  });
+}
+
+// Shares of the time that go away add up; the least and the most of what the gains say.
+double Combined(std::span<const Bottleneck> all, double Gain::*bound) {
+  constexpr double kMostRemoved = 0.95;
+  double removed = 0;
+  for (const Bottleneck& one : all)
+    if (one.gain && (*one.gain).*bound > 1 && !CountedElsewhere(one, all)) removed += 1 - 1 / ((*one.gain).*bound);
+  return 1 / (1 - std::min(removed, kMostRemoved));
+}
+
+}  // namespace
+
+std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_view> ids) {
+  std::vector<Bottleneck> all;
+  for (const Rule* rule : AllRules()) {
+    if (std::find(ids.begin(), ids.end(), rule->id) == ids.end()) continue;
+    Result<std::vector<Bottleneck>> found = rule->check(tables);
+    if (!found) continue;
+    for (Bottleneck& one : *found) all.push_back(std::move(one));
+  }
+  SortBySeverity(all);
+  return all;
+}
+
+std::vector<Bottleneck> BottleneckAnalyzer::AnalyzeAll(Tables& tables) {
+  std::vector<Bottleneck> all = Diagnose(tables).bottlenecks;
+  SortBySeverity(all);
+  if (all.size() > kMost) all.resize(kMost);
+  return all;
+}
+
+std::string BottleneckAnalyzer::GenerateReport(std::span<const Bottleneck> bottlenecks) {
+  std::string report;
+  AppendSection(
+      "Critical Issues (severity >0.7)", bottlenecks, [](double severity) { return severity > kCriticalSeverity; },
+      report);
+  AppendSection(
+      "Warnings (severity 0.4-0.7)", bottlenecks,
+      [](double severity) { return severity >= kWarningSeverity && severity <= kCriticalSeverity; }, report);
+  report += "Estimated Performance Improvement\n";
+  if (std::none_of(bottlenecks.begin(), bottlenecks.end(), [](const Bottleneck& one) { return one.gain.has_value(); }))
+    return report + "none can be estimated\n";
+  return report + StrCat(FormatNumber(Combined(bottlenecks, &Gain::expected), 2), "x (",
+                         FormatNumber(Combined(bottlenecks, &Gain::low), 2), "-",
+                         FormatNumber(Combined(bottlenecks, &Gain::high), 2), "x) if all of the above are fixed\n");
+}
+
+}  // namespace gapless

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// All rules at once, the worst first, and the text of it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "diagnose/bottleneck.h"
+
+namespace gapless {
+
+struct BottleneckAnalyzer {
+  static constexpr size_t kMost = 5;
+  // What the rules find, at most kMost, by severity (the report of `analyze` ranks by expected gain instead).
+  static std::vector<Bottleneck> AnalyzeAll(Tables& tables);
+  // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
+  // Performance Improvement": the factor if all given ones were cured. What is part of another that is given, too, is
+  // not counted twice. Milder ones count in the estimate only.
+  static std::string GenerateReport(std::span<const Bottleneck> bottlenecks);
+};
+
+// Rules by id, those that found something, by severity. An id that names no rule is a fault of the caller.
+std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_view> ids);
+
+}  // namespace gapless

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/host_event_view.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+
+namespace gapless {
+
+HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds) {
+  HostEventSum sum;
+  const int kind = events.Find("kind"), total = events.Find("total_ns");
+  for (size_t row = 0; row < events.rows(); ++row) {
+    if (std::find(kinds.begin(), kinds.end(), events.Text(row, kind)) == kinds.end()) continue;
+    const int64_t devices = ledger.DevicesOf(events.Int(row, "trace"));
+    sum.calls += events.Int(row, "calls"), sum.total_ns += events.Int(row, total);
+    sum.later_calls += events.Int(row, "later_calls"), sum.later_total_ns += events.Int(row, "later_total_ns");
+    sum.idle_ns += events.Int(row, "idle_ns") * devices;
+    sum.later_idle_ns += events.Int(row, "later_idle_ns") * devices;
+    sum.max_ns = std::max(sum.max_ns, events.Int(row, "max_ns"));
+    sum.rows.push_back(row);
+  }
+  std::stable_sort(sum.rows.begin(), sum.rows.end(),
+                   [&](size_t a, size_t b) { return events.Int(a, total) > events.Int(b, total); });
+  if (sum.rows.size() > kMostRows) sum.rows.resize(kMostRows);
+  return sum;
+}
+
+Evidence EvidenceOfRow(const Table& events, size_t row) {
+  const std::string line = TextOr(events, row, "source_line", "");
+  const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
+  return {StrCat(events.Text(row, "name"), InLine(line), ": ", FormatCount(calls), calls == 1 ? " call, " : " calls, ",
+                 FormatDuration(total), " of host time, the longest ", FormatDuration(events.Int(row, "max_ns"))),
+          static_cast<double>(total),
+          "ns",
+          "slice",
+          IdsOf(events, {row}, "slice_id"),
+          line};
+}
+
+std::string LineOf(const Table& events, const HostEventSum& sum) {
+  for (const size_t row : sum.rows)
+    if (!events.IsNull(row, "source_line")) return std::string(events.Text(row, "source_line"));
+  return {};
+}
+
+}  // namespace gapless

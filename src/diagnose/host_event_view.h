@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table host_events as rules read it: events of some kinds together, in the ledger's device time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "diagnose/bottleneck.h"
+#include "diagnose/ledger_view.h"
+
+namespace gapless {
+
+struct HostEventSum {
+  int64_t calls = 0, total_ns = 0;              // over all ranks
+  int64_t later_calls = 0, later_total_ns = 0;  // in steps after the first complete one
+  int64_t idle_ns = 0, later_idle_ns = 0;       // summed over the devices that idled, as the ledger counts
+  int64_t max_ns = 0;                           // longest
+  std::vector<size_t> rows;                     // of the table, most time first, at most kMostRows
+};
+
+// Events whose column `kind` is one of `kinds`.
+HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds);
+
+// "name in file:line: n calls, 1.2 ms of host time", pointing to the longest slice of each row.
+Evidence EvidenceOfRow(const Table& events, size_t row);
+
+// The first source line of the rows; "" when none was recorded.
+std::string LineOf(const Table& events, const HostEventSum& sum);
+
+}  // namespace gapless

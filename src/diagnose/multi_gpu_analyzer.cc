@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/multi_gpu_analyzer.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/bottleneck_analyzer.h"
+#include "diagnose/estimate.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
+                                       "straggler"};
+
+// `share` of the step at stake; of it a tenth, half or all goes, as in the rules about communication.
+Bottleneck Make(std::string_view id, double share, std::string title, std::string description, double value) {
+  Bottleneck found;
+  found.id = id;
+  found.type = BottleneckType::kMultiGpuComm;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = std::move(title);
+  found.description = std::move(description);
+  found.evidence.push_back({found.description, value, "", "", {}, ""});
+  constexpr int64_t kWhole = 1'000'000;
+  const double stake = share * kWhole;
+  found.gain = EstimateGain(
+      {.wall_ns = kWhole, .low_ns = stake * 0.1, .expected_ns = stake * 0.5, .high_ns = stake, .confidence = 0.4});
+  return found;
+}
+
+std::optional<Bottleneck> Communication(const NcclMetrics& metrics) {
+  if (metrics.total_step_ns <= 0) return std::nullopt;
+  const double share = static_cast<double>(metrics.nccl_ns) / static_cast<double>(metrics.total_step_ns);
+  if (share <= MultiGPUAnalyzer::kNcclShare) return std::nullopt;
+  Bottleneck found =
+      Make("communication", share, StrCat("NCCL takes ", FormatPercent(share), " of the step"),
+           StrCat("NCCL kernels run for ", FormatDuration(metrics.nccl_ns), " of a step of ",
+                  FormatDuration(metrics.total_step_ns), "; what computation hides of it these figures do not tell."),
+           share);
+  found.recommendations = {{"let gradients leave earlier, in larger buckets", "ddp_bucket=50",
+                            "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)", "minutes"},
+                           {"communicate less often: accumulate gradients over several batches", "nosync=4",
+                            "with model.no_sync(): loss.backward()", "minutes"}};
+  return found;
+}
+
+std::optional<Bottleneck> Imbalance(const NcclMetrics& metrics) {
+  if (metrics.rank_step_ns.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(metrics.rank_step_ns.begin(), metrics.rank_step_ns.end());
+  if (*least <= 0) return std::nullopt;
+  const double ratio = static_cast<double>(*most) / static_cast<double>(*least);
+  if (ratio <= kImbalance) return std::nullopt;
+  double waiting = 0;  // of all ranks, of their time with the slowest's pace
+  for (const int64_t each : metrics.rank_step_ns) waiting += static_cast<double>(*most - each);
+  const double share = waiting / (static_cast<double>(*most) * static_cast<double>(metrics.rank_step_ns.size()));
+  const auto rank = most - metrics.rank_step_ns.begin();
+  Bottleneck found = Make("straggler", share, StrCat("rank ", rank, " is slower than the others"),
+                          StrCat("Rank ", rank, " takes ", FormatDuration(*most), " a step, ", FormatNumber(ratio, 2),
+                                 " times the fastest rank; the others wait for it."),
+                          ratio);
+  found.part_of = "communication";
+  found.recommendations = {
+      {StrCat("find out what delays rank ", rank, ": its data, its host, its clocks"), "straggler", "", "hours"}};
+  return found;
+}
+
+std::optional<Bottleneck> Scaling(const NcclMetrics& metrics, int num_gpus) {
+  const std::optional<double> efficiency = MultiGPUAnalyzer::ScalingEfficiency(metrics, num_gpus);
+  if (!efficiency || *efficiency >= MultiGPUAnalyzer::kScalingEfficiency) return std::nullopt;
+  Bottleneck found = Make("scaling", 1 - *efficiency, StrCat(num_gpus, " GPUs scale with ", FormatPercent(*efficiency)),
+                          StrCat(num_gpus, " GPUs together reach ", FormatPercent(*efficiency), " of ", num_gpus,
+                                 " times the throughput of one."),
+                          *efficiency);
+  found.part_of = "communication";
+  found.recommendations = {{"record all ranks and see whether they communicate, wait or compute longer than one alone",
+                            "", "gapless profile -- torchrun --nproc-per-node=gpu train.py", "minutes"}};
+  return found;
+}
+
+}  // namespace
+
+std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(Tables& tables, int num_gpus) {
+  return num_gpus < 2 ? std::vector<Bottleneck>{} : CheckRules(tables, kRules);
+}
+
+std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const NcclMetrics& metrics, int num_gpus) {
+  std::vector<Bottleneck> all;
+  if (num_gpus < 2) return all;
+  for (std::optional<Bottleneck>& one :
+       std::vector{Communication(metrics), Imbalance(metrics), Scaling(metrics, num_gpus)})
+    if (one) all.push_back(std::move(*one));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });
+  return all;
+}
+
+std::optional<double> MultiGPUAnalyzer::ScalingEfficiency(const NcclMetrics& metrics, int num_gpus) {
+  if (!metrics.single_gpu_throughput || !metrics.total_throughput || num_gpus < 1) return std::nullopt;
+  if (!(*metrics.single_gpu_throughput > 0) || !(*metrics.total_throughput > 0)) return std::nullopt;
+  return *metrics.total_throughput / (num_gpus * *metrics.single_gpu_throughput);
+}
+
+}  // namespace gapless

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/row_groups.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/strings.h"
+
+namespace gapless {
+
+std::vector<RowGroup> GroupRows(const Table& table, std::span<const std::string_view> key,
+                                const std::function<int64_t(size_t row)>& value) {
+  std::unordered_map<std::string, size_t> at;
+  std::vector<std::vector<std::pair<int64_t, size_t>>> members;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const int64_t of = value(row);
+    if (of <= 0) continue;
+    std::string text;
+    for (const std::string_view column : key) text += StrCat(table.Text(row, column), '\n');
+    const auto [found, is_new] = at.try_emplace(std::move(text), members.size());
+    if (is_new) members.emplace_back();
+    members[found->second].emplace_back(-of, row);
+  }
+  std::vector<RowGroup> groups;
+  for (auto& rows : members) {
+    std::sort(rows.begin(), rows.end());
+    RowGroup& group = groups.emplace_back();
+    for (const auto& [minus, row] : rows) group.value -= minus, group.rows.push_back(row);
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const RowGroup& a, const RowGroup& b) { return a.value > b.value; });
+  return groups;
+}
+
+int64_t SumOver(const Table& table, const RowGroup& group, std::string_view column) {
+  int64_t sum = 0;
+  for (const size_t row : group.rows) sum += table.Int(row, column);
+  return sum;
+}
+
+double MostOver(const Table& table, const RowGroup& group, std::string_view column) {
+  double most = 0;
+  for (const size_t row : group.rows)
+    if (!table.IsNull(row, column)) most = std::max(most, table.Real(row, column));
+  return most;
+}
+
+std::string HowOften(const Table& table, const RowGroup& group, std::string_view per_step, std::string_view calls) {
+  const double often = MostOver(table, group, per_step);
+  return often > 0 ? StrCat(FormatNumber(often, 1), " times a step")
+                   : StrCat(FormatCount(SumOver(table, group, calls)), " times");
+}
+
+}  // namespace gapless

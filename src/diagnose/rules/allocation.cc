@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device waits for memory calls of the driver.
+//
+// The framework's allocator asks the driver while it warms up and then lives on what it holds. Calls in steady steps
+// mean that it had to give memory back or could not fit a request: shapes change, memory is fragmented or full, or the
+// script calls empty_cache(). cudaFree also waits for the device. The first complete step is left out: it may be
+// warm-up. The gain: all of it goes when the allocator need not ask (high); we expect nine tenths of the idle time, at
+// least half.
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kAll[] = {"device_alloc", "device_free", "host_alloc"};
+constexpr std::string_view kDevice[] = {"device_alloc"};
+constexpr std::string_view kFree[] = {"device_free"};
+constexpr std::string_view kPinned[] = {"host_alloc"};
+
+std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEventSum& freed,
+                                      const HostEventSum& pinned) {
+  std::vector<Recommendation> all;
+  if (freed.later_calls > 0)
+    all.push_back(
+        {"do not give memory back: remove torch.cuda.empty_cache() from the loop; where there is none, the "
+         "allocator ran out and retries",
+         "", "", "minutes"});
+  if (asked.later_calls > 0)
+    all.push_back({"let segments grow instead of asking for new ones", "",
+                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py", "minutes"});
+  if (asked.later_calls > 0)
+    all.push_back({"run the largest batch first, so that everything later fits into what is held", "", "", "hours"});
+  if (pinned.later_calls > 0)
+    all.push_back({"pin memory once and reuse it: let the loader do it, not .pin_memory() in the loop", "pin",
+                   "DataLoader(..., pin_memory=True)", "minutes"});
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const HostEventSum sum = SumHostEvents(events, ledger, kAll);
+  const double share = ledger.Share(sum.later_idle_ns);
+  if (share < kAllocationShare) return std::vector<Bottleneck>{};
+  const HostEventSum asked = SumHostEvents(events, ledger, kDevice), freed = SumHostEvents(events, ledger, kFree),
+                     pinned = SumHostEvents(events, ledger, kPinned);
+  Bottleneck found;
+  found.id = "allocation";
+  found.type = BottleneckType::kMemoryAllocation;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " for memory calls of the driver");
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time the device is idle while the driver allocates or frees memory, in steps "
+             "after the first recorded one: ",
+             FormatCount(asked.later_calls), " allocations, ", FormatCount(freed.later_calls), " frees and ",
+             FormatCount(pinned.later_calls), " of pinned memory. Steady steps need none.");
+  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i)
+    if (events.Int(sum.rows[i], "later_calls") > 0) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.recommendations = Recommend(asked, freed, pinned);
+  const auto idle = static_cast<double>(sum.later_idle_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = idle * 0.5,
+                             .expected_ns = idle * 0.9,
+                             .high_ns = idle,
+                             .confidence = 0.6});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(allocation) = {
+    .id = "allocation",
+    .type = BottleneckType::kMemoryAllocation,
+    .title = "The GPU waits while memory is allocated or freed",
+    .why =
+        "Idle time of the device while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP and driver "
+        "relatives, in complete steps after the first recorded one, which may be warm-up. Speaks from 2 % of the time: "
+        "a loop whose shapes do not change makes no such call.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device waits while a checkpoint is written.
+//
+// What a recording of few steps shows says little of how often checkpoints are written in the whole run; the gain is
+// that of the recorded stretch. Saving in the background still copies the state to the host: we expect eight tenths of
+// the idle time to go, at least half, at most all (assumptions; PyTorch reports 10 to 20 times shorter stops for its
+// asynchronous saves of large models).
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kKinds[] = {"checkpoint_save"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
+  const double share = ledger.Share(sum.idle_ns);
+  if (share < kCheckpointSaveShare) return std::vector<Bottleneck>{};
+  const std::string saves = StrCat(FormatCount(sum.calls), sum.calls == 1 ? " save" : " saves");
+  Bottleneck found;
+  found.id = "checkpoint_save";
+  found.type = BottleneckType::kIo;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.part_of = "host_bound";
+  found.title = StrCat("writing checkpoints idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the recorded time the device is idle while a checkpoint is written: ", saves,
+                             ", the longest ", FormatDuration(sum.max_ns), InLine(LineOf(events, sum)),
+                             ". How much of the whole run that is depends on how often it saves.");
+  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.recommendations.push_back({"save in the background: the step only waits until the state is on the host", "",
+                                   "torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)", "hours"});
+  found.recommendations.push_back({"save less often", "", "if step % save_every == 0: save(...)", "minutes"});
+  const auto idle = static_cast<double>(sum.idle_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = idle * 0.5,
+                             .expected_ns = idle * 0.8,
+                             .high_ns = idle,
+                             .confidence = 0.4});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(checkpoint_save) = {.id = "checkpoint_save",
+                         .type = BottleneckType::kIo,
+                         .title = "The GPU waits while a checkpoint is written",
+                         .why =
+                             "Idle time of the device while the host is in torch.save, torch.distributed.checkpoint, "
+                             "safetensors or a function "
+                             "or annotation called save_checkpoint, as recorded stacks and annotations tell. Speaks "
+                             "from 3 % of the recorded "
+                             "time; says that the share of the whole run depends on how often it saves.",
+                         .needs = kNeeds,
+                         .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program asks to wait for the device, and then the device waits for the program.
+//
+// A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until
+// the host has launched again. At stake are the idle gaps that began during a synchronise call that no operator made,
+// data loading aside (analysis syncs). The gain: without the wait the host runs ahead and the whole gap can go (high),
+// as far as the host is fast enough; what it spends launching stays when it is not. We expect half and at least a
+// quarter.
+#include <span>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/sync_places.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
+
+Recommendation AdviceFor(const SyncPlace& place) {
+  const std::string line = InLine(place.line);
+  if (place.kind == "event")
+    return {StrCat("let streams wait instead of the host: stream.wait_event(event) for ", place.call, line), "sync",
+            "torch.cuda.current_stream().wait_event(event)", "minutes"};
+  if (place.kind == "stream")
+    return {StrCat("take the stream's synchronize() out of the training loop, or let another stream wait for it: ",
+                   place.call, line),
+            "sync", "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
+  return {StrCat("take torch.cuda.synchronize() out of the training loop; to time steps, record events and read them "
+                 "once at the end",
+                 line),
+          "sync", "start.record(); ...; end.record()  # after the loop: start.elapsed_time(end)", "minutes"};
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& syncs = tables.Get("syncs");
+  const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kExplicit);
+  const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);
+  const double share = ledger.Share(stake);
+  if (share < kSyncOwnShare || SyncShare(syncs, ledger) < kSynchronizationShare) return std::vector<Bottleneck>{};
+  const auto worst = std::span(waits.places).first(std::min<size_t>(3, waits.places.size()));
+  Bottleneck found;
+  found.id = "explicit_sync";
+  found.type = BottleneckType::kCpuGpuSync;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("synchronize calls leave the GPU idle ", ledger.CostText(stake));
+  found.description =
+      StrCat("For ", FormatPercent(share), " of the time the device is idle because the program called ", worst[0].call,
+             InLine(worst[0].line), " and had nothing queued when it returned", ledger.WorstText(waits.by_device), ".");
+  for (const SyncPlace& one : worst)
+    if (one.idle_ns > 0) found.evidence.push_back(EvidenceOf(one, ledger));
+  found.recommendations.push_back(AdviceFor(worst[0]));
+  const auto waste = static_cast<double>(stake);
+  found.gain = EstimateGain({.fix = "sync",
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = waste * 0.25,
+                             .expected_ns = waste * 0.5,
+                             .high_ns = waste,
+                             .confidence = 0.5});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(explicit_sync) = {
+    .id = "explicit_sync",
+    .type = BottleneckType::kCpuGpuSync,
+    .title = "Synchronize calls leave the GPU without work",
+    .why =
+        "Idle gaps of the device that began while the host was in a synchronise call that no operator made "
+        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them. nsys lists "
+        "every such call; this rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
+        "calls, how often a step makes them, and the line.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device waits while Python collects garbage.
+//
+// Python's collector stops all threads of Python; with millions of live objects a full collection takes tens to
+// hundreds of milliseconds, and on several ranks it strikes at different steps, so that each makes all others wait. The
+// gain: the idle time goes when collections are made by hand and rarely (high: all; expected nine tenths: some remain),
+// at least half where other host work follows at once. These shares are assumptions.
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kKinds[] = {"garbage_collection"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
+  const double share = ledger.Share(sum.idle_ns);
+  if (share < kGarbageCollectionShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.id = "garbage_collection";
+  found.type = BottleneckType::kHostBound;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.part_of = "host_bound";
+  found.title = StrCat("Python's garbage collector idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time the device is idle while the host collects garbage: ", FormatCount(sum.calls),
+             sum.calls == 1 ? " collection" : " collections", ", the longest ", FormatDuration(sum.max_ns), ".");
+  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.recommendations.push_back(
+      {"collect garbage by hand and rarely, at the same step on all ranks", "",
+       "gc.collect(); gc.freeze(); gc.disable()  # once, before the loop\nif step % 1000 == 0: gc.collect()",
+       "minutes"});
+  const auto idle = static_cast<double>(sum.idle_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = idle * 0.5,
+                             .expected_ns = idle * 0.9,
+                             .high_ns = idle,
+                             .confidence = 0.6});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(garbage_collection) = {
+    .id = "garbage_collection",
+    .type = BottleneckType::kHostBound,
+    .title = "The GPU waits while Python collects garbage",
+    .why =
+        "Idle time of the device while Python's garbage collector runs: events named 'Python GC', which PyTorch "
+        "records "
+        "on request, and calls of gc.collect in recorded stacks. Speaks from 2 % of the time: loops without it lose "
+        "nothing, so less is the noise of a short recording.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

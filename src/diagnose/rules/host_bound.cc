@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device is idle while the program does something else than launching: Python between operators, pre-processing,
+// logging, a library.
+//
+// At stake are the `host` parts of idle gaps, but for those in gaps where launching is the main cause: these belong to
+// launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high); we
+// expect half and at least a quarter.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/row_groups.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_time"};
+
+constexpr std::string_view kKey[] = {"name", "annotation", "source_line"};
+// A few gaps of which nothing is known but that they were long: a pause of the program, or of the recording.
+constexpr int64_t kFewParts = 10;
+// Python between two launches takes this long; more is work of its own.
+constexpr int64_t kBetweenLaunchesNs = 1'000'000;
+
+bool AnythingKnown(const Table& host, const std::vector<RowGroup>& parts) {
+  int64_t count = 0;
+  for (const RowGroup& one : parts) count += SumOver(host, one, "parts");
+  return !host.IsNull(parts[0].first(), "name") || !host.IsNull(parts[0].first(), "annotation") || count >= kFewParts;
+}
+
+int64_t LongestOf(const Table& host, const RowGroup& part) {
+  int64_t longest = 0;
+  for (const size_t row : part.rows) longest = std::max(longest, host.Int(row, "longest_ns"));
+  return longest;
+}
+
+std::string NameOf(const Table& host, size_t row) {
+  const std::string annotation = TextOr(host, row, "annotation", "");
+  return TextOr(host, row, "name", annotation.empty() ? "host code without a recorded frame" : annotation);
+}
+
+// Does "visualize.py(12): write_image" say what "visualize.py:12" says?
+bool Names(std::string_view frame, std::string_view line) {
+  const size_t colon = line.rfind(':');
+  if (colon == line.npos) return false;
+  return frame.find(StrCat(line.substr(0, colon), '(', line.substr(colon + 1), ')')) != frame.npos;
+}
+
+Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& ledger) {
+  const size_t row = part.first();
+  const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
+  return {StrCat("idle during ", name, Names(name, line) ? "" : InLine(line), ": ", ledger.CostText(part.value), ", ",
+                 HowOften(host, part, "parts_per_step", "parts"), ", longest ", FormatDuration(LongestOf(host, part))),
+          static_cast<double>(part.value),
+          "ns",
+          "slice",
+          IdsOf(host, part.rows, "slice_id"),
+          line};
+}
+
+std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst) {
+  std::vector<Recommendation> all;
+  const std::string line = TextOr(host, worst.first(), "source_line", "");
+  const bool python = host.Text(worst.first(), "category") == "python";
+  if (LongestOf(host, worst) < kBetweenLaunchesNs)
+    all.push_back(
+        {StrCat("run less Python between launches: compile the model, or capture it in a CUDA graph", InLine(line)),
+         "cudagraph", "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
+  else
+    all.push_back({StrCat("do it while the device computes: in a worker process, in another thread, or after the next "
+                          "step's work is launched",
+                          InLine(line)),
+                   "host=0.5", "", "hours"});
+  if (!python)
+    all.push_back(
+        {"record Python frames to see what runs there", "", "torch.profiler.profile(..., with_stack=True)", "minutes"});
+  return all;
+}
+
+int64_t StakeOf(const Table& host, size_t row) {
+  return host.Int(row, "while_launching") == 0 ? host.Int(row, "idle_ns") : 0;
+}
+
+// The stake of each device of the ledger.
+std::vector<int64_t> ByDevice(const Table& host, const LedgerView& ledger) {
+  std::vector<int64_t> stakes;
+  for (const DeviceBreakdown& device : ledger.devices) {
+    stakes.push_back(0);
+    for (size_t row = 0; row < host.rows(); ++row)
+      if (host.Int(row, "trace") == device.trace && host.Int(row, "device") == device.device)
+        stakes.back() += StakeOf(host, row);
+  }
+  return stakes;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& host = tables.Get("host_time");
+  std::vector<RowGroup> parts = GroupRows(host, kKey, [&](size_t row) { return StakeOf(host, row); });
+  int64_t stake = 0;
+  for (const RowGroup& one : parts) stake += one.value;
+  const double share = ledger.Share(stake);
+  if (share < kHostBoundShare || !AnythingKnown(host, parts)) return std::vector<Bottleneck>{};
+  parts.resize(std::min<size_t>(parts.size(), 3));
+  Bottleneck found;
+  found.id = "host_bound";
+  found.type = BottleneckType::kHostBound;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for host code that launches nothing");
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle and the program neither launches work nor loads data nor "
+                             "waits; most of it in ",
+                             NameOf(host, parts[0].first()), ledger.WorstText(ByDevice(host, ledger)), ".");
+  for (const RowGroup& one : parts)
+    if (20 * one.value >= stake || &one == &parts[0]) found.evidence.push_back(EvidenceOf(host, one, ledger));
+  found.recommendations = Recommend(host, parts[0]);
+  const auto waste = static_cast<double>(stake);
+  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = waste * 0.25,
+                             .expected_ns = waste * 0.5,
+                             .high_ns = waste,
+                             .confidence = 0.4});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(host_bound) = {
+    .id = "host_bound",
+    .type = BottleneckType::kHostBound,
+    .title = "The GPU waits for host code that launches nothing",
+    .why =
+        "Parts of idle gaps in which no launching thread was inside an operator, a call to the device, a wait or the "
+        "data loader, but for gaps whose main cause is launching. Speaks from 10 % of the time, as launch_bound: two "
+        "thirds of what TraceLens flags for idle time of any cause; but not of fewer than 10 parts of which nothing is "
+        "known. Names the frame or annotation that was open and "
+        "its line.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host.
+//
+// As for explicit_sync, the cost is the idle time that begins during the wait, data loading aside. What a copy call
+// itself takes to move its bytes is left to pageable_copies. The gain: without the wait the host runs ahead and the
+// whole gap can go (high), as far as the host is fast enough and the value is not needed to go on; what it spends
+// launching stays. We expect half and at least a quarter.
+#include <algorithm>
+#include <span>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/sync_places.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
+
+bool IsCopy(std::string_view operator_name) {
+  return operator_name == "aten::to" || operator_name == "aten::cuda" || operator_name == "aten::cpu" ||
+         operator_name.find("copy_") != operator_name.npos || operator_name.find("_to_copy") != operator_name.npos;
+}
+
+Recommendation AdviceFor(const SyncPlace& place) {
+  const std::string line = InLine(place.line);
+  const auto is = [&](std::string_view part) { return place.op.find(part) != place.op.npos; };
+  if (is("is_nonzero") || is("equal"))
+    return {StrCat("decide without reading the tensor: keep the condition on the host, or compute both and select; ",
+                   place.op, " waits for all work queued before it", line),
+            "sync", "x = torch.where(condition, a, b)  # instead of: if condition:", "hours"};
+  if (is("item") || is("_local_scalar_dense"))
+    return {StrCat("read the value every N steps, or keep it on the device: ", place.op,
+                   " waits for all work queued before it", line),
+            "sync", "if step % 100 == 0: log(loss.item())", "minutes"};
+  if (is("nonzero") || is("index") || is("masked") || is("unique") || is("repeat_interleave"))
+    return {StrCat("avoid shapes that depend on values: ", place.op, " must know the result's size", line), "sync",
+            "torch.where(mask, x, 0)  # instead of: x[mask]", "hours"};
+  if (IsCopy(place.op) || place.kind == "implicit")
+    return {StrCat("copy without waiting: pinned memory and non_blocking=True, results to the host all at once", line),
+            "pin", "batch = batch.pin_memory().to(device, non_blocking=True)", "minutes"};
+  return {StrCat("do not wait for the device each step: ", place.Name(), line), "sync", "", "hours"};
+}
+
+// The same advice once, for the place that costs most.
+std::vector<Recommendation> Recommend(std::span<const SyncPlace> worst) {
+  std::vector<Recommendation> all;
+  for (const SyncPlace& place : worst) {
+    Recommendation one = AdviceFor(place);
+    const auto same = [&](const Recommendation& other) { return other.fix == one.fix && other.code == one.code; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& syncs = tables.Get("syncs");
+  const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kImplicit);
+  const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);
+  const double share = ledger.Share(stake);
+  if (share < kSyncOwnShare || SyncShare(syncs, ledger) < kSynchronizationShare) return std::vector<Bottleneck>{};
+  std::vector<SyncPlace> worst;
+  for (const SyncPlace& one : waits.places)
+    if (one.idle_ns > 0 && worst.size() < 3) worst.push_back(one);
+  Bottleneck found;
+  found.id = "implicit_sync";
+  found.type = BottleneckType::kCpuGpuSync;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("operators that wait for the GPU leave it idle ", ledger.CostText(stake));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle because an operator waited for it and the host had "
+                             "nothing queued; most of it after ",
+                             worst[0].Name(), InLine(worst[0].line), ledger.WorstText(waits.by_device), ".");
+  for (const SyncPlace& one : worst) found.evidence.push_back(EvidenceOf(one, ledger));
+  found.recommendations = Recommend(worst);
+  const auto waste = static_cast<double>(stake);
+  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = waste * 0.25,
+                             .expected_ns = waste * 0.5,
+                             .high_ns = waste,
+                             .confidence = 0.5});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(implicit_sync) = {
+    .id = "implicit_sync",
+    .type = BottleneckType::kCpuGpuSync,
+    .title = "Operators that wait for the GPU leave it without work",
+    .why =
+        "Idle gaps of the device that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
+        "copies to the host, `if tensor:`), without what the data loader took of them. Speaks when waits of all kinds "
+        "cost 5 % of the time and these 2 %. Names the operators, how often a step calls them, and the line.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

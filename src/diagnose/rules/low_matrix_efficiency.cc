@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix work that runs on matrix units, and far below what they can do.
+//
+// The roofline of an operator is the least time its FLOPs and bytes need on this device. Tuned libraries reach about
+// 80 % of it on large, aligned shapes; that bounds what can be gained (high). Small or odd shapes are often the
+// model's: changing sizes or the batch brings part of it, and we expect to reach 60 % for half of the time (expected)
+// and count a tenth of the time at least (low). The last two are assumptions. Calls under 10 µs are left to the rules
+// on launches.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "roofline"};
+constexpr double kTuned = 0.8;  // of the roofline, what libraries reach
+
+bool IsMatrixKind(std::string_view kind) { return kind == "gemm" || kind == "conv" || kind == "attention"; }
+
+// Rows of roofline that run on matrix units below kBadlyUsedShare of it, the longest first.
+std::vector<size_t> SlowRows(const Table& roofline) {
+  std::vector<size_t> rows;
+  for (const size_t row : LargestRows(roofline, "device_ns", roofline.rows())) {
+    if (!IsMatrixKind(roofline.Text(row, "kind")) || roofline.Text(row, "matrix_unit") != "yes") continue;
+    if (roofline.IsNull(row, "roofline_share") || roofline.Real(row, "roofline_share") >= kBadlyUsedShare) continue;
+    if (roofline.Real(row, "device_ns") < kShortKernelNs * roofline.Real(row, "calls")) continue;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Elements that fill the 16 bytes matrix units load at once (NVIDIA's and AMD's guides for GEMM).
+int64_t Alignment(std::string_view dtype) {
+  return dtype == "fp8" ? 16 : dtype == "fp32" ? 4 : dtype == "fp64" ? 2 : 8;
+}
+
+std::string UnalignedText(const Table& roofline, size_t row) {
+  const int64_t alignment = Alignment(roofline.Text(row, "dtype"));
+  std::string sizes;
+  for (const std::string_view size : {"m", "n", "k"}) {
+    // The rows of a convolution are positions in space: no one chooses them. Padding them does not matter either.
+    if (size == "m" && roofline.Text(row, "kind") != "attention") continue;
+    if (roofline.IsNull(row, size) || roofline.Int(row, size) % alignment == 0) continue;
+    sizes += StrCat(sizes.empty() ? "" : ", ", size, " = ", roofline.Int(row, size));
+  }
+  return sizes.empty() ? "" : StrCat(sizes, ": no multiple of ", alignment);
+}
+
+// Why it is slow, as far as the tables tell; "".
+std::string CauseText(const Table& roofline, size_t row) {
+  if (std::string text = UnalignedText(roofline, row); !text.empty()) return text;
+  if (!roofline.IsNull(row, "sm_share") && roofline.Real(row, "sm_share") < kWellUsedShare)
+    return StrCat("its blocks fill ", FormatPercent(roofline.Real(row, "sm_share")), " of the multiprocessors");
+  if (!roofline.IsNull(row, "tiles_per_sm") && roofline.Real(row, "tiles_per_sm") < 1)
+    return StrCat("its result has ", FormatNumber(roofline.Real(row, "tiles_per_sm"), 2),
+                  " tiles of 128×128 per multiprocessor");
+  constexpr int64_t kSmall = 64;  // no kernel's tile is much smaller
+  for (const std::string_view size : {"m", "n", "k"})
+    if (!roofline.IsNull(row, size) && roofline.Int(row, size) < kSmall)
+      return StrCat(size, " = ", roofline.Int(row, size), ": less than a tile");
+  return {};
+}
+
+std::string SizeText(const Table& roofline, size_t row) {
+  if (roofline.IsNull(row, "m") || roofline.IsNull(row, "n") || roofline.IsNull(row, "k"))
+    return StrCat(" ", Ellipsize(roofline.Text(row, "shapes"), 60));
+  const int64_t batch = roofline.Int(row, "batch");
+  return StrCat(" m ", roofline.Int(row, "m"), ", n ", roofline.Int(row, "n"), ", k ", roofline.Int(row, "k"),
+                batch > 1 ? StrCat(", ", batch, " times") : "");
+}
+
+std::vector<Evidence> EvidenceOf(const Table& roofline, const std::vector<size_t>& rows, const LedgerView& ledger) {
+  std::vector<Evidence> all;
+  constexpr size_t kNamed = 4;
+  for (size_t i = 0; i < rows.size() && i < kNamed; ++i) {
+    const size_t row = rows[i];
+    const std::string cause = CauseText(roofline, row);
+    const double tflops = roofline.Real(row, "tflops"), peak = roofline.Real(row, "peak_tflops");
+    all.push_back(
+        {StrCat(roofline.Text(row, "operator"), SizeText(roofline, row), " (", roofline.Text(row, "dtype"),
+                "): ", ledger.CostText(roofline.Int(row, "device_ns")), " at ",
+                FormatPercent(roofline.Real(row, "roofline_share")), " of the roofline, ", FormatNumber(tflops, 1),
+                " of ", FormatNumber(peak, 0), " TFLOP/s", cause.empty() ? "" : StrCat("; ", cause)),
+         roofline.Real(row, "roofline_share"), "share", "gpu_op", IdsOf(roofline, {row}, "gpu_op_id"),
+         TextOr(roofline, row, "source_line", "")});
+  }
+  return all;
+}
+
+std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<size_t>& rows) {
+  std::vector<Recommendation> all;
+  bool unaligned = false, conv = false, small = false;
+  for (const size_t row : rows) {
+    unaligned |= !UnalignedText(roofline, row).empty();
+    conv |= roofline.Text(row, "kind") == "conv";
+    constexpr double kFewTiles = 4;  // the last, unfinished round of blocks is then a fifth of the time or more
+    small |= !roofline.IsNull(row, "tiles_per_sm") && roofline.Real(row, "tiles_per_sm") < kFewTiles;
+  }
+  if (unaligned)
+    all.push_back(
+        {"pad channels, features and the vocabulary to multiples of 64 (at least 8): matrix units work on "
+         "whole tiles",
+         "", "vocab_size = (vocab_size + 63) // 64 * 64", "hours"});
+  if (conv)
+    all.push_back({"keep convolutions in channels_last, the layout matrix units read", "channels_last",
+                   "model = model.to(memory_format=torch.channels_last)", "minutes"});
+  if (small)
+    all.push_back(
+        {"give each product more rows: a larger batch, or layers that share an input as one product", "", "", "hours"});
+  all.push_back({"let the compiler search for better kernels", "compile",
+                 "model = torch.compile(model, mode=\"max-autotune\")", "minutes"});
+  return all;
+}
+
+Gain GainOf(const Table& roofline, const std::vector<size_t>& rows, const LedgerView& ledger) {
+  double time = 0, to_good = 0, to_tuned = 0;
+  for (const size_t row : rows) {
+    const double ns = roofline.Real(row, "device_ns"), share = roofline.Real(row, "roofline_share");
+    time += ns, to_good += ns * (1 - share / kWellUsedShare), to_tuned += ns * (1 - share / kTuned);
+  }
+  return EstimateGain({.fix = "",
+                       .wall_ns = ledger.total.wall_ns,
+                       .low_ns = 0.1 * time,
+                       .expected_ns = 0.5 * to_good,
+                       .high_ns = to_tuned,
+                       .confidence = 0.4});
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& roofline = tables.Get("roofline");
+  const std::vector<size_t> rows = SlowRows(roofline);
+  int64_t time_ns = 0;
+  double least_ns = 0;
+  for (const size_t row : rows)
+    time_ns += roofline.Int(row, "device_ns"),
+        least_ns += roofline.Real(row, "device_ns") * roofline.Real(row, "roofline_share");
+  const double share = ledger.Share(time_ns);
+  if (share < kLowMatrixEfficiencyTime) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.id = "low_matrix_efficiency";
+  found.type = BottleneckType::kKernelEfficiency;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("matrix units reach ", FormatPercent(least_ns / static_cast<double>(time_ns)),
+                       " of what they can for ", ledger.CostText(time_ns));
+  found.description =
+      StrCat("Products, convolutions and attention on the matrix units that reach less than ",
+             FormatPercent(kBadlyUsedShare), " of their roofline take ", FormatPercent(share), " of the time.");
+  found.evidence = EvidenceOf(roofline, rows, ledger);
+  found.recommendations = Recommend(roofline, rows);
+  found.gain = GainOf(roofline, rows, ledger);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(low_matrix_efficiency) = {
+    .id = "low_matrix_efficiency",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Matrix units are used far below their peak",
+    .why =
+        "Time of products, convolutions and attention on matrix units that reach less than 40 % of their roofline: "
+        "FLOPs and bytes from the shapes of the inputs, against the data sheet of the device (requirement A4: below "
+        "40 % is critical). Speaks from 5 % of the time. Operators whose calls take less than 10 µs are left out, and "
+        "so is all whose shapes, device or units are not known.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

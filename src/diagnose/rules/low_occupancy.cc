@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that fill the device with blocks and still have few warps on each multiprocessor, so that waits for memory
+// are not hidden. Kernels on matrix units run that way on purpose (they keep their tiles in registers), so only others
+// count; and those whose grids do not fill the device belong to `underfilled_gpu`.
+//
+// At stake is their time. Twice the warps hide at most half of the waiting; the kernel's author must change its use of
+// registers or shared memory, or the compiler generate another: a twentieth at least, a fifth probably, half at most.
+// Assumptions: the estimate of the recorder counts launches, not stalls.
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "kernels"};
+
+bool IsLow(const Table& kernels, size_t row) {
+  const std::string_view kind = kernels.Text(row, "class");
+  if (kind == "gemm" || kind == "conv" || kind == "attention" || kind == "communication") return false;
+  if (kernels.Text(row, "matrix_unit") == "yes" || kernels.Real(row, "mean_ns") < kShortKernelNs) return false;
+  if (kernels.IsNull(row, "occupancy_pct") || kernels.IsNull(row, "sm_share")) return false;
+  return kernels.Real(row, "occupancy_pct") < kLowOccupancyPct && kernels.Real(row, "sm_share") >= kWellUsedShare;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& kernels = tables.Get("kernels");
+  std::vector<size_t> rows;
+  int64_t ns = 0;
+  double weighted = 0;
+  for (const size_t row : LargestRows(kernels, "total_ns", kernels.rows())) {
+    if (!IsLow(kernels, row)) continue;
+    rows.push_back(row);
+    ns += kernels.Int(row, "total_ns");
+    weighted += kernels.Real(row, "total_ns") * kernels.Real(row, "occupancy_pct");
+  }
+  const double share = ledger.Share(ns);
+  if (share < kLowOccupancyTime) return std::vector<Bottleneck>{};
+  const double occupancy = weighted / static_cast<double>(ns) / 100;
+  Bottleneck found;
+  found.id = "low_occupancy";
+  found.type = BottleneckType::kKernelEfficiency;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("kernels with ", FormatPercent(occupancy), " occupancy take ", ledger.CostText(ns));
+  found.description = StrCat("Kernels off the matrix units that keep less than ", FormatNumber(kLowOccupancyPct, 0),
+                             " % of the possible warps running, by the recorder's estimate, take ",
+                             FormatPercent(share), " of the time; too few to hide what each waits for.");
+  constexpr size_t kNamed = 4;
+  for (size_t i = 0; i < rows.size() && i < kNamed; ++i)
+    found.evidence.push_back(
+        {StrCat(Ellipsize(kernels.Text(rows[i], "name"), 80), ": ", ledger.CostText(kernels.Int(rows[i], "total_ns")),
+                " at ", FormatNumber(kernels.Real(rows[i], "occupancy_pct"), 0), " % occupancy"),
+         kernels.Real(rows[i], "occupancy_pct"), "percent", "gpu_op", IdsOf(kernels, {rows[i]}, "gpu_op_id"), ""});
+  found.recommendations.push_back(
+      {"let the compiler generate these kernels", "compile", "model = torch.compile(model)", "minutes"});
+  found.recommendations.push_back(
+      {"in kernels of your own: fewer registers or less shared memory per block, and see with "
+       "ncu what limits them",
+       "", "ncu --section Occupancy --section LaunchStats python train.py", "hours"});
+  const auto time = static_cast<double>(ns);
+  found.gain = EstimateGain({.fix = "compile",
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = 0.05 * time,
+                             .expected_ns = 0.2 * time,
+                             .high_ns = 0.5 * time,
+                             .confidence = 0.3});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(low_occupancy) = {
+    .id = "low_occupancy",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Kernels keep too few warps running",
+    .why =
+        "Time of kernels whose estimated occupancy, weighted by time, is below 30 % (requirement A4), although their "
+        "blocks fill the device. Products, convolutions, attention and all that runs on matrix units are left out: "
+        "tuned kernels of these hold their tiles in registers and run at low occupancy on purpose. Communication and "
+        "kernels under 10 µs are left out, too. Speaks from 5 % of the time.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's memory is nearly full.
+//
+// That costs no time by itself, so there is no gain: it is what keeps a batch from growing and what ends runs. Where no
+// step was recorded the rule is silent: engines that serve models reserve nearly all memory on purpose. Severity
+// goes by nearness: 0.4 at 90 % of the memory, 0.7 when it is full, and 0.75 where the allocator had to give memory
+// back and ask again in steady steps.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"memory", "host_events", "ledger"};
+constexpr std::string_view kAsked[] = {"device_alloc"}, kFreed[] = {"device_free"};
+
+std::vector<Evidence> EvidenceOf(const Table& memory, size_t row, int64_t retries) {
+  const int64_t reserved = memory.Int(row, "peak_reserved_bytes");
+  std::vector<Evidence> all{
+      {StrCat("the allocator holds ", FormatBytes(reserved), " of ", FormatBytes(memory.Int(row, "device_bytes")),
+              ", tensors use ", FormatBytes(memory.Int(row, "peak_allocated_bytes")), " at the peak"),
+       static_cast<double>(reserved), "bytes", "memory_event", IdsOf(memory, {row}, "memory_event_id"), ""}};
+  if (!memory.IsNull(row, "unused_at_peak_bytes"))
+    all.push_back({StrCat(FormatBytes(memory.Int(row, "unused_at_peak_bytes")),
+                          " are held and not in use at that moment: cached or fragmented"),
+                   static_cast<double>(memory.Int(row, "unused_at_peak_bytes")),
+                   "bytes",
+                   "memory",
+                   {},
+                   ""});
+  if (retries > 0)
+    all.push_back({StrCat("the driver was asked for memory and given some back in steady steps, ", FormatCount(retries),
+                          " times each: the allocator ran out and retried"),
+                   static_cast<double>(retries),
+                   "",
+                   "host_events",
+                   {},
+                   ""});
+  return all;
+}
+
+std::vector<Recommendation> Recommend(const Table& memory, size_t row) {
+  constexpr double kFragmented = 0.1;  // of what is held
+  std::vector<Recommendation> all;
+  if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
+      kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
+    all.push_back({"let segments grow instead of asking for new ones: less fragmentation", "",
+                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py", "minutes"});
+  all.push_back({"keep fewer activations: recompute blocks in the backward pass", "checkpoint",
+                 "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
+  all.push_back({"where tensors are float32: halve activations with mixed precision", "amp",
+                 "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const Table& memory = tables.Get("memory");
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < memory.rows(); ++row)
+    if (!memory.IsNull(row, "allocations_per_step") && !memory.IsNull(row, "peak_share") &&
+        memory.Real(row, "peak_share") > kMemoryPressureShare)
+      rows.push_back(row);
+  if (rows.empty()) return std::vector<Bottleneck>{};
+  const size_t row = *std::max_element(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+    return memory.Real(a, "peak_share") < memory.Real(b, "peak_share");
+  });
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const int64_t retries =
+      std::min(SumHostEvents(events, ledger, kAsked).later_calls, SumHostEvents(events, ledger, kFreed).later_calls);
+  const double share = memory.Real(row, "peak_share");
+  const double nearness = std::clamp((share - kMemoryPressureShare) / (1 - kMemoryPressureShare), 0.0, 1.0);
+  const std::string device = memory.IsNull(row, "rank") ? StrCat("device ", memory.Int(row, "device"))
+                                                        : StrCat("rank ", memory.Int(row, "rank"));
+  Bottleneck found;
+  found.id = "memory_pressure";
+  found.type = BottleneckType::kMemoryAllocation;
+  found.severity = retries > 0 ? 0.75 : 0.4 + 0.3 * nearness;
+  found.title = StrCat("the GPU's memory is ", FormatPercent(share), " full");
+  found.description =
+      StrCat("At the peak the allocator of ", device, " holds ", FormatPercent(share), " of the device's memory",
+             rows.size() > 1
+                 ? StrCat(", and ", rows.size() - 1, " more devices are above ", FormatPercent(kMemoryPressureShare))
+                 : "",
+             ": no room for a larger batch, and a longer input may end the run.");
+  found.evidence = EvidenceOf(memory, row, retries);
+  found.recommendations = Recommend(memory, row);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(memory_pressure) = {.id = "memory_pressure",
+                         .type = BottleneckType::kMemoryAllocation,
+                         .title = "The GPU's memory is nearly full",
+                         .why =
+                             "Peak of the memory that the framework's allocator holds, over the memory of the device, "
+                             "both as recorded. Speaks "
+                             "above 90 %, the line of the TensorBoard profiler plugin. Claims no time: where the "
+                             "allocator had to retry, the "
+                             "rule allocation counts what that cost.",
+                         .needs = kNeeds,
+                         .check = Check};
+
+}  // namespace gapless

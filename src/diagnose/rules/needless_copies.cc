@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that compute nothing: casts, changes of layout, copies on the device, round trips over the host, tensors made
+// on the host and moved one by one.
+//
+// At stake is the time of kernels that only copy (analysis copy_places: cast, layout), of copies within the device that
+// an operator asked for, of the second half of round trips, and of small copies to the device where a step makes many.
+// The gain is an assumption: some copies are needed, and of those that are not a compiler fuses most into the kernels
+// around them. A tenth at least, a third probably, eight tenths at most. Chains of unfused_pointwise contain casts too,
+// so this is part of it where both speak.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/row_groups.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "copy_places"};
+constexpr std::string_view kKey[] = {"kind", "operator", "source_line", "types"};
+
+enum class Kind : uint8_t { kNone, kCast, kLayout, kOnDevice, kRoundTrip, kSmall };
+
+// Copies within the device count when an operator of the framework's core made them: libraries of communication move
+// their buffers with them.
+Kind KindOf(const Table& places, size_t row) {
+  const std::string_view kind = places.Text(row, "kind");
+  if (kind == "cast") return Kind::kCast;
+  if (kind == "layout") return Kind::kLayout;
+  if (kind == "d2d") {
+    const std::string_view op = places.Text(row, "operator");
+    return op.starts_with("aten::") && op != "aten::cat" ? Kind::kOnDevice : Kind::kNone;
+  }
+  if (!kind.starts_with("h2d")) return Kind::kNone;
+  if (places.Int(row, "round_trips") > 0) return Kind::kRoundTrip;
+  const bool steps = !places.IsNull(row, "calls_per_step") && places.Int(row, "calls") > 0;
+  const double small_share =
+      steps ? static_cast<double>(places.Int(row, "small_calls")) / static_cast<double>(places.Int(row, "calls")) : 0;
+  return steps && places.Real(row, "calls_per_step") * small_share >= kManySmallCopies ? Kind::kSmall : Kind::kNone;
+}
+
+std::vector<RowGroup> Collect(const Table& places) {
+  return GroupRows(places, kKey, [&](size_t row) {
+    if (KindOf(places, row) == Kind::kNone) return int64_t{0};
+    const bool engine = !places.IsNull(row, "exposed_ns");
+    return places.Int(row, engine ? "exposed_ns" : "device_ns") + places.Int(row, "idle_ns");
+  });
+}
+
+// ["float","c10::Half","Scalar"] → "c10::Half to float": a copy writes the first and reads the second.
+std::string CastText(std::string_view types) {
+  const std::vector<std::string_view> parts = Split(types, '"');
+  return parts.size() < 4 ? "change of type" : StrCat("change of type, ", parts[3], " to ", parts[1]);
+}
+
+std::string What(const Table& places, size_t row) {
+  switch (KindOf(places, row)) {
+    case Kind::kCast: return CastText(places.Text(row, "types"));
+    case Kind::kLayout: return "copy into another layout or an own memory";
+    case Kind::kOnDevice: return "copy within the device";
+    case Kind::kRoundTrip: return "copy to the device of what had just been copied to the host";
+    case Kind::kSmall: return "small copy to the device";
+    case Kind::kNone: break;
+  }
+  return "";
+}
+
+Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView& ledger) {
+  const size_t row = place.first();
+  const std::string line = TextOr(places, row, "source_line", "");
+  return {StrCat(TextOr(places, row, "operator", "copies"), InLine(line), ": ", What(places, row), ", ",
+                 HowOften(places, place, "calls_per_step", "calls"), ", ", ledger.CostText(place.value)),
+          static_cast<double>(place.value),
+          "ns",
+          "gpu_op",
+          IdsOf(places, place.rows, "gpu_op_id"),
+          line};
+}
+
+Recommendation AdviceFor(const Table& places, size_t row) {
+  const std::string line = InLine(TextOr(places, row, "source_line", ""));
+  switch (KindOf(places, row)) {
+    case Kind::kCast:
+      return {StrCat("keep tensors in the type they are used in, convert once outside of the loop, or let the compiler "
+                     "fuse the conversion",
+                     line),
+              "compile", "model = torch.compile(model)", "minutes"};
+    case Kind::kRoundTrip: return {StrCat("keep the tensor on the device", line), "", "", "hours"};
+    case Kind::kSmall:
+      return {StrCat("make tensors on the device, or copy them at once", line), "",
+              "torch.arange(n, device=device)  # instead of torch.arange(n).to(device)", "minutes"};
+    default:
+      return {
+          StrCat("avoid the copy: give the producer the layout its reader wants, drop clone() and contiguous() that "
+                 "are not needed, or let the compiler fuse it",
+                 line),
+          "compile", "model = torch.compile(model)", "hours"};
+  }
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& places = tables.Get("copy_places");
+  std::vector<RowGroup> copies = Collect(places);
+  int64_t stake = 0, casts = 0;
+  for (const RowGroup& one : copies)
+    stake += one.value, casts += KindOf(places, one.first()) == Kind::kCast ? one.value : 0;
+  const double share = ledger.Share(stake);
+  if (share < kNeedlessCopiesShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.id = "needless_copies";
+  found.type = BottleneckType::kMemoryBandwidth;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("copies that compute nothing take ", ledger.CostText(stake));
+  const std::string casts_text = casts > 0 ? StrCat("their type (", FormatPercent(ledger.Share(casts)), "), ") : "";
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time data is copied and nothing computed from it: "
+                             "tensors change ",
+                             casts_text, "their layout or their place.");
+  copies.resize(std::min<size_t>(copies.size(), 4));
+  std::vector<Kind> advised;
+  for (const RowGroup& one : copies) {
+    const Kind kind = KindOf(places, one.first());
+    if (20 * one.value < stake) continue;
+    found.evidence.push_back(EvidenceOf(places, one, ledger));
+    if (std::find(advised.begin(), advised.end(), kind) != advised.end()) continue;
+    advised.push_back(kind);
+    found.recommendations.push_back(AdviceFor(places, one.first()));
+  }
+  const auto time = static_cast<double>(stake);
+  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = time * 0.1,
+                             .expected_ns = time / 3,
+                             .high_ns = time * 0.8,
+                             .confidence = 0.3});
+  found.part_of = "unfused_pointwise";
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(needless_copies) = {
+    .id = "needless_copies",
+    .type = BottleneckType::kMemoryBandwidth,
+    .title = "The GPU copies tensors it already has",
+    .why =
+        "Kernels that only change a tensor's type or layout (aten::copy_ under to, contiguous, clone, reshape), copies "
+        "within the device by operators, large tensors copied to the host and back within a step, and small copies to "
+        "the device where one place makes at least 8 a step. What optimiser, gradient accumulation and data loading "
+        "copy "
+        "is left out. Speaks from 5 % of the time, TraceLens' line for copies.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

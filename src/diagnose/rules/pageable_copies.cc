@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between host and device through memory the system may move.
+//
+// The driver copies such memory piece by piece through a buffer of its own: the call holds up its thread until the
+// bytes are staged, and the device gets them at half the rate of the bus or less. At stake is time in which large
+// copies of this kind ran and nothing computed, and idle time of the device while the call was at work. Small ones cost
+// nothing extra (analysis copy_places). The gain: from pinned memory they run at least twice as fast (half: low), and
+// with non_blocking=True on a stream of their own under computation (all of it: high); we expect three quarters.
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/row_groups.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "copy_places"};
+constexpr std::string_view kKey[] = {"kind", "operator", "source_line"};
+
+struct Copies {
+  int64_t stake_ns = 0;
+  int64_t to_device_ns = 0;  // of it, copies to the device
+  std::vector<RowGroup> places;
+};
+
+Copies Collect(const Table& places) {
+  Copies copies;
+  copies.places = GroupRows(places, kKey, [&](size_t row) {
+    const bool pageable = places.Text(row, "kind").ends_with("_pageable");
+    return pageable ? places.Int(row, "large_exposed_ns") + places.Int(row, "idle_ns") : 0;
+  });
+  for (const RowGroup& place : copies.places) {
+    copies.stake_ns += place.value;
+    if (places.Text(place.first(), "kind").starts_with("h2d")) copies.to_device_ns += place.value;
+  }
+  return copies;
+}
+
+Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView& ledger) {
+  const size_t row = place.first();
+  const int64_t bytes = SumOver(places, place, "bytes"), ns = SumOver(places, place, "device_ns");
+  const std::string line = TextOr(places, row, "source_line", "");
+  const std::string rate =
+      ns > 0 ? StrCat(" at ", FormatNumber(static_cast<double>(bytes) / static_cast<double>(ns), 1), " GB/s") : "";
+  const bool to_device = places.Text(row, "kind").starts_with("h2d");
+  return {StrCat(TextOr(places, row, "operator", "copies"), InLine(line), ": ",
+                 FormatCount(SumOver(places, place, "calls")), " copies ", to_device ? "to the device" : "to the host",
+                 ", ", FormatBytes(bytes), rate, "; alone on the device ",
+                 ledger.CostText(SumOver(places, place, "large_exposed_ns")), ", device idle while they are staged ",
+                 ledger.CostText(SumOver(places, place, "idle_ns"))),
+          static_cast<double>(place.value),
+          "ns",
+          "gpu_op",
+          IdsOf(places, place.rows, "gpu_op_id"),
+          line};
+}
+
+std::vector<Recommendation> Recommend(const Table& places, const Copies& copies) {
+  std::vector<Recommendation> all;
+  const std::string line = InLine(TextOr(places, copies.places[0].first(), "source_line", ""));
+  if (2 * copies.to_device_ns >= copies.stake_ns)
+    all.push_back({StrCat("load batches into pinned memory and copy them without waiting", line), "pin",
+                   "DataLoader(..., pin_memory=True); batch = batch.to(device, non_blocking=True)", "minutes"});
+  else
+    all.push_back({StrCat("copy results to the host into pinned memory, all at once, and read them a step later", line),
+                   "pin", "out = torch.empty(x.shape, dtype=x.dtype, pin_memory=True); out.copy_(x, non_blocking=True)",
+                   "minutes"});
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& places = tables.Get("copy_places");
+  const Copies copies = Collect(places);
+  const double share = ledger.Share(copies.stake_ns);
+  if (share < kPageableCopiesShare) return std::vector<Bottleneck>{};
+  const bool mostly = ledger.Share(copies.to_device_ns) > kMostlyCopiesShare;
+  Bottleneck found;
+  found.id = "pageable_copies";
+  found.type = BottleneckType::kCpuGpuSync;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("copies through pageable memory take ", ledger.CostText(copies.stake_ns));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device only moves, or waits for, data from or to host memory that is "
+                             "not pinned",
+                             mostly ? "; copying to the device takes more than half of the time" : "", ".");
+  for (size_t i = 0; i < copies.places.size() && i < 3; ++i)
+    found.evidence.push_back(EvidenceOf(places, copies.places[i], ledger));
+  found.recommendations = Recommend(places, copies);
+  const auto stake = static_cast<double>(copies.stake_ns);
+  found.gain = EstimateGain({.fix = "pin",
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = stake * 0.5,
+                             .expected_ns = stake * 0.75,
+                             .high_ns = stake,
+                             .confidence = 0.7});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(pageable_copies) = {
+    .id = "pageable_copies",
+    .type = BottleneckType::kCpuGpuSync,
+    .title = "Copies from or to pageable memory hold up host and GPU",
+    .why =
+        "Copies of more than 64,000 bytes between the device and host memory that is not pinned: time in which they "
+        "run and nothing computes, and idle time of the device while their call is at work. nsys lists all of them "
+        "(cuda_memcpy_async); this rule speaks from 5 % of the time, TraceLens' line for copies. Copies to the device "
+        "that take more than half of the time are named as such.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.compile compiles again in steps that should only run.
+//
+// The first complete step of the recording is left out: it may be the first of the run. What is compiled later was
+// compiled because a guard failed: a shape, a Python value, a grad mode changed. The gain: with stable guards all of it
+// goes (high); we expect nine tenths of the idle time, at least half where shapes really change and are bucketed.
+#include <set>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kCompiling[] = {"compilation", "graph_recording"};
+
+// How many distinct compiled pieces ran: "Torch-Compiled Region: 2/0" is version 0 of piece 2. More than one piece of a
+// model means graph breaks between them, a version above 0 that a piece was compiled before.
+std::vector<Evidence> RegionEvidence(const Table& events) {
+  std::set<std::string_view> pieces;
+  std::string recompiled;
+  std::vector<int64_t> slices;
+  for (size_t row = 0; row < events.rows(); ++row) {
+    if (events.Text(row, "kind") != "compiled_region") continue;
+    const std::string_view name = events.Text(row, "name");
+    const size_t colon = name.find(": "), slash = name.rfind('/');
+    if (colon == name.npos || slash == name.npos) continue;
+    pieces.insert(name.substr(colon + 2, slash - colon - 2));
+    if (name.substr(slash + 1) != "0") recompiled += StrCat(recompiled.empty() ? "" : ", ", name.substr(colon + 2));
+    if (slices.size() < kMostRows) slices.push_back(events.Int(row, "slice_id"));
+  }
+  std::vector<Evidence> all;
+  if (pieces.empty()) return all;
+  all.push_back(
+      {StrCat(FormatCount(static_cast<int64_t>(pieces.size())),
+              pieces.size() == 1 ? " compiled piece runs" : " compiled pieces run, with graph breaks between them",
+              recompiled.empty() ? "" : "; compiled more than once: ", recompiled),
+       static_cast<double>(pieces.size()), "", "slice", std::move(slices), ""});
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const HostEventSum sum = SumHostEvents(events, ledger, kCompiling);
+  const double share = ledger.Share(sum.later_idle_ns);
+  if (share < kRecompilationShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.id = "recompilation";
+  found.type = BottleneckType::kRecompilation;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.part_of = "host_bound";
+  found.title = StrCat("compiling again idles the GPU ", ledger.CostText(sum.later_idle_ns));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle while torch.compile compiles in steps after the "
+                             "first recorded one: ",
+                             FormatCount(sum.later_calls), sum.later_calls == 1 ? " time" : " times", ", ",
+                             FormatDuration(sum.later_total_ns), " of host time", InLine(LineOf(events, sum)), ".");
+  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
+  found.recommendations.push_back(
+      {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python train.py", "minutes"});
+  found.recommendations.push_back(
+      {"compile for changing shapes, or pad batches to few sizes", "",
+       "model = torch.compile(model, dynamic=True)  # or torch._dynamo.mark_dynamic(batch, 0); "
+       "DataLoader(..., drop_last=True)",
+       "hours"});
+  const auto idle = static_cast<double>(sum.later_idle_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = idle * 0.5,
+                             .expected_ns = idle * 0.9,
+                             .high_ns = idle,
+                             .confidence = 0.6});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(recompilation) = {
+    .id = "recompilation",
+    .type = BottleneckType::kRecompilation,
+    .title = "torch.compile compiles again in the middle of training",
+    .why =
+        "Idle time of the device while TorchDynamo, Inductor or Triton compile, or a CUDA graph is recorded, in "
+        "complete "
+        "steps after the first recorded one (PyTorch's '(dynamo_timed)' annotations and compiler frames; cache "
+        "look-ups "
+        "are not compilation). Speaks from 3 % of the time. Counts compiled pieces, which tell of graph breaks.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

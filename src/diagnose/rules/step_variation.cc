@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Some steps take much longer than the others.
+//
+// The gain: if all outliers became median steps, their excess would go (high). Which of them can be cured depends on
+// the cause: we expect half, and promise nothing (low). These shares are assumptions.
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "step_variation"};
+
+struct Variation {
+  int64_t excess_ns = 0;  // in the ledger's device time
+  int64_t outliers = 0, steps = 0;
+  std::map<std::string_view, int64_t> parts;  // by name, the excess of outliers in which it differs most
+  std::vector<size_t> rows;                   // outliers, longest first
+};
+
+Variation Read(const Table& table, const LedgerView& ledger) {
+  Variation all;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const int64_t devices = ledger.DevicesOf(table.Int(row, "trace"));
+    if (table.Int(row, "steps") < kVariationSteps || devices == 0) continue;
+    if (table.IsNull(row, "step")) {
+      all.excess_ns += table.Int(row, "excess_ns") * devices;
+      all.outliers += table.Int(row, "outliers"), all.steps += table.Int(row, "steps");
+    } else if (table.Int(row, "opening") == 0) {
+      all.rows.push_back(row);
+      if (!table.IsNull(row, "part")) all.parts[table.Text(row, "part")] += table.Int(row, "part_ns") * devices;
+    }
+  }
+  std::stable_sort(all.rows.begin(), all.rows.end(),
+                   [&](size_t a, size_t b) { return table.Int(a, "dur_ns") > table.Int(b, "dur_ns"); });
+  return all;
+}
+
+struct Advice {
+  std::string_view part, what, rule, text;
+};
+constexpr Advice kAdvice[] = {
+    {"data", "waiting for data", "data_loading",
+     "some batches take much longer to load: more workers and a deeper prefetch even them out"},
+    {"launch", "waiting for launches", "launch_bound",
+     "look at what the host does in these steps: compilation, garbage collection, logging"},
+    {"host", "waiting for the host", "host_bound",
+     "look at what the host does in these steps: evaluation, logging, checkpoints, garbage collection"},
+    {"sync", "waiting in calls that block", "implicit_sync",
+     "look for synchronisation that happens only in some steps: logging of the loss, gradient clipping, evaluation"},
+    {"communication", "communication", "exposed_communication",
+     "another rank is late in these steps: compare the same steps of all ranks"},
+    {"copies", "copies", "", "look for transfers that happen only in some steps"},
+    {"compute", "computing", "",
+     "compare the inputs of these steps: longer sequences or larger batches take longer; if "
+     "they are alike, clocks or another process on the device differ"},
+    {"unknown", "idle time of unrecorded cause", "", "record these steps with stacks to see what the host does"},
+};
+
+const Advice* MainPart(const Variation& variation) {
+  const auto most = std::max_element(variation.parts.begin(), variation.parts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == variation.parts.end()) return nullptr;
+  for (const Advice& one : kAdvice)
+    if (one.part == most->first) return &one;
+  return nullptr;
+}
+
+std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation) {
+  std::vector<Evidence> all;
+  for (size_t i = 0; i < variation.rows.size() && i < 3; ++i) {
+    const size_t row = variation.rows[i];
+    const std::string who = table.IsNull(row, "rank") ? "" : StrCat(" of rank ", table.Int(row, "rank"));
+    std::string text = StrCat("step ", table.Int(row, "step"), who, " takes ", FormatDuration(table.Int(row, "dur_ns")),
+                              ", the median is ", FormatDuration(table.Int(row, "median_ns")));
+    for (const Advice& one : kAdvice)
+      if (one.part == table.Text(row, "part"))
+        text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", one.what);
+    all.push_back({std::move(text), static_cast<double>(table.Int(row, "excess_ns")), "ns", "step_variation", {}, ""});
+  }
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& table = tables.Get("step_variation");
+  const Variation variation = Read(table, ledger);
+  const double share = ledger.Share(variation.excess_ns);
+  if (share < kStepVariationShare) return std::vector<Bottleneck>{};
+  const Advice* main = MainPart(variation);
+  Bottleneck found;
+  found.id = "step_variation";
+  found.type = BottleneckType::kStepVariation;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  if (main != nullptr) found.part_of = main->rule;
+  found.title = StrCat("uneven steps cost ", ledger.CostText(variation.excess_ns));
+  found.description = StrCat(FormatCount(variation.outliers), " of ", FormatCount(variation.steps),
+                             variation.outliers == 1 ? " complete steps takes" : " complete steps take",
+                             " much longer than the median; what is beyond it is ", FormatPercent(share),
+                             " of the time", main != nullptr ? StrCat(", most of it ", main->what) : "", ".");
+  found.evidence = EvidenceOf(table, variation);
+  found.recommendations.push_back(
+      {main != nullptr ? std::string(main->text) : "record these steps with stacks to see what they do",
+       main != nullptr && main->part == "data" ? "workers" : "", "", "hours"});
+  const auto excess = static_cast<double>(variation.excess_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = 0,
+                             .expected_ns = excess * 0.5,
+                             .high_ns = excess,
+                             .confidence = 0.3});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(step_variation) = {
+    .id = "step_variation",
+    .type = BottleneckType::kStepVariation,
+    .title = "Some steps take much longer than the others",
+    .why =
+        "Complete steps longer than the median by more than three robust standard deviations (3 × 1.4826 MAD) and a "
+        "tenth, "
+        "the first of the recording aside, and what they take beyond it. Speaks from 5 complete steps and 5 % of the "
+        "time. Says which part of the ledger differs most from that of the median step.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks wait for one that is slower.
+//
+// At stake is the part of exposed communication in which ranks wait for others, the first collective of the recording
+// aside (ranks start their recorders at different moments). The rank that causes most of it is named with what it takes
+// longer over than the median rank. The gain: all of the waiting goes when the ranks become even (high); some rank is
+// always last: we expect half of what the named rank causes, and promise a tenth. These shares are assumptions.
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups"};
+
+struct Waiting {
+  int64_t ns = 0;         // of all ranks
+  int64_t caused_ns = 0;  // of all collectives, before computation hides some of it
+  size_t slow = 0;        // row of the rank that causes most
+  size_t heavy = 0;       // row of the rank with most own work
+  double imbalance = 1;   // its own work over the least
+};
+
+Waiting Read(const Table& ranks) {
+  Waiting waiting;
+  for (size_t row = 0; row < ranks.rows(); ++row) {
+    waiting.ns += ranks.Int(row, "waiting_ns"), waiting.caused_ns += ranks.Int(row, "caused_wait_ns");
+    if (ranks.Int(row, "caused_wait_ns") > ranks.Int(waiting.slow, "caused_wait_ns")) waiting.slow = row;
+    if (!ranks.IsNull(row, "imbalance") && ranks.Real(row, "imbalance") > waiting.imbalance)
+      waiting.heavy = row, waiting.imbalance = ranks.Real(row, "imbalance");
+  }
+  return waiting;
+}
+
+std::string NameOf(const Table& ranks, size_t row) {
+  return ranks.IsNull(row, "rank") ? StrCat("device ", ranks.Int(row, "device"))
+                                   : StrCat("rank ", ranks.Int(row, "rank"));
+}
+
+struct Reason {
+  std::string_view part, what, advice;
+};
+constexpr Reason kReasons[] = {
+    {"more_kernel_work", "more kernel work",
+     "give all ranks the same work: equal batches, sequences of like length, even shards"},
+    {"slower_kernels", "the same kernels, run more slowly",
+     "check this device's clocks, temperature and other processes: nvidia-smi -q -d PERFORMANCE,CLOCK"},
+    {"copies", "copies", "check this rank's transfers and its place on the PCIe and NUMA topology: nvidia-smi topo -m"},
+    {"data", "waiting for its data loader", "check this rank's loader, its shard of the data set and its cores"},
+    {"launch", "waiting for launches", "check this rank's host: cores pinned per rank, nothing else running on them"},
+    {"sync", "waiting in calls that block", "remove what only this rank waits for: logging, .item(), evaluation"},
+    {"host", "waiting for its host",
+     "remove what only this rank does on the host: logging, checkpoints, progress bars"},
+    {"unknown", "idle time of unrecorded cause", "record this rank with stacks to see what its host does"},
+};
+
+const Reason* ReasonOf(const Table& ranks, size_t row) {
+  for (const Reason& one : kReasons)
+    if (one.part == ranks.Text(row, "behind")) return &one;
+  return nullptr;
+}
+
+// Is one rank to blame, or do they take turns?
+bool OneCauses(const Table& ranks, const Waiting& waiting) {
+  return static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
+         kOneStragglerShare * static_cast<double>(waiting.caused_ns);
+}
+
+// Where in the program the rank loses that time, as far as recorded: the kernel, or what its host has open in idle
+// gaps.
+struct Where {
+  std::string what;  // kernel or operator; "" unknown
+  std::string line;
+};
+
+std::string Largest(const std::map<std::string_view, int64_t>& sums) {
+  const auto most =
+      std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == sums.end() ? std::string() : std::string(most->first);
+}
+
+Where WhereIsIt(const Table& ranks, size_t row, const Table& idle) {
+  if (!ranks.IsNull(row, "behind_kernel")) return {std::string(ranks.Text(row, "behind_kernel")), ""};
+  const int time = idle.Find(StrCat(ranks.Text(row, "behind"), "_ns")), trace = idle.Find("trace");
+  if (time < 0) return {};
+  std::map<std::string_view, int64_t> operators, lines;
+  for (size_t gap = 0; gap < idle.rows(); ++gap) {
+    const int64_t ns = idle.Int(gap, time);
+    if (ns <= 0 || idle.Int(gap, trace) != ranks.Int(row, "trace")) continue;
+    if (!idle.IsNull(gap, "operator")) operators[idle.Text(gap, "operator")] += ns;
+    if (!idle.IsNull(gap, "source_line")) lines[idle.Text(gap, "source_line")] += ns;
+  }
+  return {Largest(operators), Largest(lines)};
+}
+
+std::vector<Evidence> EvidenceOf(const Table& ranks, const Waiting& waiting, const Where& where) {
+  const size_t slow = waiting.slow;
+  const int64_t caused = ranks.Int(slow, "caused_wait_ns");
+  std::vector<Evidence> all{
+      {StrCat(NameOf(ranks, slow), " comes last to ", FormatCount(ranks.Int(slow, "times_last")), " of ",
+              FormatCount(ranks.Int(slow, "compared")), " collectives; the others wait ", FormatDuration(caused),
+              " for it, summed over them: ",
+              FormatPercent(static_cast<double>(caused) / static_cast<double>(std::max<int64_t>(1, waiting.caused_ns))),
+              " of all waiting"),
+       static_cast<double>(caused),
+       "ns",
+       "ranks",
+       {},
+       ""}};
+  if (const Reason* reason = ReasonOf(ranks, slow))
+    all.push_back(
+        {StrCat(NameOf(ranks, slow), " takes ", FormatDuration(ranks.Int(slow, "behind_ns")),
+                ranks.Int(slow, "steps") > 0 ? " a step" : "", " longer than the median rank: ", reason->what,
+                where.what.empty() ? "" : StrCat(", most in ", Ellipsize(where.what, 80)), InLine(where.line)),
+         static_cast<double>(ranks.Int(slow, "behind_ns")),
+         "ns",
+         "ranks",
+         {},
+         where.line});
+  if (waiting.imbalance > kImbalance)
+    all.push_back({StrCat("own work of ", NameOf(ranks, waiting.heavy), ": ",
+                          FormatDuration(ranks.Int(waiting.heavy, "own_per_step_ns")), ", ",
+                          FormatNumber(waiting.imbalance, 2), " times that of the rank with least"),
+                   waiting.imbalance,
+                   "",
+                   "ranks",
+                   {},
+                   ""});
+  return all;
+}
+
+// The longest waits, to be looked at.
+Evidence LongestWaits(const Table& groups) {
+  const std::vector<size_t> rows = LargestRows(groups, "wait_ns");
+  Evidence evidence;
+  if (rows.empty()) return evidence;
+  const size_t most = rows[0];
+  evidence.text = StrCat("most waiting: ", NameOf(groups, most), ", ", FormatDuration(groups.Int(most, "wait_ns")),
+                         " in ", groups.Text(most, "kind"));
+  evidence.value = static_cast<double>(groups.Int(most, "wait_ns"));
+  evidence.unit = "ns";
+  evidence.table = "gpu_op";
+  evidence.rows = IdsOf(groups, rows, "gpu_op_id");
+  return evidence;
+}
+
+Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& where) {
+  if (!OneCauses(ranks, waiting))
+    return {"no single rank is to blame: even out what differs from step to step, such as batch contents and host work",
+            "straggler", "", "hours"};
+  const Reason* reason = ReasonOf(ranks, waiting.slow);
+  const std::string_view advice = reason != nullptr ? reason->advice : "record it with stacks to see what delays it";
+  return {StrCat(NameOf(ranks, waiting.slow), ": ", advice, InLine(where.line)), "straggler", "", "hours"};
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& ranks = tables.Get("ranks");
+  if (ranks.rows() < 2) return std::vector<Bottleneck>{};
+  const Waiting waiting = Read(ranks);
+  const double share = ledger.Share(waiting.ns);
+  const bool uneven = waiting.imbalance > kImbalance;
+  if (waiting.caused_ns == 0 || share < (uneven ? kStragglerShareWhenUneven : kStragglerShare))
+    return std::vector<Bottleneck>{};
+  const bool one = OneCauses(ranks, waiting);
+  Bottleneck found;
+  found.id = "straggler";
+  found.type = BottleneckType::kMultiGpuComm;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.part_of = "exposed_communication";
+  found.title = StrCat("ranks wait ", ledger.CostText(waiting.ns),
+                       one ? StrCat(", most of it for ", NameOf(ranks, waiting.slow)) : " for each other");
+  found.description = StrCat(
+      "For ", FormatPercent(share),
+      " of the time ranks are inside collectives that others have not reached yet and compute nothing",
+      one ? StrCat("; ", NameOf(ranks, waiting.slow), " causes most of it") : "; they take turns in coming last", ".");
+  const Where where = WhereIsIt(ranks, waiting.slow, tables.Get("idle"));
+  found.evidence = EvidenceOf(ranks, waiting, where);
+  found.evidence.push_back(LongestWaits(tables.Get("collective_groups")));
+  found.recommendations.push_back(Advise(ranks, waiting, where));
+  const auto ns = static_cast<double>(waiting.ns);
+  const double part =
+      static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) / static_cast<double>(waiting.caused_ns);
+  found.gain = EstimateGain({.fix = "straggler",
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = ns * 0.1,
+                             .expected_ns = ns * std::max(0.1, 0.5 * part),
+                             .high_ns = ns,
+                             .confidence = 0.4});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(straggler) = {
+    .id = "straggler",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "Ranks wait for a slower one",
+    .why =
+        "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the rest for "
+        "waiting, "
+        "and the rank that waits least came last. Speaks when exposed waiting takes 5 % of the time, or 2 % where the "
+        "ranks' own work (computing and copying) differs by more than a tenth (requirement B4). The first collective "
+        "that all recorded is left out: recorders do not start at once.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that only infers normalises after each convolution with numbers that do not change: they can be folded into
+// the convolution's weights, and the normalisation is gone.
+//
+// At stake is the time of batch normalisations that directly follow a convolution, in recordings without a backward
+// pass. The gain: all of it (high); where the graph forbids folding one it stays: we expect nine tenths and at least
+// half.
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "fusion", "operators"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& fusion = tables.Get("fusion");
+  int64_t stake = 0, calls = 0;
+  size_t most = fusion.rows();
+  for (size_t row = 0; row < fusion.rows(); ++row) {
+    if (fusion.Text(row, "kind") != "conv_norm") continue;
+    stake += fusion.Int(row, "first_ns"), calls += fusion.Int(row, "calls");
+    if (most == fusion.rows() || fusion.Int(row, "first_ns") > fusion.Int(most, "first_ns")) most = row;
+  }
+  const double share = ledger.Share(stake);
+  if (share < kUnfusedShare || Trains(tables)) return std::vector<Bottleneck>{};
+  const std::string line = TextOr(fusion, most, "source_line", "");
+  Bottleneck found;
+  found.id = "unfused_conv_bn";
+  found.type = BottleneckType::kMemoryBandwidth;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.title = StrCat("batch normalisations after convolutions take ", ledger.CostText(stake));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time batch normalisations run right after a convolution, and no backward pass "
+                             "was recorded: for inference they can be folded into the convolutions.");
+  found.evidence.push_back(
+      {StrCat(FormatCount(calls), " normalisations after a convolution, ", ledger.CostText(stake), InLine(line)),
+       static_cast<double>(stake), "ns", "slice", IdsOf(fusion, {most}, "slice_id"), line});
+  found.recommendations.push_back({"fold each batch normalisation into the convolution before it", "",
+                                   "conv = torch.nn.utils.fusion.fuse_conv_bn_eval(conv.eval(), bn.eval())", "hours"});
+  found.recommendations.push_back({"or let the compiler do it: freeze the weights and compile", "compile",
+                                   "torch._inductor.config.freezing = True; model = torch.compile(model.eval())",
+                                   "minutes"});
+  const auto time = static_cast<double>(stake);
+  found.gain = EstimateGain({.fix = "compile",
+                             .wall_ns = ledger.total.wall_ns,
+                             .low_ns = time * 0.5,
+                             .expected_ns = time * 0.9,
+                             .high_ns = time,
+                             .confidence = 0.6});
+  found.part_of = "memory_bound";
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(unfused_conv_bn) = {
+    .id = "unfused_conv_bn",
+    .type = BottleneckType::kMemoryBandwidth,
+    .title = "Batch normalisations could be part of the convolutions",
+    .why =
+        "Batch normalisations whose kernel follows a convolution's on the same stream, in recordings without any "
+        "operator of a backward pass: inference. Speaks from 3 % of the time, as for other fusions. In training "
+        "unfused_pointwise counts them.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of run the tables show, where advice depends on it.
+#pragma once
+
+#include "analyses/analysis.h"
+
+namespace gapless {
+
+// Is there an operator of a backward pass? Reads table operators.
+bool Trains(Tables& tables);
+
+// Did kernels run that PyTorch's compiler wrote? Reads table kernels.
+bool SeesCompiler(Tables& tables);
+
+}  // namespace gapless
