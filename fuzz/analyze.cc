@@ -8,6 +8,7 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 #include "query/database.h"
+#include "report/explain.h"
 #include "report/renderer.h"
 
 namespace {
@@ -23,6 +24,14 @@ void CheckLedger(const gapless::Table& ledger) {
     Check(ns("idle_data_ns") + ns("idle_launch_ns") + ns("idle_sync_ns") + ns("idle_host_ns") + ns("idle_unknown_ns") ==
           ns("idle_ns"));
   }
+}
+
+void CheckBottleneck(const gapless::Bottleneck& found) {
+  Check(found.severity >= 0 && found.severity <= 1);
+  Check(!found.share_of_step || (*found.share_of_step >= 0 && *found.share_of_step <= 1));
+  Check(!found.title.empty() && !found.evidence.empty() && !found.recommendations.empty());
+  if (!found.gain) return;
+  Check(1 <= found.gain->low && found.gain->low <= found.gain->expected && found.gain->expected <= found.gain->high);
 }
 
 class Drain : public gapless::RowSink {
@@ -50,11 +59,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CheckLedger(tables.Get("ledger"));
   const gapless::Diagnosis diagnosis = gapless::Diagnose(tables);
   Check(diagnosis.failures.empty());
+  for (const gapless::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
   const gapless::RunSummary summary = gapless::Summarise(tables, diagnosis);
   const gapless::Report report{run, tables, diagnosis, summary, {}};
   for (const gapless::Renderer* renderer : gapless::AllRenderers())
     for (const int width : {40, 80, 160})
       Check(!renderer->render(report, {.width = width, .verbose = width > 40}).empty());
+  for (const gapless::Rule* rule : gapless::AllRules())
+    Check(!gapless::ExplainText(report, *rule, {}).empty() && !gapless::ExplainJson(report, *rule).empty());
   auto database = gapless::Database::Open(run, tables);
   Check(database.has_value());
   for (const gapless::SqlTableInfo& table : gapless::DescribeSqlTables()) {

@@ -55,7 +55,7 @@ struct Bottleneck {
   double severity = 0;  // 0–1, SeverityOfShare
   std::string title{};  // a line of the terminal report: what it is, with the cost
   std::string description{};
-  std::optional<double> share_of_step{};
+  std::optional<double> share_of_step{};  // 0–1
   std::vector<Evidence> evidence{};
   std::vector<Recommendation> recommendations{};
   std::optional<Gain> gain{};

@@ -31,7 +31,11 @@ Diagnosis Diagnose(Tables& tables) {
       diagnosis.failures.push_back({rule->id, found.error()});
       continue;
     }
-    for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
+    for (Bottleneck& one : *found) {
+      // Sums of kernels that run at once can pass the time there is.
+      if (one.share_of_step) one.share_of_step = std::min(*one.share_of_step, 1.0);
+      diagnosis.bottlenecks.push_back(std::move(one));
+    }
   }
   const auto expected = [](const Bottleneck& one) { return one.gain ? one.gain->expected : 1.0; };
   std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),

@@ -89,6 +89,7 @@ void AppendOne(std::string& out, size_t number, const Bottleneck& found, const R
     const auto saved = AmountTexts(SavingPerMonth(*report.cost, *found.gain).expected);
     if (!saved.empty()) facts.push_back(StrCat("saves ", Join(saved, ", "), " a month"));
   }
+  if (!found.part_of.empty()) facts.push_back(StrCat("its time is part of ", Code(found.part_of)));
   out += StrCat(Join(facts, " · "), " · rule ", Code(found.id), "\n\n", Escaped(found.description), "\n\n");
   for (const Evidence& evidence : found.evidence) {
     out += StrCat("- ", Escaped(evidence.text));

@@ -27,11 +27,19 @@ void AppendIndented(std::string& out, std::string_view text, const Paint& paint,
   }
 }
 
+// "part of 2", when the bottleneck whose time it is part of is listed; else "".
+std::string PartOf(const Bottleneck& bottleneck, const std::vector<Bottleneck>& all) {
+  for (size_t i = 0; i < all.size() && !bottleneck.part_of.empty(); ++i)
+    if (all[i].id == bottleneck.part_of) return StrCat("part of ", i + 1);
+  return {};
+}
+
 // "DATA_LOADING · critical · 20.1 % of the step · train.py:41"
 std::string Label(const Bottleneck& bottleneck, const Report& report) {
   std::vector<std::string> items = {std::string(ToString(bottleneck.type)),
                                     std::string(SeverityWord(bottleneck.severity))};
   if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
+  if (const std::string part = PartOf(bottleneck, report.diagnosis.bottlenecks); !part.empty()) items.push_back(part);
   for (const Evidence& evidence : bottleneck.evidence) {
     if (evidence.source.empty()) continue;
     items.push_back(evidence.source);
