@@ -48,7 +48,7 @@ TEST(DevicePeaks, AbsentIsNotANumber) {
 }
 
 // a ≥ b, where both are known.
-bool AtLeast(double a, double b) { return std::isnan(a) || std::isnan(b) || a >= b; }
+bool NoLess(double a, double b) { return std::isnan(a) || std::isnan(b) || a >= b; }
 
 TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
   std::set<std::string_view> names;
@@ -59,14 +59,14 @@ TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
     EXPECT_TRUE(device.vendor == "nvidia" || device.vendor == "amd") << device.name;
     EXPECT_GT(device.fp32, 0) << device.name;
     EXPECT_GT(device.memory_gbps, 0) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp16, device.tf32)) << device.name;
-    EXPECT_TRUE(AtLeast(device.tf32, device.fp32)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp16, device.fp32)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp16, device.bf16)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp32_matrix, device.fp32)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp64_matrix, device.fp64)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp8, device.fp16)) << device.name;
-    EXPECT_TRUE(AtLeast(device.fp4, device.fp8)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp16, device.tf32)) << device.name;
+    EXPECT_TRUE(NoLess(device.tf32, device.fp32)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp16, device.fp32)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp16, device.bf16)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp32_matrix, device.fp32)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp64_matrix, device.fp64)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp8, device.fp16)) << device.name;
+    EXPECT_TRUE(NoLess(device.fp4, device.fp8)) << device.name;
     for (const std::string_view name : device.names) {
       EXPECT_TRUE(names.insert(name).second) << name << " stands twice";
       EXPECT_EQ(FindDevicePeaks(name), &device) << name << " finds another row";

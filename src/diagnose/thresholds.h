@@ -67,10 +67,10 @@ inline constexpr double kPythonLoopShare = 0.05;
 inline constexpr double kTinyKernelCountShare = 0.50;
 inline constexpr double kTinyKernelTimeShare = 0.05;
 
-// Waiting for other ranks from which a straggler is named (requirement B4); where the ranks' own work differs by
-// kImbalance, less waiting is enough: it has a cause that can be shown.
+// Waiting for other ranks from which a straggler is named (requirement B4). Less is enough with a cause that can be
+// shown: the ranks' own work differs by kImbalance, or one rank causes most of it and is behind in something.
 inline constexpr double kStragglerShare = 0.05;
-inline constexpr double kStragglerShareWhenUneven = 0.02;
+inline constexpr double kStragglerShareWithCause = 0.02;
 // Of the waiting, what one rank must cause to be called the straggler: twice as much as all others would be two thirds,
 // half is more than any other can cause.
 inline constexpr double kOneStragglerShare = 0.5;

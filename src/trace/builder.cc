@@ -9,8 +9,8 @@ namespace gapless {
 
 void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
-    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), concrete_inputs.Grow(), category.Grow(), api.Grow(),
-        thread.Grow();
+    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), concrete_inputs.Grow(), category.Grow(),
+        api.Grow(), thread.Grow();
     ts_ns.Grow(), dur_ns.Grow(), external_id.Grow(), correlation.Grow(), sequence.Grow();
   }
   const size_t at = rows++;

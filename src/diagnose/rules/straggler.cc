@@ -166,10 +166,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (ranks.rows() < 2) return std::vector<Bottleneck>{};
   const Waiting waiting = Read(ranks);
   const double share = ledger.Share(waiting.ns);
-  const bool uneven = waiting.imbalance > kImbalance;
-  if (waiting.caused_ns == 0 || share < (uneven ? kStragglerShareWhenUneven : kStragglerShare))
-    return std::vector<Bottleneck>{};
   const bool one = OneCauses(ranks, waiting);
+  const bool cause = waiting.imbalance > kImbalance || (one && ReasonOf(ranks, waiting.slow) != nullptr);
+  if (waiting.caused_ns == 0 || share < (cause ? kStragglerShareWithCause : kStragglerShare))
+    return std::vector<Bottleneck>{};
   Bottleneck found;
   found.id = "straggler";
   found.type = BottleneckType::kMultiGpuComm;
@@ -208,7 +208,9 @@ RULE(straggler) = {
         "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the rest for "
         "waiting, "
         "and the rank that waits least came last. Speaks when exposed waiting takes 5 % of the time, or 2 % where the "
-        "ranks' own work (computing and copying) differs by more than a tenth (requirement B4). The first collective "
+        "ranks' own work (computing and copying) "
+        "differs by more than a tenth (requirement B4), or one rank causes most of it and is behind in something. The "
+        "first collective "
         "that all recorded is left out: recorders do not start at once.",
     .needs = kNeeds,
     .check = Check};

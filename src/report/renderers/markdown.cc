@@ -106,14 +106,14 @@ void AppendOne(std::string& out, size_t number, const Bottleneck& found, const R
   }
 }
 
-// The bottlenecks with a severity in (above, upto], numbered as they are ranked.
-void AppendGroup(std::string& out, std::string_view title, const Report& report, double above, double upto) {
+// The bottlenecks with a severity in (above, up_to], numbered as they are ranked.
+void AppendGroup(std::string& out, std::string_view title, const Report& report, double above, double up_to) {
   bool any = false;
   const auto& all = report.diagnosis.bottlenecks;
   for (size_t i = 0; i < all.size(); ++i) {
     const bool critical = all[i].severity > kCriticalSeverity, warning = all[i].severity >= kWarningSeverity;
     const double level = critical ? 1 : warning ? kCriticalSeverity : 0;
-    if (level <= above || level > upto) continue;
+    if (level <= above || level > up_to) continue;
     if (!any) out += StrCat("\n## ", title, "\n");
     any = true;
     AppendOne(out, i + 1, all[i], report);

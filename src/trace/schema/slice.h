@@ -17,16 +17,16 @@ struct SliceTable {
   Column<ThreadId> thread;  // row of ThreadTable
   Column<int64_t> ts_ns;    // from the start of the trace
   Column<int64_t> dur_ns;
-  Column<int64_t> self_ns;        // dur_ns without what its children cover
-  Column<uint16_t> depth;         // 0: outermost
-  Column<SliceId> parent;         // kNoRow: outermost
-  Column<StepId> step;            // row of StepTable; kNoRow: outside all steps
-  Column<int64_t> external_id;    // kAbsent: none
-  Column<int64_t> correlation;    // kAbsent: none
-  Column<int64_t> sequence;       // autograd sequence number; kAbsent: none
-  Column<StringId> input_shapes;  // as recorded, JSON text
-  Column<StringId> input_types;   // as recorded, JSON text
-  Column<StringId> source_line;   // "file:line" of the innermost frame that is the user's
+  Column<int64_t> self_ns;           // dur_ns without what its children cover
+  Column<uint16_t> depth;            // 0: outermost
+  Column<SliceId> parent;            // kNoRow: outermost
+  Column<StepId> step;               // row of StepTable; kNoRow: outside all steps
+  Column<int64_t> external_id;       // kAbsent: none
+  Column<int64_t> correlation;       // kAbsent: none
+  Column<int64_t> sequence;          // autograd sequence number; kAbsent: none
+  Column<StringId> input_shapes;     // as recorded, JSON text
+  Column<StringId> input_types;      // as recorded, JSON text
+  Column<StringId> source_line;      // "file:line" of the innermost frame that is the user's
   Column<StringId> concrete_inputs;  // values of the inputs that are no tensors, as recorded, JSON text
 
   size_t size() const { return name.size(); }
