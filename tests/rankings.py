@@ -35,7 +35,8 @@ def ranking(report: dict[str, Any]) -> str:
     steps = f"{run['steps']} steps of {run['step_ns']['median'] / 1e6:.2f} ms" if "steps" in run else "no steps"
     busy = f", busy {run['gpu_busy_share'] * 100:.1f} %" if "gpu_busy_share" in run else ""
     limit = f" ({run['limit']})" if "limit" in run else ""
-    mfu = f", MFU {run['mfu'] * 100:.1f} %" if "mfu" in run else ""
+    bound = "" if run.get("mfu_coverage", 0) > 0.995 else "≥ "
+    mfu = f", MFU {bound}{run['mfu'] * 100:.1f} %" if run.get("mfu_coverage", 0) >= 0.5 else ""
     lines = [f"{run.get('class', 'no GPU work')}{limit}: {steps}{busy}{mfu}"]
     for place, found in enumerate(report["bottlenecks"], 1):
         share = f" {found['share_of_step'] * 100:5.1f} %" if "share_of_step" in found else ""

@@ -97,22 +97,43 @@ void ClassifyComputing(const LedgerView& ledger, const Waste& most, std::optiona
              "; the largest waste, ", FormatPercent(ledger.Share(most.ns)), ", is ", most.what);
 }
 
+// Waiting in the first collectives that ranks recorded, while others still start their recorders: not the job's.
+int64_t OpeningWaits(const Table& ranks) {
+  int64_t ns = 0;
+  for (size_t row = 0; row < ranks.rows(); ++row) ns += ranks.Int(row, "opening_waiting_ns");
+  return ns;
+}
+
+// Is what pays most to fix a matter of kernels?
+bool KernelsComeFirst(const Diagnosis& diagnosis) {
+  if (diagnosis.bottlenecks.empty()) return false;
+  const BottleneckType first = diagnosis.bottlenecks[0].type;
+  return first == BottleneckType::kKernelEfficiency || first == BottleneckType::kMemoryBandwidth;
+}
+
+// Does the device compute so much that no waste is worth naming the run after?
+bool Computes(double compute, double waste, bool kernels_first) {
+  if (waste < kClassShare) return compute >= 0.5;
+  return kernels_first && compute >= kMostlyComputing && waste < compute * kSmallBesideComputing;
+}
+
 // The largest kind of waste names the class when it is large, or when computing is not the larger half.
-void Classify(const LedgerView& ledger, const Table& kernels, RunSummary& summary) {
+void Classify(const LedgerView& ledger, const Table& kernels, int64_t opening_waits_ns, bool kernels_first,
+              RunSummary& summary) {
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
-  const Waste wastes[] = {
-      {"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
-      {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
-      {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
-      {"communication bound", "communication", "in communication that no computation hides", total.exposed_comm_ns},
-      {"copy bound", "I/O", "in copies that nothing hides", total.exposed_copy_ns},
-      {"host bound", "CPU", "idle while the host runs other code", total.idle_host_ns},
-      {"unknown", "", "idle, and the recording does not show why", total.idle_unknown_ns}};
+  const Waste wastes[] = {{"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
+                          {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
+                          {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
+                          {"communication bound", "communication", "in communication that no computation hides",
+                           total.exposed_comm_ns - opening_waits_ns},
+                          {"copy bound", "I/O", "in copies that nothing hides", total.exposed_copy_ns},
+                          {"host bound", "CPU", "idle while the host runs other code", total.idle_host_ns},
+                          {"unknown", "", "idle, and the recording does not show why", total.idle_unknown_ns}};
   const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
                                         [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
-  if (waste < kClassShare && compute >= 0.5) return ClassifyComputing(ledger, most, MovingShare(kernels), summary);
+  if (Computes(compute, waste, kernels_first)) return ClassifyComputing(ledger, most, MovingShare(kernels), summary);
   summary.run_class = most.run_class;
   summary.limit = most.limit;
   summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
@@ -138,7 +159,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
-  Classify(ledger, tables.Get("kernels"), summary);
+  Classify(ledger, tables.Get("kernels"), OpeningWaits(tables.Get("ranks")), KernelsComeFirst(diagnosis), summary);
   const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
     summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);

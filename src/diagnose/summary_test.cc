@@ -118,6 +118,28 @@ TEST(Summary, TheLargestWasteGivesTheClass) {
             "the GPU spends 30.0 % of the time idle while the host loads data; it computes for 67.0 %");
 }
 
+TEST(Summary, ARunThatComputesMostlyIsBoundByThatWhenKernelsPayMost) {
+  const auto resnet = [](MatrixUnit unit) {
+    HandMade trace;
+    trace.Device({.vendor = Vendor::kNvidia, .name = "Tesla V100-SXM2-32GB", .compute_major = 7, .compute_minor = 0});
+    trace.Step(0, 0, 1'000'000).Loader(0, 200'000);
+    trace.Kernel("gemm", {201'000, 202'000, 210'000, 1'000'000}, {.op_class = GpuOpClass::kGemm, .matrix_unit = unit});
+    return SummaryOf(trace);
+  };
+  EXPECT_EQ(resnet(MatrixUnit::kNo).run_class, "compute bound") << "matrix units pay more than the loader";
+  EXPECT_EQ(resnet(MatrixUnit::kYes).run_class, "input bound");
+  EXPECT_EQ(resnet(MatrixUnit::kYes).limit, "I/O");
+}
+
+TEST(Summary, ComputingIsTheMemorysMatterWhenMostKernelsMoveData) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Kernel("gemm", {0, 10, 20, 400}, {.op_class = GpuOpClass::kGemm});
+  trace.Kernel("relu", {1, 11, 400, 1000}, {.op_class = GpuOpClass::kPointwise});
+  const RunSummary summary = SummaryOf(trace);
+  EXPECT_EQ(summary.run_class, "memory bound");
+  EXPECT_EQ(summary.limit, "GPU memory");
+}
+
 TEST(Summary, SharesOfMatrixUnitsAndPageableCopies) {
   HandMade trace;
   trace.Kernel("gemm", {0, 10, 20, 100}, {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes});

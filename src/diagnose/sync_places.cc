@@ -30,7 +30,7 @@ SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits
     place.kind = kind, place.call = call, place.op = op, place.line = line;
     place.calls += syncs.Int(row, "calls");
     place.wait_ns += syncs.Int(row, "wait_ns");
-    place.idle_ns += syncs.Int(row, "idle_after_ns") * ledger.DevicesOf(syncs.Int(row, "trace"));
+    place.idle_ns += syncs.Int(row, "avoidable_ns") * ledger.DevicesOf(syncs.Int(row, "trace"));
     if (!syncs.IsNull(row, "calls_per_step"))
       place.calls_per_step = std::max(place.calls_per_step, syncs.Real(row, "calls_per_step"));
     if (place.ids.size() < kMostRows) place.ids.push_back(syncs.Int(row, "sync_id"));
@@ -43,8 +43,7 @@ SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits
   for (const DeviceBreakdown& device : ledger.devices) {
     int64_t idle = 0;
     for (size_t row = 0; row < syncs.rows(); ++row)
-      if (syncs.Int(row, "trace") == device.trace && Belongs(syncs, row, which))
-        idle += syncs.Int(row, "idle_after_ns");
+      if (syncs.Int(row, "trace") == device.trace && Belongs(syncs, row, which)) idle += syncs.Int(row, "avoidable_ns");
     all.by_device.push_back(idle);
     all.idle_ns += idle;
   }
@@ -62,7 +61,7 @@ Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger) {
   const std::string often = place.calls_per_step > 0 ? StrCat(FormatNumber(place.calls_per_step, 1), " times a step")
                                                      : StrCat(place.calls, " times");
   return {StrCat(place.Name(), InLine(place.line), ": ", often, ", ", FormatDuration(place.wait_ns / place.calls),
-                 " each; idle after it ", ledger.CostText(place.idle_ns)),
+                 " each; not waiting would save up to ", ledger.CostText(place.idle_ns)),
           static_cast<double>(place.idle_ns),
           "ns",
           "sync",

@@ -20,7 +20,7 @@ namespace gapless {
 // The waits of one call at one place, over all ranks.
 struct SyncPlace {
   std::string kind, call, op, line;
-  int64_t calls = 0, wait_ns = 0, idle_ns = 0;  // idle_ns: over all devices, as the ledger's totals are
+  int64_t calls = 0, wait_ns = 0, idle_ns = 0;  // idle_ns: `avoidable_ns` over all devices
   double calls_per_step = 0;                    // of the rank with the most; 0: no steps
   std::vector<int64_t> ids;                     // rows of `sync`: the longest on each rank
 
@@ -38,11 +38,11 @@ enum class Waits : uint8_t { kExplicit, kImplicit };
 
 SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits which);
 
-// The share of the time that idle gaps after waits of either kind take, at most idle time that is not data loading.
+// The share of the time that not waiting, of either kind, would save at most.
 double SyncShare(const Table& syncs, const LedgerView& ledger);
 
-// "aten::item (cudaStreamSynchronize) in train.py:77: 1.0 times a step, 310 µs each; idle after it 0.2 ms of every
-// step"
+// "aten::item (cudaStreamSynchronize) in train.py:77: 1.0 times a step, 310 µs each; not waiting would save up to 0.2
+// ms of every step"
 Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger);
 
 }  // namespace gapless

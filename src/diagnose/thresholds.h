@@ -29,6 +29,10 @@ inline constexpr double kNoTensorCoresShare = 0.10;
 
 // Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.
 inline constexpr double kClassShare = 0.15;
+// Ours: a device that computes so much of the time, and three times as much as the largest waste takes, is bound by
+// computing all the same when kernels are what pays most to fix.
+inline constexpr double kMostlyComputing = 0.60;
+inline constexpr double kSmallBesideComputing = 1.0 / 3;
 // Of the time of computing kernels, so much in kernels that move data makes a computing run memory bound: the larger
 // half.
 inline constexpr double kMemoryBoundShare = 0.5;

@@ -31,8 +31,8 @@ std::string_view SeverityWord(double severity) {
 }
 
 std::string MfuText(const RunSummary& summary) {
-  constexpr double kAll = 0.995;
-  if (!summary.mfu) return {};
+  constexpr double kAll = 0.995, kTooLittle = 0.5;  // of matrix time counted; less makes the figure misleading
+  if (!summary.mfu || summary.mfu_coverage < kTooLittle) return {};
   return StrCat("MFU ", summary.mfu_coverage < kAll ? "≥ " : "", FormatPercent(*summary.mfu));
 }
 

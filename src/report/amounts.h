@@ -19,7 +19,7 @@ std::string GainText(const Gain& gain);
 // "critical" above 0.7, "warning" from 0.4, else "minor".
 std::string_view SeverityWord(double severity);
 
-// "MFU 41.3 %", or "MFU ≥ 11.5 %" where not all work could be counted; "" where nothing is known.
+// "MFU 41.3 %", or "MFU ≥ 31.5 %" where not all work could be counted; "" where less than half of it could.
 std::string MfuText(const RunSummary& summary);
 // "scaling efficiency 78.0 %", "at most" without a run on one GPU; "" for one rank alone.
 std::string ScalingText(const RunSummary& summary);

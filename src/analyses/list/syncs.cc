@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronisations by where they come from. What a wait costs shows after it: the device has run dry, and until the
 // host has launched again it is idle. `idle_after_ns` is that time: idle gaps that began while the host was in the
-// wait, without what the data loader took of them, and without what a large copy at work did (analysis copy_places).
+// wait, without what the data loader took of them, what was queued already (the recording does not show what that
+// waited for), and what a large copy at work did (analysis copy_places). Without the wait the host would have come to
+// its next launch earlier, but by no more than the wait took: `avoidable_ns`.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -29,14 +31,15 @@ constexpr ColumnSpec kColumns[] = {
     {"max_wait_ns", kInt, "ns", "longest"},
     {"drained", kInt, "", "of the calls: a device ran out of work during the wait"},
     {"idle_after_ns", kInt, "ns",
-     "idle time that began during the waits, data loading and large pageable copies at work aside, mean over the "
-     "devices"},
+     "idle time that began during the waits for want of launches, data loading aside, mean over the devices"},
+    {"avoidable_ns", kInt, "ns",
+     "of that, of each wait at most its own length: the host would have come so much earlier"},
     {"sync_id", kInt, "id:sync", "the longest"},
     {"slice_id", kInt, "id:slice", "its host call"},
 };
 
 struct Group {
-  int64_t calls = 0, wait_ns = kAbsent, timed = 0, drained = 0, idle_ns = 0;
+  int64_t calls = 0, wait_ns = kAbsent, timed = 0, drained = 0, idle_ns = 0, avoidable_ns = 0;
   uint32_t longest = 0;
 };
 using Key = std::tuple<SyncKind, std::string_view, std::string_view, std::string_view, std::string_view>;
@@ -66,22 +69,43 @@ class HostWaits {
 };
 
 struct After {
-  std::vector<int64_t> idle_ns;  // by row of the sync table
+  std::vector<int64_t> idle_ns, avoidable_ns;  // by row of the sync table
   std::vector<uint8_t> drained;
 };
 
+// Of a gap, what passed because the host had launched nothing: not its data loading, not what was queued before.
+int64_t IdleForTheHost(const TraceTimeline& timeline, const DeviceTimeline& device, const IdleGap& gap) {
+  int64_t idle_ns = 0;
+  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
+    const IdleCause cause = device.parts[part].cause;
+    if (cause == IdleCause::kData || cause == IdleCause::kUnknown) continue;
+    if (!IsCopyAtWork(timeline.trace(), gap, device.parts[part]))
+      idle_ns += device.PartEnd(gap, part) - device.parts[part].start;
+  }
+  return idle_ns;
+}
+
 After IdleAfter(const TraceTimeline& timeline) {
   const SyncTable& syncs = timeline.trace().syncs;
-  After after{std::vector<int64_t>(syncs.size()), std::vector<uint8_t>(syncs.size())};
+  After after{std::vector<int64_t>(syncs.size()), std::vector<int64_t>(syncs.size()),
+              std::vector<uint8_t>(syncs.size())};
   for (const DeviceTimeline& device : timeline.devices) {
     HostWaits waits(syncs);
+    std::vector<std::pair<uint32_t, int64_t>> idle;  // row of the wait, idle time of a gap that began in it
     for (const IdleGap& gap : device.gaps) {
       const uint32_t row = waits.At(gap.span.start);
       if (row == kNoRowValue) continue;
       after.drained[row] = 1;
-      for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
-        if (device.parts[part].cause != IdleCause::kData && !IsCopyAtWork(timeline.trace(), gap, device.parts[part]))
-          after.idle_ns[row] += device.PartEnd(gap, part) - device.parts[part].start;
+      idle.push_back({row, IdleForTheHost(timeline, device, gap)});
+    }
+    // Gaps come in order of time, but not those of one wait together: waits of several threads may overlap.
+    std::stable_sort(idle.begin(), idle.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < idle.size();) {
+      const uint32_t row = idle[i].first;
+      int64_t sum = 0;
+      for (; i < idle.size() && idle[i].first == row; ++i) sum += idle[i].second;
+      after.idle_ns[row] += sum;
+      after.avoidable_ns[row] += std::min(sum, std::max<int64_t>(0, syncs.wait_ns[row]));
     }
   }
   return after;
@@ -107,6 +131,7 @@ std::map<Key, Group> Collect(const TraceTimeline& timeline) {
     if (wait != kAbsent) group.wait_ns = (group.timed++ == 0 ? 0 : group.wait_ns) + wait;
     group.drained += after.drained[row];
     group.idle_ns += after.idle_ns[row];
+    group.avoidable_ns += after.avoidable_ns[row];
   }
   return groups;
 }
@@ -126,6 +151,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
     row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.wait_ns);
     row.Int(group.timed > 0 ? group.wait_ns / group.timed : kAbsent).Int(syncs.wait_ns[group.longest]);
     row.Int(group.drained).Int(devices > 0 ? group.idle_ns / devices : kAbsent);
+    row.Int(devices > 0 ? group.avoidable_ns / devices : kAbsent);
     row.Int(timeline.of->base.sync + group.longest).Int(timeline.of->Id(syncs.slice[group.longest]));
   }
 }

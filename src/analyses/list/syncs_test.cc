@@ -40,6 +40,24 @@ TEST(Syncs, WhatTheyCostIsTheIdleTimeThatFollows) {
   EXPECT_EQ(syncs.Int(0, "idle_after_ns"), 220 - 90) << "300 to 520, without the loader";
 }
 
+TEST(Syncs, NotWaitingSavesNoMoreThanTheWaitTook) {
+  testing::HandMade trace;
+  trace.Kernel("k", {0, 10, 20, 300}).Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, 280, 310);
+  trace.Kernel("next", {500, 510, 520, 600});
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["syncs"].Int(0, "idle_after_ns"), 220);
+  EXPECT_EQ(run["syncs"].Int(0, "avoidable_ns"), 30) << "the host would have come to its next launch at 470";
+}
+
+TEST(Syncs, WhatWasQueuedBeforeTheGapDidNotWaitForTheHost) {
+  testing::HandMade trace;  // "next" is launched early and starts late, for a reason that is not recorded
+  trace.Kernel("k", {0, 10, 20, 300}).Kernel("next", {20, 30, 200'000, 200'100});
+  trace.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, 100, 200'100);
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["syncs"].Int(0, "drained"), 1);
+  EXPECT_EQ(run["syncs"].Int(0, "idle_after_ns"), 0);
+}
+
 TEST(Syncs, ALargeCopyAtWorkAfterTheWaitIsNotItsCost) {
   for (const int64_t bytes : {4, 1'000'000}) {
     testing::HandMade trace;

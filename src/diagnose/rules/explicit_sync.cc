@@ -3,7 +3,8 @@
 //
 // A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until
 // the host has launched again. At stake are the idle gaps that began during a synchronise call that no operator made,
-// data loading aside (analysis syncs). The gain: without the wait the host runs ahead and the whole gap can go (high),
+// data loading aside, and of each wait at most its own length: without it the host comes no earlier to its next launch
+// (analysis syncs). The gain: without the wait the host runs ahead and the whole gap can go (high),
 // as far as the host is fast enough; what it spends launching stays when it is not. We expect half and at least a
 // quarter.
 #include <span>
@@ -74,8 +75,8 @@ RULE(explicit_sync) = {
     .title = "Synchronize calls leave the GPU without work",
     .why =
         "Idle gaps of the device that began while the host was in a synchronise call that no operator made "
-        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them. nsys lists "
-        "every such call; this rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
+        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of each "
+        "at most what the wait took: not waiting brings the host no further ahead. nsys lists every such call; this rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
         "calls, how often a step makes them, and the line.",
     .needs = kNeeds,
     .check = Check};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host.
 //
-// As for explicit_sync, the cost is the idle time that begins during the wait, data loading aside. What a copy call
+// As for explicit_sync, the cost is the idle time that begins during the wait, data loading aside, and of each wait at
+// most its own length: without it the host comes no earlier to its next launch. What a copy call
 // itself takes to move its bytes is left to pageable_copies. The gain: without the wait the host runs ahead and the
 // whole gap can go (high), as far as the host is fast enough and the value is not needed to go on; what it spends
 // launching stays. We expect half and at least a quarter.
@@ -97,7 +98,9 @@ RULE(implicit_sync) = {
     .title = "Operators that wait for the GPU leave it without work",
     .why =
         "Idle gaps of the device that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
-        "copies to the host, `if tensor:`), without what the data loader took of them. Speaks when waits of all kinds "
+        "copies to the host, `if tensor:`), without what the data loader took of them, and of each at most what the "
+        "wait "
+        "took: not waiting brings the host no further ahead. Speaks when waits of all kinds "
         "cost 5 % of the time and these 2 %. Names the operators, how often a step calls them, and the line.",
     .needs = kNeeds,
     .check = Check};
