@@ -100,6 +100,39 @@ std::vector<uint8_t> DataLoadingNames(const StringPool& strings) {
   return is_data;
 }
 
+// By row: is it an operator that computes on the host, or inside one? It holds no call to the device, and for at least
+// half of its time one operator is at work by itself, for 1 ms or longer. Others without calls make views, one after
+// the other: a part of launching.
+std::vector<uint8_t> HostOperators(const Trace& trace) {
+  constexpr int64_t kLongNs = 1'000'000;
+  enum : uint8_t { kPlain = 0, kHostWork = 1, kHoldsCall = 2 };
+  const SliceTable& slices = trace.slices;
+  std::vector<uint8_t> of(slices.size(), kPlain);
+  for (const SliceId op : trace.gpu_ops.op)
+    if (op.valid()) of[op.value] = kHoldsCall;
+  for (size_t row = slices.size(); row-- > 0;) {
+    const SliceCategory category = slices.category[row];
+    if (category == SliceCategory::kRuntime || category == SliceCategory::kDriver) of[row] = kHoldsCall;
+    if (const SliceId parent = slices.parent[row]; of[row] == kHoldsCall && parent.valid())
+      of[parent.value] = kHoldsCall;
+  }
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const int64_t self_ns = slices.self_ns[row];
+    if (self_ns < kLongNs) continue;
+    for (SliceId at(row); at.valid(); at = slices.parent[at.value]) {
+      const bool operates = slices.category[at.value] == SliceCategory::kOperator && of[at.value] != kHoldsCall;
+      if (!operates || 2 * self_ns < slices.dur_ns[at.value]) break;
+      of[at.value] = kHostWork;
+    }
+  }
+  for (size_t row = 0; row < slices.size(); ++row) {
+    const SliceId parent = slices.parent[row];
+    if (of[row] == kPlain && parent.valid() && of[parent.value] == kHostWork) of[row] = kHostWork;
+  }
+  for (uint8_t& one : of) one = one == kHostWork;
+  return of;
+}
+
 std::vector<int32_t> NumberLaunchingThreads(const Trace& trace, size_t& count) {
   std::vector<int32_t> track_of_thread(trace.threads.size(), -1);
   count = 0;
@@ -149,6 +182,7 @@ HostTracks FlattenHostStates(const Trace& trace) {
   }
   const std::vector<uint8_t> is_data = DataLoadingNames(trace.strings);
   const SliceTable& slices = trace.slices;
+  const std::vector<uint8_t> on_host = HostOperators(trace);
   std::vector<HostState> state(slices.size(), HostState::kNone);
   std::vector<TrackWriter> writers(count);
   for (uint32_t row = 0; row < slices.size(); ++row) {
@@ -156,7 +190,8 @@ HostTracks FlattenHostStates(const Trace& trace) {
     if (track < 0) continue;
     const HostState above = slices.parent[row].valid() ? state[slices.parent[row].value] : HostState::kNone;
     const bool data = is_data[static_cast<uint32_t>(slices.name[row])] != 0;
-    const HostState own = data ? HostState::kData : OwnState(slices.category[row], slices.api[row]);
+    HostState own = data ? HostState::kData : OwnState(slices.category[row], slices.api[row]);
+    if (on_host[row] != 0 && own == HostState::kLaunch) own = HostState::kHost;
     state[row] = std::max(above, own);
     if (own <= above || slices.dur_ns[row] <= 0) continue;
     const int64_t start = slices.ts_ns[row];

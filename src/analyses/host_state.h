@@ -16,8 +16,8 @@ namespace gapless {
 
 enum class HostState : uint8_t {
   kNone,    // nothing open
-  kHost,    // Python frames or annotations only
-  kLaunch,  // inside an operator or a runtime or driver call: busy issuing work
+  kHost,    // Python frames or annotations only, or an operator that computes on the host for 1 ms or longer
+  kLaunch,  // inside any other operator, or a runtime or driver call: busy issuing work
   kSync,    // inside a call that blocks: waits for the device, allocates or frees its memory
   kData,    // inside the data loader
 };

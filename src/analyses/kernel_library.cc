@@ -6,6 +6,23 @@
 #include <string>
 
 namespace gapless {
+namespace {
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// Does `part` occur where a word begins?
+bool HasWord(std::string_view text, std::string_view part) {
+  for (size_t at = 0; (at = text.find(part, at)) != text.npos; ++at)
+    if (at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 && text[at - 1] != '_')) return true;
+  return false;
+}
+
+}  // namespace
 
 std::string_view KernelLibrary(std::string_view kernel) {
   struct Mark {
@@ -58,12 +75,26 @@ std::string_view KernelLibrary(std::string_view kernel) {
                                     {"cutlass", "cutlass"},
                                     {"rocprim", "rocprim"},
                                     {"cub::", "cub"}};
-  std::string lower(kernel);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = Lower(kernel);
   for (const Mark& mark : kMarks)
     if (lower.find(mark.part) != std::string::npos) return mark.library;
   return {};
+}
+
+int64_t LeastComputeMajor(std::string_view kernel) {
+  struct Generation {
+    std::string_view word;
+    int64_t major;
+  };
+  static constexpr Generation kGenerations[] = {
+      {"volta_", 7},      {"turing_", 7},     {"ampere_", 8},         {"hopper_", 9},          {"nvjet_", 9},
+      {"sm70_xmma_", 7},  {"sm72_xmma_", 7},  {"sm75_xmma_", 7},      {"sm80_xmma_", 8},       {"sm86_xmma_", 8},
+      {"sm89_xmma_", 8},  {"sm90_xmma_", 9},  {"sm100_xmma_", 10},    {"cutlass_70_", 7},      {"cutlass_75_", 7},
+      {"cutlass_80_", 8}, {"cutlass_89_", 8}, {"cutlass3x_sm90_", 9}, {"cutlass3x_sm100_", 10}};
+  const std::string lower = Lower(kernel);
+  for (const Generation& one : kGenerations)
+    if (HasWord(lower, one.word)) return one.major;
+  return 0;
 }
 
 }  // namespace gapless

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose kernel it is, read from its name.
+// Whose kernel it is, and what devices it is made for, read from its name.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace gapless {
@@ -9,5 +10,10 @@ namespace gapless {
 // "cublas", "cudnn", "cutlass", "triton", "flash", "pytorch", "nccl", "hipblaslt" …; "": the name does not tell. Call
 // once per distinct name.
 std::string_view KernelLibrary(std::string_view kernel);
+
+// The major compute capability a device must have to run it, where NVIDIA's libraries write the generation into the
+// name: 7 for volta_sgemm_… and turing_…, 8 for ampere_… and sm80_xmma_…, 9 for nvjet_…; 0: the name does not tell.
+// Newer devices run kernels made for older ones, and GTX 16 cards (7.5, no matrix units) those of Volta and Turing.
+int64_t LeastComputeMajor(std::string_view kernel);
 
 }  // namespace gapless

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyses/open_slice.h"
 
+#include <algorithm>
+
 namespace gapless {
 
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries) {
@@ -17,6 +19,17 @@ std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery
     found.push_back(at);
   }
   return found;
+}
+
+int64_t OverlapOf(const Trace& trace, SliceId slice, Interval span) {
+  const int64_t start = trace.slices.ts_ns[slice.value], end = start + trace.slices.dur_ns[slice.value];
+  return std::max<int64_t>(0, std::min(end, span.end) - std::max(start, span.start));
+}
+
+SliceId DeepestOverHalf(const Trace& trace, SliceId innermost, Interval span) {
+  SliceId at = innermost;
+  while (at.valid() && 2 * OverlapOf(trace, at, span) < span.length()) at = trace.slices.parent[at.value];
+  return at;
 }
 
 HostContext ContextOf(const Trace& trace, SliceId slice) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyses/intervals.h"
 #include "trace/trace.h"
 
 namespace gapless {
@@ -18,6 +19,12 @@ struct OpenQuery {
 // For each query (ascending by time) the innermost slice open on that thread, recorder's overhead aside; not valid:
 // none. One pass over the slices up to the last query.
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries);
+
+// From `innermost`, which was open in the middle of `span`, outwards to the first slice that covers at least half of
+// it: what is open in the middle may be one of many short ones. Not valid: none does.
+SliceId DeepestOverHalf(const Trace& trace, SliceId innermost, Interval span);
+int64_t OverlapOf(const Trace& trace, SliceId slice, Interval span);
+inline int64_t Middle(Interval span) { return span.start + span.length() / 2; }
 
 struct HostContext {
   std::string_view operator_name;  // of the outermost operator around the slice, or itself; "" none

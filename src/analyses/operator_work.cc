@@ -136,6 +136,8 @@ Work ConvolveBackward(const WorkFormula&, Inputs inputs) {
   return work;
 }
 
+Work ConvolveBackwardWeight(const WorkFormula&, Inputs inputs) { return WorkOfConvolution(inputs); }
+
 // cudnn_convolution_backward_input(size, grad_output, weight, …)
 Work ConvolveBackwardInput(const WorkFormula&, Inputs inputs) {
   const Input *size = At(inputs, 0), *grad = At(inputs, 1), *weight = At(inputs, 2);
@@ -260,6 +262,7 @@ constexpr WorkFormula kFormulas[] = {
     {"aten::conv_depthwise3d", kConv, Convolve, {4, 5, 6}},
     {"aten::convolution_backward", kConv, ConvolveBackward, {}},
     {"aten::cudnn_convolution_backward_input", kConv, ConvolveBackwardInput, {}},
+    {"aten::cudnn_convolution_backward_weight", kConv, ConvolveBackwardWeight, {}, 0, kConvolutionGradient},
     {"aten::_flash_attention_forward", kAttention, Attend, {0, 8, 0, 0, 3}},
     {"aten::_flash_attention_backward", kAttention, Attend, {1, 11, 0, 1, 6}},
     {"flash_attn::_flash_attn_forward", kAttention, Attend, {0, 5, 0, 0, -1}},
@@ -323,6 +326,19 @@ const WorkFormula* FindPlainPointwise(std::string_view name) {
 std::string_view ToString(WorkKind kind) {
   constexpr std::string_view kNames[] = {"gemm", "conv", "attention", "norm", "softmax", "pointwise"};
   return kNames[static_cast<size_t>(kind)];
+}
+
+Work WorkOfConvolution(Inputs inputs) {
+  const Input *input = At(inputs, 0), *grad = At(inputs, 1), *weight = At(inputs, 2);
+  if (!AreConvOperands(input, weight) || grad == nullptr || grad->shape.size() != input->shape.size()) return {};
+  const int64_t channels = grad->shape[1], groups = input->shape[1] / weight->shape[1];
+  if (channels <= 0 || channels != weight->shape[0] || groups <= 0) return {};
+  const int64_t positions = Elements(grad->shape) / channels;
+  Work work = OfProducts(*weight, positions, channels, 1);
+  work.type = input->type;
+  work.batch = groups, work.m = positions, work.n = channels / groups;
+  if (input->is_tensor()) work.bytes = BytesOf(input) + BytesOf(grad) + BytesOf(weight);
+  return work;
 }
 
 const WorkFormula* FindWorkFormula(std::string_view operator_name) {

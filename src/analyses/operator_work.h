@@ -7,7 +7,8 @@
 //
 //   products     2·batch·m·n·k
 //   convolution  2·N·K·P·Q·(C/groups)·R·S, the same for the gradient of the input and that of the weight; as a product:
-//                m = N·P·Q, n = K/groups, k = C/groups·R·S, batch = groups
+//                m = N·P·Q, n = K/groups, k = C/groups·R·S, batch = groups. Where the stride was not recorded, the
+//                shapes of its gradient tell: see kConvolutionGradient
 //   attention    forward 2 products over all (causal: half of the) pairs of query and key; backward 4, and one that
 //                fused kernels do again (`flops`, not `model_flops`). m, n = lengths, k = head, batch = batch·heads
 //   norm, softmax, pointwise   a few per element: what limits them are the bytes
@@ -43,7 +44,12 @@ struct WorkFormula {
   Work (*work)(const WorkFormula& formula, std::span<const Input> inputs);
   int at[5] = {-1, -1, -1, -1, -1};  // places of the inputs the formula needs; their meaning is its own
   int per_element = 0;               // FLOPs
+  std::string_view inputs_of = {};   // the operator that calls it, whose inputs are meant: its own do not tell
 };
+
+// (input, grad_output, weight): what its forward pass, the gradient of its input and that of its weight need, each.
+inline constexpr std::string_view kConvolutionGradient = "aten::cudnn_convolution_backward";
+Work WorkOfConvolution(std::span<const Input> gradient_inputs);
 
 // nullptr: how much such an operator computes is not known.
 const WorkFormula* FindWorkFormula(std::string_view operator_name);

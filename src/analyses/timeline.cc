@@ -2,6 +2,7 @@
 #include "analyses/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -142,6 +143,13 @@ class Attribution {
 };
 
 }  // namespace
+
+IdleCause DeviceTimeline::MainCause(const IdleGap& gap) const {
+  std::array<int64_t, kIdleCauses> sums{};
+  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
+    sums[static_cast<size_t>(parts[part].cause)] += PartEnd(gap, part) - parts[part].start;
+  return static_cast<IdleCause>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+}
 
 TraceTimeline MakeTimeline(const RunTrace& of) {
   TraceTimeline timeline;

@@ -60,6 +60,7 @@ struct DeviceTimeline {
   int64_t PartEnd(const IdleGap& gap, uint32_t part) const {
     return part + 1 < gap.first_part + gap.part_count ? parts[part + 1].start : gap.span.end;
   }
+  IdleCause MainCause(const IdleGap& gap) const;  // the one with the largest part
 };
 
 struct TraceTimeline {

@@ -169,4 +169,16 @@ WorkType WorkTypeOfClass(GpuOpClass op_class) {
   return kOther;
 }
 
+std::vector<uint8_t> InsideOptimizers(const Trace& trace) {
+  std::vector<uint8_t> is_step(trace.strings.size()), inside(trace.slices.size());
+  for (size_t id = 0; id < is_step.size(); ++id)
+    is_step[id] = trace.strings[static_cast<StringId>(id)].starts_with("Optimizer.step");
+  for (size_t row = 0; row < inside.size(); ++row) {  // parents come before their children
+    const SliceId parent = trace.slices.parent[row];
+    inside[row] =
+        is_step[static_cast<uint32_t>(trace.slices.name[row])] != 0 || (parent.valid() && inside[parent.value] != 0);
+  }
+  return inside;
+}
+
 }  // namespace gapless

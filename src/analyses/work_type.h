@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "trace/enums.h"
+#include "trace/trace.h"
 
 namespace gapless {
 
@@ -33,5 +35,12 @@ std::string_view ToString(WorkType type);
 WorkType WorkTypeOfOperator(std::string_view operator_name);
 // Of a kernel, copy or fill.
 WorkType WorkTypeOfClass(GpuOpClass op_class);
+
+// By slice: an optimizer's step, or inside one? One pass over the slices.
+std::vector<uint8_t> InsideOptimizers(const Trace& trace);
+// What launched the operation, for InsideOptimizers: its operator, else the call; invalid: not recorded.
+inline SliceId LaunchedBy(const GpuOpTable& ops, size_t row) {
+  return ops.op[row].valid() ? ops.op[row] : ops.launch[row];
+}
 
 }  // namespace gapless

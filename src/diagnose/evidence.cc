@@ -2,7 +2,6 @@
 #include "diagnose/evidence.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/strings.h"
 
@@ -34,18 +33,6 @@ std::string TextOr(const Table& table, size_t row, std::string_view column, std:
 
 std::string InLine(std::string_view source_line) {
   return source_line.empty() ? std::string() : StrCat(" in ", source_line);
-}
-
-std::vector<NamedTime> IdleBy(const Table& idle, std::string_view by, std::string_view column, std::string_view cause) {
-  const int name = idle.Find(by), time = idle.Find(column), main = idle.Find("cause");
-  std::unordered_map<std::string_view, int64_t> sums;
-  for (size_t row = 0; row < idle.rows(); ++row)
-    if (!idle.IsNull(row, name) && idle.Text(row, main) == cause) sums[idle.Text(row, name)] += idle.Int(row, time);
-  std::vector<NamedTime> sorted;
-  for (const auto& [text, ns] : sums) sorted.push_back({std::string(text), ns});
-  std::sort(sorted.begin(), sorted.end(),
-            [](const NamedTime& a, const NamedTime& b) { return a.ns != b.ns ? a.ns > b.ns : a.name < b.name; });
-  return sorted;
 }
 
 Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what) {

@@ -27,14 +27,6 @@ std::string TextOr(const Table& table, size_t row, std::string_view column, std:
 // "train.py:41" → " in train.py:41"; "" stays "".
 std::string InLine(std::string_view source_line);
 
-// What the host had open in idle gaps: the sum of `column` of table idle by the values of `by` ("operator",
-// "source_line"), largest first, over gaps whose main cause is `cause`. Gaps where it is Null are left out.
-struct NamedTime {
-  std::string name;
-  int64_t ns = 0;
-};
-std::vector<NamedTime> IdleBy(const Table& idle, std::string_view by, std::string_view column, std::string_view cause);
-
 // The largest idle gaps by `column`, as evidence that points to table idle.
 Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what);
 

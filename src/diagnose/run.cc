@@ -37,6 +37,12 @@ Diagnosis Diagnose(Tables& tables) {
       diagnosis.bottlenecks.push_back(std::move(one));
     }
   }
+  const auto is_found = [&](const std::string& id) {
+    return std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
+                       [&](const Bottleneck& one) { return one.id == id; });
+  };
+  for (Bottleneck& one : diagnosis.bottlenecks)
+    if (!is_found(one.part_of)) one.part_of.clear();
   const auto expected = [](const Bottleneck& one) { return one.gain ? one.gain->expected : 1.0; };
   std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
                    [&](const Bottleneck& a, const Bottleneck& b) {

@@ -23,7 +23,10 @@ bool Trains(Tables& tables) {
 }
 
 bool SeesCompiler(Tables& tables) {
-  return AnyName(tables.Get("kernels"), [](std::string_view name) { return name.starts_with("triton_"); });
+  return AnyName(tables.Get("kernels"), [](std::string_view name) { return name.starts_with("triton_"); }) ||
+         AnyName(tables.Get("operators"), [](std::string_view name) {
+           return name.starts_with("CompiledFunction") || name.starts_with("Torch-Compiled Region");
+         });
 }
 
 }  // namespace gapless

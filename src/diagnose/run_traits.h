@@ -9,7 +9,7 @@ namespace gapless {
 // Is there an operator of a backward pass? Reads table operators.
 bool Trains(Tables& tables);
 
-// Did kernels run that PyTorch's compiler wrote? Reads table kernels.
+// Did kernels run that PyTorch's compiler wrote, or functions that it compiled? Reads tables kernels and operators.
 bool SeesCompiler(Tables& tables);
 
 }  // namespace gapless

@@ -71,6 +71,25 @@ TEST(Estimate, APartCountsWithinTheWhole) {
   EXPECT_DOUBLE_EQ(CombineGains({part}, ledger).expected, 1 / 0.9) << "its whole does not speak";
 }
 
+TEST(Diagnosis, APartNamesAWholeThatIsFound) {
+  constexpr int64_t kMs = 1'000'000;
+  const auto wholes = [](int64_t other_ms) {  // 5 ms of each step are idle while saving, `other_ms` in other Python
+    HandMade trace;
+    for (int64_t step = 0; step < 6; ++step) {
+      const int64_t t = step * 100 * kMs, saved = t + 5 * kMs, free = saved + other_ms * kMs;
+      trace.Step(step, t, t + 100 * kMs).Python("torch/serialization.py(965): save", t, saved, "train.py:9");
+      if (free > saved) trace.Python("train.py(12): prepare", saved, free, "train.py:12");
+      trace.Kernel("k", {free, free + 1000, free + 2000, t + 100 * kMs});
+    }
+    Analysed run(trace);
+    std::string text;
+    for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) text += one.id + " < " + one.part_of + "; ";
+    return text;
+  };
+  EXPECT_EQ(wholes(30), "host_bound < ; checkpoint_save < host_bound; ");
+  EXPECT_EQ(wholes(0), "checkpoint_save < ; ") << "host_bound is silent";
+}
+
 TEST(Summary, StepTimesAndRanks) {
   HandMade trace;
   trace.Rank(3);

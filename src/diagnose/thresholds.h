@@ -3,6 +3,8 @@
 // reader.
 #pragma once
 
+#include <cstdint>
+
 namespace gapless {
 
 // TensorBoard's profiler plugin recommends num_workers when more than 5 % of the step is spent in the DataLoader.
@@ -19,6 +21,16 @@ inline constexpr double kSynchronizationShare = 0.05;
 inline constexpr double kExposedCommunicationShare = 0.05;
 // TraceLens: of the communication, less than this under computation is poor overlap.
 inline constexpr double kGoodOverlapShare = 0.70;
+// Ours: large messages get half to nine tenths of what the links carry (nccl-tests); a tenth is another transport.
+inline constexpr double kSlowLinkShare = 0.10;
+// PCIe 4.0 with 16 lanes, in one direction: what any two devices of a host should have at least half of.
+inline constexpr double kPcieGbps = 32;
+// Fast links show their speed from messages of this size (nccl-tests' curves on NVLink and xGMI).
+inline constexpr int64_t kFastLinkBytes = 4 * 1024 * 1024;
+// GPUs in a usual server: groups that are larger cross the network.
+inline constexpr int64_t kRanksOfAHost = 8;
+// Ours: as for other host work of one kind that a flag turns off.
+inline constexpr double kDdpBuffersShare = 0.03;
 // Multi-GPU imbalance worth naming: slowest over fastest rank (requirement B4).
 inline constexpr double kImbalance = 1.1;
 
@@ -61,6 +73,8 @@ inline constexpr double kLayoutChangesShare = 0.03;
 inline constexpr double kUnfusedShare = 0.03;
 // Karpathy's GPT-2 series gained 3 % of the step from the fused optimizer where foreach was in use before.
 inline constexpr double kUnfusedOptimizerShare = 0.03;
+// As for the optimizer's update: a change of one line.
+inline constexpr double kZeroGradShare = 0.03;
 // TraceLens' line for fusion, doubled: attention written out costs more than a chain where it matters at all.
 inline constexpr double kEagerAttentionShare = 0.05;
 
@@ -102,6 +116,9 @@ inline constexpr double kCheckpointSaveShare = 0.03;
 // time; fewer complete steps than kVariationSteps have no median to speak of.
 inline constexpr double kStepVariationShare = 0.05;
 inline constexpr int kVariationSteps = 5;
+// Ours: where more of the steps than this are outliers they are a rhythm (a loader's workers, accumulation), not
+// outliers.
+inline constexpr double kRhythmShare = 1.0 / 3;
 
 // Kernel verdicts (requirements A4, B2): the device is underused below 60 %, critically below 40 %; occupancy is low
 // below 30 %. Each is worth a word from the share of the time at which TraceLens speaks of communication and copies.

@@ -126,6 +126,46 @@ TEST_F(BuilderTest, TheExternalIdNamesTheOperatorWhereTheLaunchDoesNot) {
   EXPECT_EQ(trace.gpu_ops.op[0], SliceId(0));
 }
 
+TEST_F(BuilderTest, TheOnlyDeviceDescribedIsTheOnlyOneThatWorks) {
+  builder.AddDevice({.device = 0, .vendor = Vendor::kAmd, .name = "MI300X", .memory_bytes = 192});
+  GpuOpRow kernel = Kernel(1, 20, 5);
+  kernel.device = 2;
+  shard.Add(kernel);
+  const Trace trace = Finish();
+  EXPECT_EQ(Stat(trace, "renumbered_devices"), 1);
+  ASSERT_EQ(trace.devices.size(), 2U) << "allocator events use the process's number";
+  EXPECT_EQ(trace.devices.device[1], 2);
+  for (size_t row = 0; row < 2; ++row) {
+    EXPECT_EQ(trace.Text(trace.devices.name[row]), "MI300X");
+    EXPECT_EQ(trace.devices.vendor[row], Vendor::kAmd);
+    EXPECT_EQ(trace.devices.memory_bytes[row], 192);
+  }
+}
+
+TEST_F(BuilderTest, OneOfSeveralDevicesDescribedIsNotGuessed) {
+  for (const int32_t device : {0, 1}) builder.AddDevice({.device = device, .name = "MI300X"});
+  GpuOpRow kernel = Kernel(1, 20, 5);
+  kernel.device = 2;
+  shard.Add(kernel);
+  const Trace trace = Finish();
+  EXPECT_EQ(Stat(trace, "renumbered_devices"), 0);
+  ASSERT_EQ(trace.devices.size(), 3U);
+  EXPECT_EQ(trace.Text(trace.devices.name[2]), "");
+}
+
+TEST_F(BuilderTest, ADeviceThatWorksUnderItsNumberLeavesOthersAlone) {
+  builder.AddDevice({.device = 0, .name = "A100"});
+  for (const int32_t device : {0, 1}) {
+    GpuOpRow kernel = Kernel(device, 20, 5);
+    kernel.device = device;
+    shard.Add(kernel);
+  }
+  const Trace trace = Finish();
+  EXPECT_EQ(Stat(trace, "renumbered_devices"), 0);
+  EXPECT_EQ(trace.Text(trace.devices.name[0]), "A100");
+  EXPECT_EQ(trace.Text(trace.devices.name[1]), "");
+}
+
 TEST_F(BuilderTest, HostWaitsAndRecordedWaitsBecomeOneRow) {
   SliceRow call = Launch(5, 100, 50, ApiKind::kStreamSync);
   shard.Add(call);

@@ -26,18 +26,26 @@ void FillDevices(Trace& trace, const std::vector<DeviceRow>& rows) {
   out.max_threads_per_sm = get(&DeviceRow::max_threads_per_sm), out.clock_khz = get(&DeviceRow::clock_khz);
 }
 
-// The described devices, and those only seen in gpu_op, by number, each once.
-void MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
+// The described devices, and those only seen in gpu_op, by number, each once. Recorders describe the devices a process
+// sees, counted from 0, while ROCm's operations carry the number among all of the host: where one is described and one
+// other works, they are the same, and the description stands under both numbers (allocator events use the process's).
+// Was that so?
+bool MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
   std::vector<int32_t> seen(trace.gpu_ops.device.begin(), trace.gpu_ops.device.end());
   std::sort(seen.begin(), seen.end());
   seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-  for (const int32_t device : seen) rows.push_back({.device = device});
+  const bool renumbered = rows.size() == 1 && seen.size() == 1 && seen[0] >= 0 && seen[0] != rows[0].device;
+  for (const int32_t device : seen) {
+    rows.push_back(renumbered ? rows[0] : DeviceRow());
+    rows.back().device = device;
+  }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const DeviceRow& a, const DeviceRow& b) { return a.device < b.device; });
   rows.erase(std::unique(rows.begin(), rows.end(),
                          [](const DeviceRow& a, const DeviceRow& b) { return a.device == b.device; }),
              rows.end());
   FillDevices(trace, rows);
+  return renumbered;
 }
 
 void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>& stats) {
@@ -75,7 +83,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   FindSyncs(trace, merger.TakeSyncs());
   const int64_t overlapping_steps = SetSteps(trace, merger.TakeSteps());
   FindMainProcess(trace);
-  MergeDevices(trace, std::move(impl_->devices));
+  const bool renumbered_device = MergeDevices(trace, std::move(impl_->devices));
   std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
   trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
   trace.environment.value =
@@ -90,6 +98,8 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
         "arrows with only one end recorded");
   Count("distant_rows", Severity::kLoss, merger.distant_rows(), kAbsent,
         "events more than a month away from the others were left out");
+  Count("renumbered_devices", Severity::kInfo, static_cast<int64_t>(renumbered_device), kAbsent,
+        "the only device described has another number than the only one that works; taken for the same");
   Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent,
         "steps that overlap an earlier one were left out");
   FillStats(trace, impl_->stats);

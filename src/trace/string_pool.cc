@@ -44,7 +44,10 @@ StringId StringPool::Intern(std::string_view text) {
 
 StringId StringPool::Find(std::string_view text) const {
   if (text.empty()) return StringId::kNone;
-  if (slots_.empty()) BuildIndex();
+  if (slots_.empty()) {
+    const auto found = std::find(views_.begin(), views_.end(), text);
+    return found == views_.end() ? StringId::kNone : StringId{static_cast<uint32_t>(found - views_.begin())};
+  }
   const uint32_t hash = HashOf(text);
   const size_t mask = slots_.size() - 1;
   for (size_t at = hash & mask; slots_[at].id != 0; at = (at + 1) & mask)
@@ -56,7 +59,7 @@ size_t StringPool::memory_bytes() const {
   return stored_bytes_ + views_.capacity() * sizeof(std::string_view) + slots_.capacity() * sizeof(Slot);
 }
 
-void StringPool::BuildIndex() const {
+void StringPool::BuildIndex() {
   size_t size = kFirstSlots;
   while (size < views_.size() * 4) size *= 2;
   slots_.assign(size, {});
@@ -68,7 +71,7 @@ void StringPool::BuildIndex() const {
   }
 }
 
-void StringPool::Grow() const {
+void StringPool::Grow() {
   std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
   for (const Slot& slot : old) {

@@ -18,7 +18,8 @@ class StringPool {
   StringPool& operator=(StringPool&&) = default;
 
   StringId Intern(std::string_view text);
-  // The id of `text` if it is in the pool, else kNone.
+  // The id of `text` if it is in the pool, else kNone. Safe from several threads while none interns. Without an index
+  // (a pool from a cache, into which nothing was interned) it looks through all texts.
   StringId Find(std::string_view text) const;
   std::string_view operator[](StringId id) const { return views_[static_cast<uint32_t>(id)]; }
   size_t size() const { return views_.size(); }
@@ -33,13 +34,12 @@ class StringPool {
     uint32_t hash = 0;
     uint32_t id = 0;  // 0: free (the empty text is never looked up by hash)
   };
-  void BuildIndex() const;
-  void Grow() const;
+  void BuildIndex();
+  void Grow();
   std::string_view Store(std::string_view text);
 
   std::vector<std::string_view> views_;
-  mutable std::vector<Slot>
-      slots_;  // open addressing, power of two, at most half full; built on first need after FromViews
+  std::vector<Slot> slots_;  // open addressing, power of two, at most half full; empty until the first Intern
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* free_ = nullptr;
   size_t left_ = 0;

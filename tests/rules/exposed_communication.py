@@ -9,7 +9,7 @@ def _reduces(run: Run, begin: float) -> None:
         rank = run.rank(number)
         for step in rank.steps(2, 1000):
             rank.kernel("gemm", launch=step, start=step + 10, dur=600)
-            rank.nccl(launch=step + 5, start=step + begin, dur=300)
+            rank.nccl(launch=step + 5, start=step + begin, dur=300, elements=1 << 22)
             rank.kernel("gemm", launch=step + 15, start=step + max(610, begin + 300), dur=80)
 
 

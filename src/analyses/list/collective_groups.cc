@@ -16,6 +16,8 @@ namespace {
 // Messages below this take a time that hardly depends on their size (latency of NCCL's rings and trees; its bandwidth
 // curves flatten out from about 1 MB).
 constexpr int64_t kSmallBytes = 256 * 1024;
+// From here the links' speed counts for more than latency.
+constexpr int64_t kLargeBytes = 1024 * 1024;
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
@@ -36,6 +38,9 @@ constexpr ColumnSpec kColumns[] = {
     {"opening_wait_ns", kInt, "ns", "the same for the first of the recording, where ranks still start their recorders"},
     {"algo_gbps", kReal, "GB/s", "bytes over transfer time, over duration where not matched; NULL: no sizes"},
     {"bus_gbps", kReal, "GB/s", "the same by the formulas of nccl-tests: comparable with the speed of the links"},
+    {"best_bus_gbps", kReal, "GB/s",
+     "the highest of a single call of 1 MiB and more, the one with least waiting in it; NULL: none"},
+    {"best_bytes", kInt, "bytes", "size of that call's message"},
     {"start_lag_mean_ns", kInt, "ns", "start after the first rank's, mean of matched calls; needs clocks that agree"},
     {"times_last", kInt, "", "of matched calls: this rank came last, by more than 10 µs"},
     {"times_first", kInt, "", "of matched calls: this rank waited longest"},
@@ -53,6 +58,8 @@ struct Group {
   int64_t transfer_ns = 0, wait_ns = 0, opening_ns = 0, lag_ns = 0, times_last = 0, times_first = 0;
   int64_t timed_ns = 0, timed_bytes = 0;
   double bus_bytes = 0;
+  double best_gbps = std::numeric_limits<double>::quiet_NaN();
+  int64_t best_bytes = kAbsent;
   Intervals spans;
   std::vector<Interval> small_spans;  // without waiting, so not in order
   uint32_t longest = 0;
@@ -75,6 +82,12 @@ void AddMatch(const CollectiveMatch& match, Group& group) {
   group.lag_ns += match.start_lag_ns, group.times_last += match.last, group.times_first += match.first;
 }
 
+void AddLarge(int64_t bytes, double factor, int64_t time_ns, Group& group) {
+  const double gbps = AlgorithmBandwidthGbps(bytes, time_ns) * factor;
+  if (bytes < kLargeBytes || !(gbps > 0) || gbps <= group.best_gbps) return;
+  group.best_gbps = gbps, group.best_bytes = bytes;
+}
+
 void AddCall(const CollectiveTable& all, uint32_t row, const CollectiveMatch& match, std::string_view kind,
              Group& group) {
   const Interval span{all.ts_ns[row], all.ts_ns[row] + all.dur_ns[row]};
@@ -86,8 +99,11 @@ void AddCall(const CollectiveTable& all, uint32_t row, const CollectiveMatch& ma
   if (bytes == kAbsent) return;
   group.bytes = std::max<int64_t>(group.bytes, 0) + bytes;
   group.timed_bytes += bytes;
-  group.bus_bytes += static_cast<double>(bytes) * BusFactor(kind, all.group_size[row]);
-  group.timed_ns += match.transfer_ns != kAbsent ? match.transfer_ns : all.dur_ns[row];
+  const double factor = BusFactor(kind, all.group_size[row]);
+  const int64_t time_ns = match.transfer_ns != kAbsent ? match.transfer_ns : all.dur_ns[row];
+  group.bus_bytes += static_cast<double>(bytes) * factor;
+  group.timed_ns += time_ns;
+  AddLarge(bytes, factor, time_ns, group);
   if (bytes >= kSmallBytes) return;
   ++group.small;
   group.small_spans.push_back({span.start + std::max<int64_t>(match.wait_ns, 0), span.end});
@@ -137,6 +153,7 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
   row.Int(matched ? group.transfer_ns : kAbsent).Int(matched ? group.wait_ns : kAbsent);
   row.Int(matched ? group.opening_ns : kAbsent);
   row.Real(sized ? static_cast<double>(group.timed_bytes) / timed : nan).Real(sized ? group.bus_bytes / timed : nan);
+  row.Real(group.best_gbps).Int(group.best_bytes);
   row.Int(group.compared > 0 ? group.lag_ns / group.compared : kAbsent);
   row.Int(matched ? group.times_last : kAbsent).Int(matched ? group.times_first : kAbsent);
   row.Int(group.bytes == kAbsent ? kAbsent : group.small);

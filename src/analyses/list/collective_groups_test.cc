@@ -47,6 +47,17 @@ TEST(CollectiveGroups, TransferIsTheShortestOfAllRanksAndWaitingTheRest) {
   EXPECT_EQ(groups.Int(0, "small_calls"), 0);
 }
 
+TEST(CollectiveGroups, TheBestCallIsALargeOneAndHasLeastWaiting) {
+  Analysed run(std::vector{Rank(0, 400, 2'000'000)});
+  const Table& alone = run["collective_groups"];
+  EXPECT_DOUBLE_EQ(alone.Real(0, "best_bus_gbps"), 20) << "of 2 MB in 100 µs; the other takes 500";
+  EXPECT_EQ(alone.Int(0, "best_bytes"), 2'000'000);
+  EXPECT_DOUBLE_EQ(alone.Real(0, "bus_gbps"), 4e6 / 600e3);
+  Analysed small(std::vector{Rank(0, 400, 1'000'000)});
+  EXPECT_TRUE(small["collective_groups"].IsNull(0, "best_bus_gbps")) << "below 1 MiB latency counts";
+  EXPECT_TRUE(small["collective_groups"].IsNull(0, "best_bytes"));
+}
+
 TEST(CollectiveGroups, OfOneRankHaveNothingToCompareWith) {
   Analysed run(std::vector{Rank(0, 400, 4096)});
   const Table& groups = run["collective_groups"];

@@ -7,6 +7,9 @@
 // aten::to or aten::_to_copy is one, because what has the right type already is not copied. What the optimiser, the
 // accumulation of gradients and the data loader copy is theirs and not listed.
 //
+// One call that takes long (the first of a recording, mostly) is no cost of every step: `steady_ns` is what the median
+// step's copies cost, taken for all steps.
+//
 // A round trip is a large copy to the device of as many bytes as a copy to the host in the same step before it.
 #include <algorithm>
 #include <map>
@@ -28,6 +31,7 @@ constexpr ColumnSpec kColumns[] = {
     {"kind", kText, "", "h2d_pageable, d2h_pinned, d2d … as in copies; on the device by kernels: cast, layout, join"},
     {"operator", kText, "", "outermost operator around it, nodes of autograd aside; NULL: none"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"inside", kText, "", "compiled: directly inside a compiled function, whose wrapper copies; NULL: elsewhere"},
     {"types", kText, "", "of a cast: types of the two tensors and further inputs; NULL: not recorded"},
     {"calls", kInt, "", "how many"},
     {"calls_per_step", kReal, "", "NULL: no complete step"},
@@ -38,6 +42,10 @@ constexpr ColumnSpec kColumns[] = {
     {"idle_ns", kInt, "ns",
      "idle time of the device while the call of a large pageable copy was at work; NULL: kernels"},
     {"large_exposed_ns", kInt, "ns", "exposed_ns of those of more than 64,000 bytes; NULL: kernels"},
+    {"steady_ns", kInt, "ns",
+     "large_exposed_ns and idle_ns if each complete step cost what the median step does; fewer than 3: their sum; "
+     "NULL: "
+     "kernels"},
     {"round_trips", kInt, "", "copies to the device of what had just been copied to the host; NULL: other kinds"},
     {"slice_id", kInt, "id:slice", "the operator or call of the longest"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
@@ -52,9 +60,20 @@ struct Group {
   int64_t calls = 0, small = 0, bytes = kAbsent, device_ns = 0, exposed_ns = 0, idle_ns = 0, large_exposed_ns = 0;
   int64_t round_trips = 0;
   uint32_t longest = 0;
+  std::vector<int64_t> of_steps;  // large_exposed_ns and idle_ns of each complete step; empty: nothing yet
 };
-// kind, outermost operator, source line, types of a cast
-using Key = std::tuple<std::string_view, StringId, StringId, StringId>;
+// kind, outermost operator, directly inside compiled code, source line, types of a cast
+using Key = std::tuple<std::string_view, StringId, bool, StringId, StringId>;
+
+constexpr size_t kStepsForMedian = 3;
+
+int64_t SteadyOf(const Group& group, size_t steps) {
+  const int64_t all = group.large_exposed_ns + group.idle_ns;
+  if (steps < kStepsForMedian) return all;
+  std::vector<int64_t> of_steps = group.of_steps;
+  of_steps.resize(steps);
+  return std::min(all, Percentile(of_steps, 0.5) * static_cast<int64_t>(steps));
+}
 
 // ["float", "c10::Half", …]: do the first two differ? A copy writes the first and reads the second.
 bool DifferentTypes(std::string_view types) {
@@ -80,6 +99,9 @@ class Places {
         around_(Surroundings(trace_)),
         differ_(trace_.strings.size(), 2) {
     idle_.resize(trace_.gpu_ops.size());
+    place_of_step_.resize(trace_.steps.size(), -1);
+    for (size_t i = 0; i < timeline.window.steps.size(); ++i)
+      place_of_step_[timeline.window.steps[i].step.value] = static_cast<int64_t>(i);
     for (const DeviceTimeline& device : timeline.devices) AddIdle(device);
     for (const DeviceTimeline& device : timeline.devices) AddOps(device);
   }
@@ -121,11 +143,19 @@ class Places {
       alone += std::min(end, exposed[i].end) - std::max(start, exposed[i].start);
     Group& group = Add(ToString(kind == CopyKind::kNone ? CopyKind::kOther : kind), row, StringId::kNone);
     group.exposed_ns += alone, group.idle_ns += idle_[row];
+    if (const bool large = bytes > kSmallCopyBytes; large || idle_[row] > 0)
+      AddToStep(group, ops.step[row], (large ? alone : 0) + idle_[row]);
     if (bytes == kAbsent) return;
     group.bytes = (group.bytes == kAbsent ? 0 : group.bytes) + bytes;
     group.small += bytes <= kSmallCopyBytes;
     if (bytes > kSmallCopyBytes) group.large_exposed_ns += alone;
     group.round_trips += IsRoundTrip(kind, ops.step[row], bytes);
+  }
+
+  void AddToStep(Group& group, StepId step, int64_t ns) {
+    if (!step.valid() || place_of_step_[step.value] < 0) return;
+    group.of_steps.resize(timeline_.window.steps.size());
+    group.of_steps[static_cast<size_t>(place_of_step_[step.value])] += ns;
   }
 
   bool IsRoundTrip(CopyKind kind, StepId step, int64_t bytes) {
@@ -160,30 +190,38 @@ class Places {
   Group& Add(std::string_view kind, uint32_t row, StringId types) {
     const GpuOpTable& ops = trace_.gpu_ops;
     const SliceId inner = ops.op[row].valid() ? ops.op[row] : ops.launch[row];
-    Group& group = groups[{kind, Outermost(inner),
+    const Asker asker = Outermost(inner);
+    Group& group = groups[{kind, asker.name, asker.in_compiled,
                            inner.valid() ? trace_.slices.source_line[inner.value] : StringId::kNone, types}];
     if (group.calls++ == 0 || ops.dur_ns[row] > ops.dur_ns[group.longest]) group.longest = row;
     group.device_ns += ops.dur_ns[row];
     return group;
   }
 
-  // The name of the outermost operator that is not a node of autograd.
-  StringId Outermost(SliceId slice) const {
+  // The outermost operator that is neither a node of autograd nor a compiled region, and whether the latter is what is
+  // right around it.
+  struct Asker {
     StringId name = StringId::kNone;
+    bool in_compiled = false;
+  };
+  Asker Outermost(SliceId slice) const {
+    Asker asker;
     const SliceTable& slices = trace_.slices;
     for (SliceId at = slice; at.valid(); at = slices.parent[at.value])
       if (slices.category[at.value] == SliceCategory::kOperator) {
-        const bool node = (SurroundingOf(trace_.Text(slices.name[at.value])) & (kInAutograd | kInCompiled)) != 0;
-        if (node) break;
-        name = slices.name[at.value];
+        const uint8_t node = SurroundingOf(trace_.Text(slices.name[at.value])) & (kInAutograd | kInCompiled);
+        asker.in_compiled = (node & kInCompiled) != 0;
+        if (node != 0) break;
+        asker.name = slices.name[at.value];
       }
-    return name;
+    return asker;
   }
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
   std::vector<uint8_t> around_, differ_;
-  std::vector<int64_t> idle_;  // by row of gpu_ops
+  std::vector<int64_t> idle_;           // by row of gpu_ops
+  std::vector<int64_t> place_of_step_;  // by step: its place among the complete ones, or −1
   const StringId copy_ = trace_.strings.Find("aten::copy_"), cat_ = trace_.strings.Find("aten::cat");
   const StringId to_ = trace_.strings.Find("aten::to"), to_copy_ = trace_.strings.Find("aten::_to_copy");
   StepId step_;
@@ -200,15 +238,17 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   });
   const auto steps = static_cast<int64_t>(timeline.window.steps.size());
   for (const auto& [key, group] : ordered) {
-    const auto& [kind, op, line, types] = key;
+    const auto& [kind, op, in_compiled, line, types] = key;
     const bool engine = ops.kind[group.longest] == GpuOpKind::kMemcpy;
     const auto if_engine = [&](int64_t value) { return engine ? value : kAbsent; };
     const bool to_device = IsHostToDevice(ops.copy_kind[group.longest]);
     auto row = BeginRow(table, *timeline.of);
-    row.Text(kind).TextOrNull(trace.Text(op)).TextOrNull(trace.Text(line)).TextOrNull(trace.Text(types));
+    row.Text(kind).TextOrNull(trace.Text(op)).TextOrNull(trace.Text(line)).TextOrNull(in_compiled ? "compiled" : "");
+    row.TextOrNull(trace.Text(types));
     row.Int(group.calls).Real(ShareOf(group.calls, steps));
     row.Int(group.bytes == kAbsent ? kAbsent : group.small).Int(group.bytes).Int(group.device_ns);
     row.Int(if_engine(group.exposed_ns)).Int(if_engine(group.idle_ns)).Int(if_engine(group.large_exposed_ns));
+    row.Int(if_engine(SteadyOf(group, timeline.window.steps.size())));
     row.Int(to_device ? group.round_trips : kAbsent);
     const SliceId slice = ops.op[group.longest].valid() ? ops.op[group.longest] : ops.launch[group.longest];
     row.Int(timeline.of->Id(slice)).Int(timeline.of->Id(GpuOpId(group.longest)));

@@ -68,5 +68,36 @@ TEST(CopyPlaces, ACopyBackOfWhatWentToTheHostIsARoundTrip) {
   EXPECT_EQ(testing::IntWhere(run["copy_places"], "kind", "d2h_pinned", "round_trips"), kAbsent);
 }
 
+// Copies of `calls_ns` on the host, one a step; the device waits for each.
+int64_t Steady(std::initializer_list<int64_t> calls_ns) {
+  HandMade trace;
+  int64_t number = 0;
+  for (const int64_t call : calls_ns) {
+    const int64_t t = number * 1000;
+    trace.Step(number++, t, t + 1000);
+    trace.Copy(CopyKind::kHtoDPageable, {t, t + call, t + call, t + call + 20}, {.bytes = 1 << 20});
+    trace.Kernel("k", {t + call, t + call + 10, t + call + 20, t + 1000});
+  }
+  testing::Analysed run(trace);
+  return run["copy_places"].Int(0, "steady_ns");
+}
+
+TEST(CopyPlaces, WhatOneStepAloneCostsIsNoCostOfAll) {
+  EXPECT_EQ(Steady({900, 100, 100}), 3 * (100 + 20));
+  EXPECT_EQ(Steady({100, 100, 100, 100}), 4 * (100 + 20));
+  EXPECT_EQ(Steady({100, 300, 300}), 100 + 2 * 300 + 3 * 20) << "no more than there is";
+  EXPECT_EQ(Steady({900, 100}), 900 + 100 + 2 * 20) << "two steps have no median";
+}
+
+TEST(CopyPlaces, WhatTheCompiledWrapperCopiesIsTold) {
+  HandMade trace;
+  trace.Operator("CompiledFunction", 0, 300);
+  CopyKernel(trace, "aten::clone", "", 0);
+  CopyKernel(trace, "aten::clone", "", 400);
+  testing::Analysed run(trace);
+  ASSERT_EQ(run["copy_places"].rows(), 2u);
+  EXPECT_EQ(testing::IntWhere(run["copy_places"], "inside", "compiled", "calls"), 1);
+}
+
 }  // namespace
 }  // namespace gapless

@@ -31,21 +31,33 @@ enum Kind : uint8_t {
   kHostAlloc,
   kDataParallel,
   kDdp,
+  kDdpBuffers,
   kFsdp,
   kKinds
 };
-constexpr std::string_view kKindNames[kKinds] = {
-    "",          "compilation", "compiled_region", "graph_recording", "garbage_collection", "checkpoint_save",
-    "recompute", "module_load", "device_alloc",    "device_free",     "host_alloc",         "data_parallel",
-    "ddp",       "fsdp"};
+constexpr std::string_view kKindNames[kKinds] = {"",
+                                                 "compilation",
+                                                 "compiled_region",
+                                                 "graph_recording",
+                                                 "garbage_collection",
+                                                 "checkpoint_save",
+                                                 "recompute",
+                                                 "module_load",
+                                                 "device_alloc",
+                                                 "device_free",
+                                                 "host_alloc",
+                                                 "data_parallel",
+                                                 "ddp",
+                                                 "ddp_buffers",
+                                                 "fsdp"};
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
     {"kind", kText, "",
      "compilation, compiled_region, graph_recording, garbage_collection, checkpoint_save, recompute (activation "
-     "checkpointing), module_load, device_alloc, device_free, host_alloc (pinned memory), and forward passes of "
-     "data_parallel, ddp, fsdp"},
+     "checkpointing), module_load, device_alloc, device_free, host_alloc (pinned memory), forward passes of "
+     "data_parallel, ddp, fsdp, and ddp_buffers: ddp packs the model's buffers to broadcast them"},
     {"name", kText, "", "as recorded"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"calls", kInt, "", "how many"},
@@ -89,6 +101,7 @@ bool IsSave(std::string_view name, const Frame& frame) {
 Kind KindOf(std::string_view name) {
   if (name == "DataParallel.forward") return kDataParallel;
   if (name == "DistributedDataParallel.forward") return kDdp;
+  if (name == "aten::flatten_dense_tensors" || name == "aten::unflatten_dense_tensors") return kDdpBuffers;
   if (name.starts_with("FullyShardedDataParallel") || name.starts_with("FSDP::pre_forward")) return kFsdp;
   if (name == "Python GC" || name == "gc.collect" || name == "<built-in function collect>") return kGarbage;
   if (name.starts_with("Torch-Compiled Region")) return kCompiledRegion;
@@ -152,7 +165,10 @@ class Events {
     const SliceTable& slices = trace_.slices;
     const RowRange rows = RowsWithin(slices.ts_ns, timeline.window.host);
     for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row)
-      if (const Kind kind = Of(row); kind != kNothing && !InsideAnother(row, kind)) Add(row, kind);
+      if (const Kind kind = Of(row); kind != kNothing && !Inside(row, kind)) {
+        // Others flatten tensors, too: gradients, parameters.
+        if (kind != kDdpBuffers || Inside(row, kDdp)) Add(row, kind);
+      }
   }
 
   std::map<Key, Group> groups;
@@ -162,7 +178,7 @@ class Events {
     const Kind by_name = by_name_[static_cast<uint32_t>(trace_.slices.name[row])];
     return by_name != kNothing ? by_name : KindOf(trace_.slices.api[row]);
   }
-  bool InsideAnother(uint32_t row, Kind kind) const {
+  bool Inside(uint32_t row, Kind kind) const {
     for (SliceId at = trace_.slices.parent[row]; at.valid(); at = trace_.slices.parent[at.value])
       if (Of(at.value) == kind) return true;
     return false;

@@ -56,6 +56,21 @@ TEST(HostEvents, OneInsideAnotherOfItsKindIsPartOfIt) {
   EXPECT_TRUE(run["host_events"].IsNull(0, "calls_per_step"));
 }
 
+TEST(HostEvents, FlattenedTensorsAreBuffersOnlyInDdpsForwardPass) {
+  HandMade trace;
+  trace.Kernel("k", {0, 5, 10, 20}).Annotation("DistributedDataParallel.forward", 30, 500);
+  trace.Operator("aten::flatten_dense_tensors", 40, 100).Operator("aten::unflatten_dense_tensors", 200, 300);
+  trace.Operator("aten::flatten_dense_tensors", 600, 700).Kernel("k", {800, 805, 810, 820});
+  Analysed run(trace);
+  const Table& events = run["host_events"];
+  int64_t calls = 0, total = 0;
+  for (size_t row = 0; row < events.rows(); ++row)
+    if (events.Text(row, "kind") == "ddp_buffers")
+      calls += events.Int(row, "calls"), total += events.Int(row, "total_ns");
+  EXPECT_EQ(calls, 2) << "the one after the forward pass packs something else";
+  EXPECT_EQ(total, 60 + 100);
+}
+
 TEST(HostEvents, KindsByTheNamesPyTorchGives) {
   struct Named {
     std::string_view name, kind;

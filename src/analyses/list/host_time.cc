@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host did while a device was idle and nothing was being launched: the parts of idle gaps with cause `host`,
-// by the innermost frame or annotation open in the middle of the part. The largest parts decide what to look at, so
-// parts are not cut where the frame changes.
+// by the innermost frame or annotation open in the middle of the part. In a long part many may follow each other, and
+// the one in the middle says little: there it is the innermost that covers at least half of the part. The largest parts
+// decide what to look at, so parts are not cut where the frame changes.
 #include <map>
 #include <tuple>
 
@@ -28,40 +29,39 @@ constexpr ColumnSpec kColumns[] = {
     {"slice_id", kInt, "id:slice", "the frame or annotation of the longest"},
 };
 
+// From here a part is longer than Python between two operators, and may hold a whole function's work.
+constexpr int64_t kLongPartNs = 1'000'000;
+
 struct Part {
-  int64_t length = 0;
+  Interval span;
   SliceId slice;
   bool launching = false;
 };
-
-// Are the launch parts of the gap together longer than those of any other cause?
-bool IsLaunching(const DeviceTimeline& device, const IdleGap& gap) {
-  int64_t sums[kIdleCauses] = {};
-  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
-    sums[static_cast<size_t>(device.parts[part].cause)] += device.PartEnd(gap, part) - device.parts[part].start;
-  return std::max_element(std::begin(sums), std::end(sums)) == &sums[static_cast<size_t>(IdleCause::kLaunch)];
-}
 
 std::vector<Part> HostParts(const Trace& trace, const DeviceTimeline& device) {
   std::vector<Part> parts;
   std::vector<OpenQuery> queries;
   std::vector<size_t> asked;
   for (const IdleGap& gap : device.gaps) {
-    const bool launching = IsLaunching(device, gap);
+    const bool launching = device.MainCause(gap) == IdleCause::kLaunch;
     for (uint32_t at = gap.first_part; at < gap.first_part + gap.part_count; ++at) {
       const IdlePart& part = device.parts[at];
       if (part.cause != IdleCause::kHost) continue;
-      const int64_t length = device.PartEnd(gap, at) - part.start;
+      const Interval span{part.start, device.PartEnd(gap, at)};
       if (part.slice.valid()) {
-        queries.push_back({part.start + length / 2, trace.slices.thread[part.slice.value]});
+        queries.push_back({Middle(span), trace.slices.thread[part.slice.value]});
         asked.push_back(parts.size());
       }
-      parts.push_back({length, part.slice, launching});
+      parts.push_back({span, part.slice, launching});
     }
   }
   const std::vector<SliceId> found = InnermostOpen(trace, queries);
-  for (size_t i = 0; i < found.size(); ++i)
-    if (found[i].valid()) parts[asked[i]].slice = found[i];
+  for (size_t i = 0; i < found.size(); ++i) {
+    Part& part = parts[asked[i]];
+    const bool is_long = part.span.length() >= kLongPartNs;
+    const SliceId at = is_long ? DeepestOverHalf(trace, found[i], part.span) : found[i];
+    if (at.valid()) part.slice = at;
+  }
   return parts;
 }
 
@@ -98,8 +98,8 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
     const bool known = part.slice.valid();
     Group& group = groups[{known ? NameOf(trace, part.slice) : StringId::kNone,
                            known ? trace.slices.source_line[part.slice.value] : StringId::kNone, part.launching}];
-    ++group.parts, group.idle_ns += part.length;
-    if (part.length > group.longest_ns) group.longest_ns = part.length, group.longest = part.slice;
+    ++group.parts, group.idle_ns += part.span.length();
+    if (part.span.length() > group.longest_ns) group.longest_ns = part.span.length(), group.longest = part.slice;
   }
   std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
   std::stable_sort(ordered.begin(), ordered.end(),

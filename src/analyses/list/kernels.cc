@@ -4,6 +4,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/kernel_library.h"
+#include "analyses/work_type.h"
 
 namespace gapless {
 namespace {
@@ -27,11 +28,16 @@ constexpr ColumnSpec kColumns[] = {
     {"library", kText, "",
      "whose kernel it is, by its name: cublas, cudnn, triton, pytorch, …; NULL: it does not tell"},
     {"sm_share", kReal, "share", "multiprocessors its grids have blocks for, weighted by duration; NULL: not recorded"},
+    {"long_ns", kInt, "ns", "of total_ns, runs of 10 µs and longer"},
+    {"long_optimizer_ns", kInt, "ns", "of long_ns, launched inside an optimizer's step"},
 };
+
+constexpr int64_t kLongNs = 10'000;  // shorter ones are matters of launching
 
 struct Group {
   uint32_t longest = 0;  // row
   int64_t calls = 0, total_ns = 0, min_ns = std::numeric_limits<int64_t>::max();
+  int64_t long_ns = 0, long_optimizer_ns = 0;
   double occupancy_time = 0, occupancy_ns = 0;
   double sm_time = 0, sm_ns = 0;
   size_t first = 0;  // into the durations
@@ -39,7 +45,9 @@ struct Group {
 
 class ByName {
  public:
-  ByName(const Trace& trace, RowRange rows, int32_t device) : trace_(trace), group_of_(trace.strings.size(), -1) {
+  // `in_optimizer`: by slice.
+  ByName(const Trace& trace, RowRange rows, int32_t device, const std::vector<uint8_t>& in_optimizer)
+      : trace_(trace), in_optimizer_(in_optimizer), group_of_(trace.strings.size(), -1) {
     for (size_t row = rows.first; row < rows.last; ++row)
       if (Wanted(row, device)) Add(static_cast<uint32_t>(row));
     size_t first = 0;
@@ -74,6 +82,11 @@ class ByName {
     group.total_ns += dur, total_ns += dur;
     group.min_ns = std::min(group.min_ns, dur);
     if (dur > ops.dur_ns[group.longest]) group.longest = row;
+    if (dur >= kLongNs) {
+      const SliceId at = LaunchedBy(ops, row);
+      group.long_ns += dur;
+      if (at.valid() && in_optimizer_[at.value] != 0) group.long_optimizer_ns += dur;
+    }
     if (const auto blocks = static_cast<double>(ops.blocks_per_sm[row]); blocks > 0) {
       group.sm_time += std::min(1.0, blocks) * static_cast<double>(dur);
       group.sm_ns += static_cast<double>(dur);
@@ -85,13 +98,14 @@ class ByName {
   }
 
   const Trace& trace_;
+  const std::vector<uint8_t>& in_optimizer_;
   std::vector<int32_t> group_of_;
   std::vector<int64_t> durations_;
 };
 
-void AddRows(const TraceTimeline& timeline, int32_t device, Table& table) {
+void AddRows(const TraceTimeline& timeline, int32_t device, const std::vector<uint8_t>& in_optimizer, Table& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
-  ByName by_name(timeline.trace(), RowsWithin(ops.ts_ns, timeline.window.span), device);
+  ByName by_name(timeline.trace(), RowsWithin(ops.ts_ns, timeline.window.span), device, in_optimizer);
   std::vector<Group>& groups = by_name.groups;
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
@@ -104,13 +118,16 @@ void AddRows(const TraceTimeline& timeline, int32_t device, Table& table) {
     row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
     row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
     row.TextOrNull(KernelLibrary(timeline.trace().Text(ops.name[row_of]))).Real(group.sm_time / group.sm_ns);
+    row.Int(group.long_ns).Int(group.long_optimizer_ns);
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("kernels", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device.device, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const std::vector<uint8_t> in_optimizer = InsideOptimizers(timeline.trace());
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device.device, in_optimizer, table);
+  }
   return table;
 }
 

@@ -33,6 +33,20 @@ TEST(Kernels, AreGroupedByNameLargestFirst) {
   EXPECT_TRUE(kernels.IsNull(1, "occupancy_pct"));
 }
 
+TEST(Kernels, LongRunsAndThoseOfOptimizersOneByOne) {
+  testing::HandMade trace;
+  trace.Annotation("Optimizer.step#SGD.step", 100, 300)
+      .Operator("aten::mul_", 110, 150)
+      .Operator("aten::mul_", 160, 190);
+  trace.Kernel("mul", {0, 10, 1000, 31'000});       // outside, long
+  trace.Kernel("mul", {120, 130, 31'000, 51'000});  // inside, long
+  trace.Kernel("mul", {170, 180, 51'000, 52'000});  // inside, short: its mean is long
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["kernels"].Int(0, "total_ns"), 51'000);
+  EXPECT_EQ(run["kernels"].Int(0, "long_ns"), 50'000);
+  EXPECT_EQ(run["kernels"].Int(0, "long_optimizer_ns"), 20'000);
+}
+
 TEST(Kernels, OutsideTheCompleteStepsDoNotCount) {
   testing::HandMade trace;
   trace.Step(0, 0, 100, false).Kernel("k", {0, 1, 10, 90}).Step(1, 100, 200).Kernel("k", {100, 101, 110, 120});

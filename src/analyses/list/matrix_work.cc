@@ -6,6 +6,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/kernel_library.h"
 #include "analyses/shapes.h"
 
 namespace gapless {
@@ -29,12 +30,16 @@ constexpr ColumnSpec kColumns[] = {
     {"dtype", kText, "",
      "element type with the most matrix time off the units; of all where none is; NULL: not recorded"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off the units"},
+    {"least_compute_major", kInt, "",
+     "compute capability at least, from names of matrix kernels of NVIDIA's libraries (volta_…, ampere_…); NULL: none "
+     "tells"},
 };
 
 struct Sums {
   int64_t kernel_ns = 0, unit_ns[3] = {};  // by MatrixUnit
   std::map<std::string_view, int64_t> dtype_ns[3];
   GpuOpId longest_off;
+  int64_t least_major = 0;  // 0: not told
 };
 
 // ["GenericList", "float", ""] → float. Recorders write the types of all inputs, "" for what has none.
@@ -74,6 +79,7 @@ class Types {
 
 Sums Collect(const TraceTimeline& timeline, int32_t device, Types& types) {
   Sums sums;
+  std::vector<uint8_t> is_read(timeline.trace().strings.size());  // by name of a kernel
   const GpuOpTable& ops = timeline.trace().gpu_ops;
   const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
   for (size_t row = rows.first; row < rows.last; ++row) {
@@ -82,6 +88,8 @@ Sums Collect(const TraceTimeline& timeline, int32_t device, Types& types) {
       continue;
     sums.kernel_ns += ops.dur_ns[row];
     if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
+    if (uint8_t& read = is_read[static_cast<uint32_t>(ops.name[row])]; read == 0)
+      sums.least_major = std::max(sums.least_major, LeastComputeMajor(timeline.trace().Text(ops.name[row]))), read = 1;
     const MatrixUnit unit = ops.matrix_unit[row];
     sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
     if (const auto type = types.Of(ops.op[row]); !type.empty())
@@ -125,7 +133,7 @@ void AddRow(const TraceTimeline& timeline, int32_t device, Types& types, Table& 
   DescribeDevice(timeline.trace(), device, row);
   row.Int(sums.kernel_ns).Int(matrix).Int(on).Int(off).Int(unknown);
   row.Real(ShareOf(matrix, sums.kernel_ns)).Real(ShareOf(on, on + off)).TextOrNull(DtypeOf(sums));
-  row.Int(timeline.of->Id(sums.longest_off));
+  row.Int(timeline.of->Id(sums.longest_off)).Int(sums.least_major > 0 ? sums.least_major : kAbsent);
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {

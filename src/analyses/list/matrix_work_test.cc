@@ -35,8 +35,22 @@ TEST(MatrixWork, WhatWasNotRecordedIsNull) {
   testing::HandMade trace;
   trace.Kernel("who knows", {0, 10, 500, 550}, Matrix(GpuOpClass::kGemm, MatrixUnit::kUnknown));
   testing::Analysed run(trace);
-  for (const std::string_view column : {"device_name", "compute_major", "on_units_share", "dtype", "gpu_op_id"})
+  for (const std::string_view column :
+       {"device_name", "compute_major", "on_units_share", "dtype", "gpu_op_id", "least_compute_major"})
     EXPECT_TRUE(run["matrix_work"].IsNull(0, column)) << column;
+}
+
+TEST(MatrixWork, TheNewestGenerationThatNamesOfItsKernelsTell) {
+  testing::HandMade trace;
+  trace.Kernel("volta_sgemm_128x64_nn", {0, 10, 100, 200}, Matrix(GpuOpClass::kGemm, MatrixUnit::kNo));
+  trace.Kernel("ampere_sgemm_128x64_nn", {20, 30, 200, 210}, Matrix(GpuOpClass::kGemm, MatrixUnit::kNo));
+  trace.Kernel("volta_sgemm_128x64_nn", {40, 50, 300, 400},
+               {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo, .device = 1});
+  trace.Kernel("nvjet_tst", {60, 70, 500, 600}, Matrix(GpuOpClass::kPointwise, MatrixUnit::kNo));
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["matrix_work"].Int(0, "least_compute_major"), 8) << "matrix kernels only";
+  EXPECT_EQ(run["matrix_work"].Int(1, "least_compute_major"), 7);
+  EXPECT_TRUE(run["matrix_work"].IsNull(0, "compute_major")) << "that is what was recorded";
 }
 
 }  // namespace

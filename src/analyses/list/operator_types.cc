@@ -35,14 +35,13 @@ using ByType = std::array<Sums, kWorkTypes>;
 
 class Types {
  public:
-  explicit Types(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
-    const size_t texts = trace_.strings.size();
-    type_of_.resize(texts), is_optimizer_.resize(texts);
-    for (size_t id = 0; id < texts; ++id) {
-      const std::string_view text = trace_.strings[static_cast<StringId>(id)];
-      type_of_[id] = WorkTypeOfOperator(text);
-      is_optimizer_[id] = text.starts_with("Optimizer.step");
-    }
+  explicit Types(const TraceTimeline& timeline)
+      : timeline_(timeline),
+        trace_(timeline.trace()),
+        type_of_(trace_.strings.size()),
+        in_optimizer_(InsideOptimizers(trace_)) {
+    for (size_t id = 0; id < type_of_.size(); ++id)
+      type_of_[id] = WorkTypeOfOperator(trace_.strings[static_cast<StringId>(id)]);
     AddHost();
   }
 
@@ -67,7 +66,7 @@ class Types {
   WorkType TypeOf(size_t row) const {
     const GpuOpTable& ops = trace_.gpu_ops;
     if (ops.op_class[row] == GpuOpClass::kCommunication) return WorkType::kCommunication;
-    const SliceId at = ops.op[row].valid() ? ops.op[row] : ops.launch[row];
+    const SliceId at = LaunchedBy(ops, row);
     if (at.valid() && in_optimizer_[at.value] != 0) return WorkType::kOptimizer;
     if (ops.op[row].valid()) {
       const WorkType type = type_of_[static_cast<uint32_t>(trace_.slices.name[ops.op[row].value])];
@@ -76,17 +75,13 @@ class Types {
     return WorkTypeOfClass(ops.op_class[row]);
   }
 
-  // Parents come before their children in the table.
   void AddHost() {
     const SliceTable& slices = trace_.slices;
-    in_optimizer_.resize(slices.size());
     const RowRange rows = RowsWithin(slices.ts_ns, timeline_.window.host);
-    for (uint32_t row = 0; row < slices.size(); ++row) {
-      const SliceId parent = slices.parent[row];
-      const auto name = static_cast<uint32_t>(slices.name[row]);
-      in_optimizer_[row] = is_optimizer_[name] != 0 || (parent.valid() && in_optimizer_[parent.value] != 0);
-      if (slices.category[row] != SliceCategory::kOperator || row < rows.first || row >= rows.last) continue;
-      const auto type = static_cast<size_t>(in_optimizer_[row] != 0 ? WorkType::kOptimizer : type_of_[name]);
+    for (size_t row = rows.first; row < rows.last; ++row) {
+      if (slices.category[row] != SliceCategory::kOperator) continue;
+      const WorkType by_name = type_of_[static_cast<uint32_t>(slices.name[row])];
+      const auto type = static_cast<size_t>(in_optimizer_[row] != 0 ? WorkType::kOptimizer : by_name);
       ++calls[type];
       host_self_ns[type] += slices.self_ns[row];
     }
@@ -94,8 +89,8 @@ class Types {
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
-  std::vector<WorkType> type_of_;                     // by text
-  std::vector<uint8_t> is_optimizer_, in_optimizer_;  // by text, by slice
+  std::vector<WorkType> type_of_;      // by text
+  std::vector<uint8_t> in_optimizer_;  // by slice
 };
 
 void AddRows(const TraceTimeline& timeline, const Types& types, int32_t device, Table& table) {

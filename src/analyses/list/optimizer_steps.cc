@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How each optimiser updates its parameters: one kernel after the other for each of them (loop), over lists of tensors
 // (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
-// `Optimizer.step#…` that PyTorch records marks it.
+// `Optimizer.step#…` that PyTorch records marks it. `Optimizer.zero_grad#…` is looked at in the same way: where it
+// fills gradients with zeros it launches as the update does.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,7 +16,7 @@ namespace {
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
-    {"name", kText, "", "the annotation, e.g. Optimizer.step#SGD.step"},
+    {"name", kText, "", "the annotation, e.g. Optimizer.step#SGD.step, Optimizer.zero_grad#SGD.zero_grad"},
     {"implementation", kText, "", "loop, foreach, fused or compiled, by what most kernels are; NULL: it launches none"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"calls", kInt, "", "how often"},
@@ -61,8 +62,10 @@ class Optimizers {
     const SliceTable& slices = trace_.slices;
     const RowRange rows = RowsWithin(slices.ts_ns, timeline_.window.host);
     std::vector<uint8_t> is_step(trace_.strings.size());
-    for (size_t id = 0; id < is_step.size(); ++id)
-      is_step[id] = trace_.strings[static_cast<StringId>(id)].starts_with("Optimizer.step#");
+    for (size_t id = 0; id < is_step.size(); ++id) {
+      const std::string_view name = trace_.strings[static_cast<StringId>(id)];
+      is_step[id] = name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#");
+    }
     int64_t covered = std::numeric_limits<int64_t>::min();
     for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
       if (is_step[static_cast<uint32_t>(slices.name[row])] == 0) continue;
@@ -170,7 +173,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(optimizer_steps) = {
     .name = "optimizer_steps",
-    .help = "Optimizer.step by optimiser: in a loop, foreach or fused; kernels, device time, idle time",
+    .help = "Optimizer.step, zero_grad by optimiser: a loop, foreach or fused; kernels, device time, idle time",
     .columns = kColumns,
     .run = Compute};
 

@@ -54,5 +54,16 @@ TEST(OptimizerSteps, WithoutKernelsTheWayIsNotKnown) {
   EXPECT_EQ(run["optimizer_steps"].Int(0, "device_ns"), 0);
 }
 
+TEST(OptimizerSteps, FillingGradientsWithZerosIsLookedAtToo) {
+  HandMade trace;
+  trace.Kernel("gemm", {0, 10, 20, 1'000}).Annotation("Optimizer.zero_grad#SGD.zero_grad", 1'000, 3'000);
+  trace.Operator("aten::zero_", 1'000, 1'900).Kernel("fill", {1'100, 1'200, 1'300, 1'800});
+  trace.Kernel("next", {3'000, 3'010, 3'020, 4'000});
+  testing::Analysed run(trace);
+  ASSERT_EQ(run["optimizer_steps"].rows(), 1u);
+  EXPECT_EQ(run["optimizer_steps"].Int(0, "kernels"), 1);
+  EXPECT_EQ(run["optimizer_steps"].Int(0, "idle_ns"), 2'000 - 500);
+}
+
 }  // namespace
 }  // namespace gapless

@@ -6,6 +6,10 @@
 // it waits least (collective_match.h), and that something of its own takes longer: more kernel work, the same kernels
 // run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are told
 // apart by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
+//
+// Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
+// kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
+// in a recording that has the launches of most, was launched before it began.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -24,7 +28,7 @@ constexpr ColumnSpec kColumns[] = {
     {"steps", kInt, "", "complete steps"},
     {"step_ns", kInt, "ns", "median length of a step's window; NULL: no complete step"},
     {"wall_ns", kInt, "ns", "length of the analysed window"},
-    {"own_ns", kInt, "ns", "the rank's own work: time in which it computes, or only copies"},
+    {"own_ns", kInt, "ns", "the rank's own work: time in which operations of its complete steps compute, or only copy"},
     {"own_per_step_ns", kInt, "ns", "own_ns by steps; without steps the whole"},
     {"imbalance", kReal, "", "own_per_step_ns over that of the rank with least; NULL: one device, or no work"},
     {"exposed_comm_ns", kInt, "ns", "communication kernels run and nothing computes"},
@@ -34,7 +38,7 @@ constexpr ColumnSpec kColumns[] = {
     {"times_last", kInt, "", "of these, came last by more than 10 µs: the others waited for it"},
     {"caused_wait_ns", kInt, "ns", "what the other ranks waited in those for it, summed over them"},
     {"times_first", kInt, "", "of these, waited longest"},
-    {"kernels", kInt, "", "kernels, communication aside"},
+    {"kernels", kInt, "", "kernels of complete steps, communication aside"},
     {"kernel_ns", kInt, "ns", "sum of their durations"},
     {"kernel_work_ns", kInt, "ns", "the same if every kernel took as long as on the median rank; NULL: one device"},
     {"slowdown", kReal, "", "kernel_ns over kernel_work_ns: above 1 the same kernels run more slowly here"},
@@ -74,19 +78,52 @@ struct Device {
   int64_t own_ns() const { return compute_ns + copies_ns; }
 };
 
-void AddKernels(Device& device) {
+// The operations of one device that belong to the rank's complete steps; without such steps all of them.
+class OwnOperations {
+ public:
+  OwnOperations(const TraceTimeline& timeline, int32_t device)
+      : ops_(timeline.trace().gpu_ops), device_(device), any_(timeline.window.steps.empty()) {
+    complete_.resize(timeline.trace().steps.size());
+    for (const StepWindow& step : timeline.window.steps) complete_[step.step.value] = true;
+    size_t all = 0, launched = 0;
+    const RowRange rows = RowsWithin(ops_.ts_ns, timeline.window.span);
+    for (size_t row = rows.first; row < rows.last; ++row)
+      if (ops_.device[row] == device) ++all, launched += ops_.launch[row].valid();
+    has_launches_ = 2 * launched > all;
+  }
+  bool Has(size_t row) const {
+    if (ops_.device[row] != device_) return false;
+    if (any_) return true;
+    if (has_launches_ && !ops_.launch[row].valid()) return false;
+    return ops_.step[row].valid() && complete_[ops_.step[row].value];
+  }
+
+ private:
+  const GpuOpTable& ops_;
+  int32_t device_;
+  bool any_, has_launches_ = false;
+  std::vector<bool> complete_;  // by step
+};
+
+void AddOwnWork(Device& device) {
   const Trace& trace = device.timeline->trace();
   const GpuOpTable& ops = trace.gpu_ops;
+  const Interval window = device.timeline->window.span;
+  const OwnOperations own(*device.timeline, device.on->device);
   std::vector<KernelSum> sums(trace.strings.size());
-  const RowRange rows = RowsWithin(ops.ts_ns, device.timeline->window.span);
+  Intervals compute, copies;
+  const RowRange rows = RowsWithin(ops.ts_ns, window);
   for (size_t row = rows.first; row < rows.last; ++row) {
-    if (ops.device[row] != device.on->device || ops.kind[row] != GpuOpKind::kKernel ||
-        ops.op_class[row] == GpuOpClass::kCommunication)
-      continue;
+    const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
+    if ((kernel && ops.op_class[row] == GpuOpClass::kCommunication) || !own.Has(row)) continue;
+    AppendMerged(kernel ? compute : copies, {ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
+    if (!kernel) continue;
     KernelSum& sum = sums[static_cast<uint32_t>(ops.name[row])];
     ++sum.count, sum.ns += ops.dur_ns[row];
     ++device.kernels, device.kernel_ns += ops.dur_ns[row];
   }
+  device.compute_ns = Total(Clip(compute, window));
+  device.copies_ns = Total(Intersect(copies, device.on->exposed_copies));
   for (size_t id = 0; id < sums.size(); ++id)
     if (sums[id].count > 0) device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], sums[id]);
 }
@@ -114,11 +151,10 @@ void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
 Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::vector<CollectiveMatch>& matches) {
   Device device;
   device.timeline = &timeline, device.on = &on;
-  device.compute_ns = Total(on.compute), device.copies_ns = Total(on.exposed_copies);
   for (const IdleGap& gap : on.gaps)
     for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
       device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
-  AddKernels(device);
+  AddOwnWork(device);
   AddWaits(matches, device);
   return device;
 }

@@ -64,6 +64,38 @@ TEST(Ranks, TwoOfThemCompared) {
   EXPECT_EQ(ranks.Int(0, "step_ns"), 1000 * kUs);
 }
 
+// Two ranks with the same step of 500 µs; the recording of the second begins with 150 µs of kernels launched before it,
+// and has 150 µs of the next step, which is cut off.
+TEST(Ranks, WorkOfOtherStepsIsNotTheirOwn) {
+  std::vector<std::shared_ptr<const Trace>> ranks;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    HandMade trace;
+    trace.Rank(rank).Step(0, 0, 1000 * kUs).Step(1, 1000 * kUs, 1010 * kUs, false);
+    if (rank == 1) trace.Unlaunched("adam", 0, 150 * kUs);
+    trace.Kernel("gemm", {1, 2, 200 * kUs, 600 * kUs}).Kernel("gemm", {3, 4, 600 * kUs, 700 * kUs});
+    trace.Copy(CopyKind::kHtoDPinned, {5, 6, 690 * kUs, 720 * kUs});
+    if (rank == 1) trace.Kernel("gemm", {1001 * kUs, 1002 * kUs, 750 * kUs, 900 * kUs});
+    ranks.push_back(trace.Finish());
+  }
+  Analysed run(ranks);
+  const Table& table = run["ranks"];
+  for (size_t row = 0; row < 2; ++row) {
+    EXPECT_EQ(table.Int(row, "own_ns"), 520 * kUs) << "500 of kernels, 20 of a copy alone";
+    EXPECT_EQ(table.Int(row, "kernels"), 2);
+    EXPECT_DOUBLE_EQ(table.Real(row, "imbalance"), 1);
+    EXPECT_TRUE(table.Text(row, "behind") != "more_kernel_work");
+  }
+}
+
+TEST(Ranks, WhereFewLaunchesAreRecordedTheTimeTellsTheStep) {
+  HandMade trace;
+  trace.Step(0, 0, 1000 * kUs).Kernel("gemm", {1, 2, 100 * kUs, 200 * kUs});
+  trace.Unlaunched("gemm", 300 * kUs, 400 * kUs).Unlaunched("gemm", 500 * kUs, 600 * kUs);
+  Analysed run(trace);
+  EXPECT_EQ(run["ranks"].Int(0, "own_ns"), 300 * kUs);
+  EXPECT_EQ(run["ranks"].Int(0, "kernels"), 3);
+}
+
 TEST(Ranks, TheSameKernelsRunMoreSlowlyAreToldApart) {
   Analysed run(std::vector{Rank(0, {}), Rank(1, {.each_us = 150})});
   const Table& ranks = run["ranks"];

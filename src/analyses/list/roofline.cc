@@ -5,6 +5,11 @@
 // nothing counts twice. Time is that of all operations it launched, layout changes of a library included: the user
 // pays for them. The roofline is max(FLOPs / peak, bytes / bandwidth); the share of it may exceed 1 where operands stay
 // in the cache. Groups are looked up once per operator that launched something, shapes read once per group.
+//
+// Recorders before 2022 wrote no strides. The size of a convolution's output is then that of the gradient that goes
+// into its backward pass, when all backward passes with the same input and weight have the same.
+#include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "analyses/analysis.h"
@@ -20,7 +25,8 @@ constexpr ColumnSpec kColumns[] = {
     kDeviceColumn,
     {"operator", kText, "", "innermost operator around the launches"},
     {"kind", kText, "", "gemm, conv, attention, norm, softmax, pointwise"},
-    {"shapes", kText, "", "shapes of its inputs; NULL: not recorded"},
+    {"shapes", kText, "",
+     "shapes of its inputs; of a weight's gradient, those of the backward pass that called it; NULL: not recorded"},
     {"dtype", kText, "", "element type of its first operand; NULL: not recorded"},
     {"calls", kInt, "", "how often it launched something"},
     {"device_ns", kInt, "ns", "time of what it launched"},
@@ -114,13 +120,19 @@ class Groups {
     if (ops.dur_ns[row] > group.longest_ns) group.longest_ns = ops.dur_ns[row], group.longest = GpuOpId(row);
   }
 
+  SliceId InputsOf(SliceId op, std::string_view caller) const {
+    const SliceId parent = trace_.slices.parent[op.value];
+    return !caller.empty() && parent.valid() && trace_.Text(trace_.slices.name[parent.value]) == caller ? parent : op;
+  }
+
   int32_t GroupOf(SliceId op, int32_t device) {
     const SliceTable& slices = trace_.slices;
     const uint32_t at = op.value;
     const WorkFormula* formula = formula_of_[static_cast<uint32_t>(slices.name[at])];
     const bool by_value = formula->kind == WorkKind::kConv || formula->kind == WorkKind::kAttention;
-    const Key key{slices.name[at], slices.input_shapes[at], slices.input_types[at],
-                  by_value ? slices.concrete_inputs[at] : StringId::kNone, device};
+    const uint32_t inputs = InputsOf(op, formula->inputs_of).value;
+    const Key key{slices.name[at], slices.input_shapes[inputs], slices.input_types[inputs],
+                  by_value ? slices.concrete_inputs[inputs] : StringId::kNone, device};
     const auto [found, is_new] = index_.try_emplace(key, static_cast<int32_t>(groups.size()));
     if (is_new) groups.push_back({.key = key, .formula = formula, .slice = op});
     ++groups[static_cast<size_t>(found->second)].calls;
@@ -133,6 +145,50 @@ class Groups {
   std::unordered_map<Key, int32_t, KeyHash> index_;
   std::vector<std::pair<int32_t, int64_t>> device_ns_;  // by device: a handful
 };
+
+// Convolutions by the shapes of input and weight, from the inputs of their backward passes.
+class Convolutions {
+ public:
+  explicit Convolutions(const Trace& trace) : trace_(trace) {
+    const SliceTable& slices = trace.slices;
+    std::vector<uint8_t> is_backward(trace.strings.size()), is_read(trace.strings.size());  // by text
+    for (size_t id = 0; id < is_backward.size(); ++id)
+      is_backward[id] = trace.strings[static_cast<StringId>(id)] == kConvolutionGradient;
+    for (size_t row = 0; row < slices.size(); ++row) {
+      if (is_backward[static_cast<uint32_t>(slices.name[row])] == 0) continue;
+      if (uint8_t& read = is_read[static_cast<uint32_t>(slices.input_shapes[row])]; read == 0) Read(row), read = 1;
+    }
+  }
+
+  // All NaN: no backward pass tells, or they differ.
+  Work Of(std::span<const Input> inputs) const {
+    if (inputs.size() < 2) return {};
+    const auto found = by_operands_.find({inputs[0].shape, inputs[1].shape});
+    return found == by_operands_.end() ? Work() : found->second;
+  }
+
+ private:
+  void Read(size_t row) {
+    const SliceTable& slices = trace_.slices;
+    const std::vector<Input> inputs =
+        ReadInputs(trace_.Text(slices.input_shapes[row]), trace_.Text(slices.input_types[row]), "");
+    if (inputs.size() < 3) return;
+    const Work work = WorkOfConvolution(inputs);
+    const auto [at, is_new] = by_operands_.try_emplace({inputs[0].shape, inputs[2].shape}, work);
+    if (!is_new && at->second.flops != work.flops) at->second = Work();
+  }
+
+  const Trace& trace_;
+  std::map<std::pair<Shape, Shape>, Work> by_operands_;
+};
+
+Work WorkOf(const Group& group, const Trace& trace, const Convolutions& convolutions) {
+  const std::vector<Input> inputs =
+      ReadInputs(trace.Text(group.key.shapes), trace.Text(group.key.types), trace.Text(group.key.values));
+  const Work work = group.formula->work(*group.formula, inputs);
+  const bool no_stride = std::isnan(work.flops) && trace.Text(group.key.name) == "aten::cudnn_convolution";
+  return no_stride ? convolutions.Of(inputs) : work;
+}
 
 const DevicePeaks* PeaksOf(const Trace& trace, int32_t device) {
   for (size_t row = 0; row < trace.devices.size(); ++row)
@@ -180,13 +236,13 @@ void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, Ta
 void AddRows(const TraceTimeline& timeline, Table& table) {
   const Trace& trace = timeline.trace();
   Groups found(timeline);
+  const Convolutions convolutions(trace);
   std::stable_sort(found.groups.begin(), found.groups.end(), [](const Group& a, const Group& b) {
     return a.key.device != b.key.device ? a.key.device < b.key.device : a.device_ns > b.device_ns;
   });
   for (const Group& group : found.groups) {
     const std::string_view shapes = trace.Text(group.key.shapes);
-    const Work work = group.formula->work(
-        *group.formula, ReadInputs(shapes, trace.Text(group.key.types), trace.Text(group.key.values)));
+    const Work work = WorkOf(group, trace, convolutions);
     auto row = BeginRow(table, *timeline.of);
     row.Int(group.key.device).Text(trace.Text(group.key.name)).Text(ToString(group.formula->kind)).TextOrNull(shapes);
     row.TextOrNull(work.type == ElementType::kUnknown ? "" : ToString(work.type)).Int(group.calls).Int(group.device_ns);

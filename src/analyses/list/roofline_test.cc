@@ -46,6 +46,54 @@ TEST(Roofline, WithoutDeviceOrShapesThereIsNoVerdict) {
   EXPECT_EQ(no_shapes["roofline"].Int(0, "device_ns"), 10'000);
 }
 
+// 8 images of 64 channels and 56×56, 128 filters of 3×3, every second position: 28×28.
+constexpr std::string_view kInput = "[8,64,56,56]", kOutput = "[8,128,28,28]", kWeight = "[128,64,3,3]";
+constexpr double kConvolution = 2.0 * 8 * 28 * 28 * 128 * 64 * 9;
+
+std::string Shapes(std::initializer_list<std::string_view> inputs) {
+  std::string text = "[";
+  for (const std::string_view input : inputs) text += (text.size() > 1 ? "," : "") + std::string(input);
+  return text + "]";
+}
+
+// A forward pass, and a backward pass whose gradient has the size `output`, as recorders wrote them before 2022: the
+// gradient of the weight does not name the weight, and no stride is written.
+void AddConvolution(testing::HandMade& trace, int64_t t, std::string_view output) {
+  const std::string forward = Shapes({kInput, kWeight, "[]"}), backward = Shapes({kInput, output, kWeight, "[]"});
+  const std::string of_weight = Shapes({"[]", output, kInput});
+  trace.OperatorOn("aten::cudnn_convolution", t, t + 100, {.shapes = forward});
+  trace.OperatorOn("aten::cudnn_convolution_backward", t + 200, t + 400, {.shapes = backward});
+  trace.OperatorOn("aten::cudnn_convolution_backward_weight", t + 250, t + 350, {.shapes = of_weight});
+  const GpuOpRow conv{.op_class = GpuOpClass::kConv, .matrix_unit = MatrixUnit::kNo};
+  trace.Kernel("forward", {t + 10, t + 20, t + 1000, t + 3000}, conv);
+  trace.Kernel("wgrad", {t + 260, t + 270, t + 3000, t + 4000}, conv);
+}
+
+TEST(Roofline, ConvolutionsWithoutStrideFromTheirBackwardPass) {
+  OnA100 trace;
+  AddConvolution(trace, 0, kOutput);
+  testing::Analysed run(trace);
+  const Table& roofline = run["roofline"];
+  ASSERT_EQ(roofline.rows(), 2u);
+  for (size_t row = 0; row < 2; ++row) {
+    EXPECT_EQ(roofline.Real(row, "flops"), kConvolution) << roofline.Text(row, "operator");
+    EXPECT_EQ(roofline.Int(row, "m"), 8 * 28 * 28);
+    EXPECT_EQ(roofline.Int(row, "k"), 64 * 9);
+    EXPECT_TRUE(roofline.IsNull(row, "bytes")) << "types were not recorded";
+  }
+}
+
+TEST(Roofline, ConvolutionsWhoseBackwardPassesDifferHaveNoFlops) {
+  OnA100 trace;
+  AddConvolution(trace, 0, kOutput);
+  AddConvolution(trace, 10'000, "[8,128,56,56]");
+  testing::Analysed run(trace);
+  const Table& roofline = run["roofline"];
+  ASSERT_EQ(roofline.rows(), 3u);
+  for (size_t row = 0; row < 3; ++row)
+    EXPECT_EQ(roofline.IsNull(row, "flops"), roofline.Text(row, "operator") == "aten::cudnn_convolution") << row;
+}
+
 TEST(Roofline, CopiesFromTheHostAreNotTheMemorysWork) {
   OnA100 trace;
   trace.OperatorOn("aten::copy_", 0, 100, {.shapes = "[[64],[64]]", .types = R"(["float","float"])"});

@@ -75,8 +75,10 @@ RULE(explicit_sync) = {
     .title = "Synchronize calls leave the GPU without work",
     .why =
         "Idle gaps of the device that began while the host was in a synchronise call that no operator made "
-        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of each "
-        "at most what the wait took: not waiting brings the host no further ahead. nsys lists every such call; this rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
+        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of "
+        "each "
+        "at most what the wait took: not waiting brings the host no further ahead. nsys lists every such call; this "
+        "rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
         "calls, how often a step makes them, and the line.",
     .needs = kNeeds,
     .check = Check};

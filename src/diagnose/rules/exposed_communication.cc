@@ -3,9 +3,10 @@
 //
 // A collective's kernel also runs while it waits for the slowest rank, so exposed time is transfer and waiting
 // together; where collectives could be matched over the ranks, table ranks tells them apart (and the rule straggler
-// speaks of the waiting). The gain: all of it when everything overlaps (high). Better overlap through buckets rarely
-// hides the last bucket, and waiting for a slow rank stays: we expect half and at least a tenth. These shares are
-// assumptions.
+// speaks of the waiting). The gain: all of it when everything overlaps, or less is sent over faster links (high).
+// Better overlap through buckets rarely hides the last bucket, and waiting for a slow rank stays: we expect half and at
+// least a tenth. These shares are assumptions. Where overlap is the first advice, no more can be hidden than there is
+// computation that runs alone, device by device.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/link_use.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
@@ -206,15 +208,59 @@ std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting
   return std::nullopt;
 }
 
-std::vector<Recommendation> Recommend(double overlap_share, const Use& use) {
+std::vector<Recommendation> Recommend(double overlap_share, const Use& use, const std::optional<LinkUse>& links) {
   std::vector<Recommendation> all;
+  if (links && links->far_below()) all.push_back(CheckTransport(*links));
   if (overlap_share < kGoodOverlapShare) all.push_back(OverlapAdvice(use));
   const bool gradients =
       use.kind == "all_reduce" || use.kind == "reduce_scatter" || use.kind == "other" || use.kind.empty();
   if (gradients && use.trains && !use.one_by_one())
     all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4",
                    "with model.no_sync(): loss.backward()", "minutes"});
+  if (all.empty())
+    all.push_back({StrCat("most of it is hidden already; send less: ", use.kind.empty() ? "the messages" : use.kind,
+                          " in fewer bits, or over fewer ranks"),
+                   "", "", "days"});
   return all;
+}
+
+// What better overlap can hide at most: of each device the computation that runs alone.
+struct Hideable {
+  int64_t alone_ns = 0;    // computation beside which nothing is sent
+  double expected_ns = 0;  // half of the stake, no more than that
+  bool bounded = false;    // there is less computation than half of the stake
+};
+
+Hideable HideableOf(const Table& communication, const LedgerView& ledger, const Waiting& waiting) {
+  Hideable all;
+  for (size_t i = 0; i < ledger.devices.size(); ++i) {
+    const DeviceBreakdown& device = ledger.devices[i];
+    int64_t alone = device.compute_ns;
+    for (size_t row = 0; row < communication.rows(); ++row)
+      if (communication.IsNull(row, "kind") && !communication.IsNull(row, "exposed_ns") &&
+          communication.Int(row, "trace") == device.trace && communication.Int(row, "device") == device.device)
+        alone -= communication.Int(row, "total_ns") - communication.Int(row, "exposed_ns");
+    const double half = 0.5 * static_cast<double>(waiting.without_opening[i]);
+    all.alone_ns += alone;
+    all.expected_ns += std::min(half, static_cast<double>(std::max<int64_t>(alone, 0)));
+    all.bounded |= static_cast<double>(alone) < half;
+  }
+  return all;
+}
+
+Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger) {
+  return {StrCat("computation that could hide it: ", ledger.CostText(hideable.alone_ns),
+                 "; overlap removes no more than that"),
+          static_cast<double>(hideable.alone_ns),
+          "ns",
+          "ledger",
+          {},
+          ""};
+}
+
+// Whether the first advice is to hide communication; not to send less, by another way, or to wait less.
+bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use) {
+  return !all.empty() && use.kind != "broadcast" && all[0].text == OverlapAdvice(use).text;
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -240,15 +286,24 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              FormatPercent(hidden), " of all communication is hidden under computation",
              ledger.WorstText(waiting.without_opening), ".");
   found.evidence = EvidenceOf(communication, ledger, hidden, ranks, waiting);
-  found.recommendations = Recommend(hidden, UseOf(tables, ledger));
+  const Use use = UseOf(tables, ledger);
+  const std::optional<LinkUse> links = LinkUseOf(tables.Get("collective_groups"), ledger, use.kind);
+  if (links) found.evidence.push_back(EvidenceOf(*links));
+  found.recommendations = Recommend(hidden, use, links);
   if (std::optional<Recommendation> even = EvenOut(ranks, waiting, stake))
     found.recommendations.insert(2 * waiting.ns > stake ? found.recommendations.begin() : found.recommendations.end(),
                                  std::move(*even));
   const auto exposed = static_cast<double>(stake);
+  double expected = exposed * 0.5;
+  if (OverlapComesFirst(found.recommendations, use)) {
+    const Hideable hideable = HideableOf(communication, ledger, waiting);
+    expected = hideable.expected_ns;
+    if (hideable.bounded) found.evidence.push_back(EvidenceOf(hideable, ledger));
+  }
   found.gain = EstimateGain({.fix = found.recommendations.empty() ? std::string_view() : found.recommendations[0].fix,
                              .wall_ns = ledger.total.wall_ns,
-                             .low_ns = exposed * 0.1,
-                             .expected_ns = exposed * 0.5,
+                             .low_ns = std::min(exposed * 0.1, expected),
+                             .expected_ns = expected,
                              .high_ns = exposed,
                              .confidence = 0.5});
   return std::vector{std::move(found)};
@@ -265,7 +320,11 @@ RULE(exposed_communication) = {
         "time (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication asks "
         "for better bucketing. Collectives matched over the ranks tell waiting from transfer and which rank comes "
         "last; waiting up to the first collective that all recorded is not counted, since recorders do not start at "
-        "once. Where none could be matched, the rank with least exposed time is named when the most is a tenth more.",
+        "once. Where none could be matched, the rank with least exposed time is named when the most is a tenth more. "
+        "Where message sizes are recorded it says how fast the links carry them; when even the fastest call of the "
+        "kind with most exposed time gets less than a tenth of NVLink or xGMI (messages of 4 MiB and more, groups of "
+        "at most 8), or of 32 GB/s (1 MiB and more), the transport comes first. Overlap is expected to hide half, but "
+        "no more than there is computation that runs alone.",
     .needs = kNeeds,
     .check = Check};
 

@@ -104,7 +104,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   int64_t stake = 0;
   for (const RowGroup& one : parts) stake += one.value;
   const double share = ledger.Share(stake);
-  if (share < kHostBoundShare || !AnythingKnown(host, parts)) return std::vector<Bottleneck>{};
+  const bool known = ledger.total.idle_unknown_ns <= ledger.total.idle_host_ns;
+  if (share < kHostBoundShare || !known || !AnythingKnown(host, parts)) return std::vector<Bottleneck>{};
   parts.resize(std::min<size_t>(parts.size(), 3));
   Bottleneck found;
   found.id = "host_bound";
@@ -139,7 +140,8 @@ RULE(host_bound) = {
         "Parts of idle gaps in which no launching thread was inside an operator, a call to the device, a wait or the "
         "data loader, but for gaps whose main cause is launching. Speaks from 10 % of the time, as launch_bound: two "
         "thirds of what TraceLens flags for idle time of any cause; but not of fewer than 10 parts of which nothing is "
-        "known. Names the frame or annotation that was open and "
+        "known, nor where the cause of more idle time is unknown than is laid to the host: there the recording is a "
+        "sample, and operators that ran are missing from it. Names the frame or annotation that was open and "
         "its line.",
     .needs = kNeeds,
     .check = Check};

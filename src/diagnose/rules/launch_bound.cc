@@ -2,15 +2,19 @@
 // The device waits because the host cannot issue work fast enough.
 //
 // At stake is idle time in which the host was inside operators or launch calls, and in gaps where that is the main
-// cause also the moments between operators: Python calling the next one. The gain: a captured graph or a compiled step
+// cause also the moments between operators: Python calling the next one. What passes while a graph is being captured is
+// no launching, and neither is one call that alone takes more than half of a recording's stake: kernels' code is loaded
+// and the allocator started when they are first used. The gain: a captured graph or a compiled step
 // issues the whole step with few calls, so nearly all of it can go (high: all). Steps have parts that cannot be
 // captured, and compiling fuses only some kernels: we expect six tenths and at least a quarter.
+#include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
@@ -18,15 +22,61 @@
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "kernels"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "kernels", "operators"};
 
-// Host time between operators in gaps where launching is the main cause.
-int64_t BetweenOperators(const Table& idle) {
-  const int cause = idle.Find("cause"), host = idle.Find("host_ns");
-  int64_t between = 0;
-  for (size_t row = 0; row < idle.rows(); ++row)
-    if (idle.Text(row, cause) == "launch") between += idle.Int(row, host);
-  return between;
+// Fewer launches in a recording of several steps are a program in which one call may well take most.
+constexpr int64_t kManyLaunches = 16;
+constexpr size_t kNoRow = static_cast<size_t>(-1);
+
+// Idle time while the host launches: rows of launch_waits but for captures, less the calls left out.
+struct Stake {
+  int64_t ns = 0, captured_ns = 0, one_off_ns = 0;
+  std::vector<size_t> one_offs;  // rows whose `call` is left out, at most one of each recording
+};
+
+int64_t WaitOf(const Table& waits, size_t row) {
+  return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
+}
+
+int64_t WithoutOneOff(const Table& waits, const Stake& stake, size_t row) {
+  const bool left_out = std::find(stake.one_offs.begin(), stake.one_offs.end(), row) != stake.one_offs.end();
+  return WaitOf(waits, row) - (left_out ? waits.Int(row, "call_ns") : 0);
+}
+
+int64_t SumOfTrace(const Table& table, int64_t trace, std::string_view column) {
+  int64_t sum = 0;
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (table.Int(row, "trace") == trace) sum += table.Int(row, column);
+  return sum;
+}
+
+// The row whose longest call takes more than half of what this recording has at stake.
+size_t OneOffOf(const Table& waits, int64_t trace) {
+  int64_t sum = 0, longest_ns = 0;
+  size_t longest = kNoRow;
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (waits.Int(row, "trace") != trace) continue;
+    sum += WaitOf(waits, row);
+    if (waits.Int(row, "call_ns") > longest_ns) longest_ns = waits.Int(row, "call_ns"), longest = row;
+  }
+  return 2 * longest_ns > sum ? longest : kNoRow;
+}
+
+Stake Collect(const Table& waits, const Table& launches, const LedgerView& ledger) {
+  Stake stake;
+  const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
+  int64_t seen = kAbsent;  // rows of one recording follow each other
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    const int64_t trace = waits.Int(row, "trace");
+    stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
+    if (trace == seen) continue;
+    seen = trace;
+    if (!one_step && SumOfTrace(launches, trace, "calls") < kManyLaunches) continue;
+    if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
+  }
+  for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");
+  stake.ns -= stake.one_off_ns;
+  return stake;
 }
 
 std::vector<Evidence> LaunchEvidence(const Table& launches) {
@@ -37,8 +87,9 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
   const double per_step = launches.Real(row, "calls_per_step");
   const bool steps = !launches.IsNull(row, "calls_per_step");
   all.push_back({StrCat(FormatCount(steps ? std::llround(per_step) : launches.Int(row, "calls")),
-                        steps ? " launches a step, " : " launches, ", FormatDuration(launches.Int(row, "call_mean_ns")),
-                        " of host time each"),
+                        steps ? " launches a step; half of the calls take less than "
+                              : " launches; half of the calls take less than ",
+                        FormatDuration(launches.Int(row, "call_p50_ns")), " of host time"),
                  steps ? per_step : launches.Real(row, "calls"),
                  "launches",
                  "launches",
@@ -63,22 +114,48 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
   return all;
 }
 
-std::vector<Evidence> HostEvidence(const Table& idle, const LedgerView& ledger) {
+std::vector<Evidence> HostEvidence(const Table& waits, const Stake& stake, const LedgerView& ledger) {
+  constexpr std::string_view kByOperator[] = {"operator"}, kByLine[] = {"source_line"};
+  const auto named = [&](std::string_view column) {
+    return [&waits, &stake, column](size_t row) {
+      return waits.IsNull(row, column) ? 0 : WithoutOneOff(waits, stake, row);
+    };
+  };
   std::vector<Evidence> all;
   std::string names;
-  const std::vector<NamedTime> operators = IdleBy(idle, "operator", "launch_ns", "launch");
+  const std::vector<RowGroup> operators = GroupRows(waits, kByOperator, named("operator"));
   for (size_t i = 0; i < operators.size() && i < 3; ++i)
-    names += StrCat(i > 0 ? ", " : "", operators[i].name, " (", ledger.CostText(operators[i].ns), ")");
+    names += StrCat(i > 0 ? ", " : "", waits.Text(operators[i].first(), "operator"), " (",
+                    ledger.CostText(operators[i].value), ")");
   if (!names.empty())
     all.push_back({StrCat("the GPU idles most while the host is in ", names), {}, "", "operators", {}, ""});
-  const std::vector<NamedTime> lines = IdleBy(idle, "source_line", "launch_ns", "launch");
-  for (size_t i = 0; i < lines.size() && i < 3; ++i)
-    all.push_back({StrCat("launched from ", lines[i].name, ": idle ", ledger.CostText(lines[i].ns)),
-                   static_cast<double>(lines[i].ns),
+  const std::vector<RowGroup> lines = GroupRows(waits, kByLine, named("source_line"));
+  for (size_t i = 0; i < lines.size() && i < 3; ++i) {
+    const std::string line(waits.Text(lines[i].first(), "source_line"));
+    all.push_back({StrCat("launched from ", line, ": idle ", ledger.CostText(lines[i].value)),
+                   static_cast<double>(lines[i].value), "ns", "slice", IdsOf(waits, lines[i].rows, "slice_id"), line});
+  }
+  return all;
+}
+
+// What was idle for another reason than launching, and does not count.
+std::vector<Evidence> LeftOut(const Table& waits, const Stake& stake) {
+  std::vector<Evidence> all;
+  if (!stake.one_offs.empty()) {
+    const size_t row = stake.one_offs[0];
+    const bool several = stake.one_offs.size() > 1;
+    all.push_back({StrCat("not counted: one call of ", waits.Text(row, "call"), several ? " on each rank" : "",
+                          " that alone keeps the GPU waiting for ", FormatDuration(waits.Int(row, "call_ns")),
+                          ", more than all other launching: warm-up"),
+                   static_cast<double>(stake.one_off_ns), "ns", "slice", IdsOf(waits, stake.one_offs, "slice_id"), ""});
+  }
+  if (stake.captured_ns > 0)
+    all.push_back({StrCat("not counted: idle for ", FormatDuration(stake.captured_ns), " while a graph is captured"),
+                   static_cast<double>(stake.captured_ns),
                    "ns",
-                   "idle",
+                   "launch_waits",
                    {},
-                   lines[i].name});
+                   ""});
   return all;
 }
 
@@ -100,24 +177,27 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
     return std::vector<Bottleneck>{};
-  const Table &idle = tables.Get("idle"), &launches = tables.Get("launches");
-  const int64_t stake = ledger.total.idle_launch_ns + BetweenOperators(idle);
-  const double share = ledger.Share(stake);
+  const Table &waits = tables.Get("launch_waits"), &launches = tables.Get("launches");
+  const Stake stake = Collect(waits, launches, ledger);
+  const double share = ledger.Share(stake.ns);
   if (share < kLaunchBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.id = "launch_bound";
   found.type = BottleneckType::kLaunchBound;
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
-  found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the host to launch work");
+  found.title = StrCat("the GPU waits ", ledger.CostText(stake.ns), " for the host to launch work");
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the device has nothing queued while the host is still issuing operators",
                              ledger.WorstText(&DeviceBreakdown::idle_launch_ns), ".");
   found.evidence = LaunchEvidence(launches);
-  for (Evidence& one : HostEvidence(idle, ledger)) found.evidence.push_back(std::move(one));
-  found.evidence.push_back(LargestGaps(idle, "launch_ns", "wait for a launch"));
+  for (Evidence& one : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(one));
+  const std::vector<Evidence> left_out = LeftOut(waits, stake);
+  found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
+  // The longest wait may be what was left out.
+  if (left_out.empty()) found.evidence.push_back(LargestGaps(tables.Get("idle"), "launch_ns", "wait for a launch"));
   found.recommendations = Recommend(launches, SeesCompiler(tables));
-  const auto waste = static_cast<double>(stake);
+  const auto waste = static_cast<double>(stake.ns);
   found.gain = EstimateGain({.fix = "cudagraph",
                              .wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,
@@ -135,8 +215,9 @@ RULE(launch_bound) = {
     .title = "The host launches too slowly for the GPU",
     .why =
         "Idle time of the device while the host is inside operators or launch calls, or between operators in gaps "
-        "where "
-        "those dominate. Speaks from 10 % of the time: TraceLens flags idle time of any cause at 15 %, this is "
+        "where those dominate; not while a graph is being captured, and without a single call that alone takes more "
+        "than half of it (warm-up; with 16 launches or more, or in a single step). Speaks from 10 % of the time: "
+        "TraceLens flags idle time of any cause at 15 %, this is "
         "two thirds of that for one cause. Shows launches per step, their cost on the host, how short the kernels "
         "are, and which operators and lines keep the device waiting.",
     .needs = kNeeds,

@@ -22,7 +22,7 @@
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "kernels", "operator_types", "roofline"};
+constexpr std::string_view kNeeds[] = {"ledger", "kernels", "roofline"};
 
 // Softmax over scores of attention, [batch, heads, queries, keys] or [batch·heads, queries, keys]; that of a loss has
 // two dimensions.
@@ -40,38 +40,25 @@ int64_t AttentionSoftmaxTime(const Table& roofline) {
   return ns;
 }
 
-// Element by element kernels of optimizers written as loops: all work of optimizers less the kernels made for them.
-int64_t OptimizerLoopTime(const Table& types, const Table& kernels) {
-  int64_t ns = 0;
-  for (size_t row = 0; row < types.rows(); ++row)
-    if (types.Text(row, "type") == "optimizer") ns += types.Int(row, "device_ns");
-  for (size_t row = 0; row < kernels.rows(); ++row)
-    if (kernels.Text(row, "class") == "optimizer") ns -= kernels.Int(row, "total_ns");
-  return std::max<int64_t>(0, ns);
-}
-
 struct Moving {
   int64_t ns = 0;
   std::map<std::string_view, int64_t> class_ns;
   std::map<std::string_view, std::vector<int64_t>> longest;  // by class: kernels table is sorted by time
 };
 
-Moving MovingKernels(const Table& kernels, const Table& roofline, const Table& types) {
+// What optimizers launch, written as loops over parameters, is `unfused_optimizer`'s.
+Moving MovingKernels(const Table& kernels, const Table& roofline) {
   Moving moving;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, "class");
     if (kind != "pointwise" && kind != "norm" && kind != "reduce") continue;
-    if (kernels.Text(row, "library") == "triton" || kernels.Real(row, "mean_ns") < kShortKernelNs) continue;
-    moving.ns += kernels.Int(row, "total_ns");
-    moving.class_ns[kind] += kernels.Int(row, "total_ns");
+    const int64_t ns = kernels.Int(row, "long_ns") - kernels.Int(row, "long_optimizer_ns");
+    if (ns == 0 || kernels.Text(row, "library") == "triton") continue;
+    moving.ns += ns, moving.class_ns[kind] += ns;
     if (auto& ids = moving.longest[kind]; ids.size() < kMostRows) ids.push_back(kernels.Int(row, "gpu_op_id"));
   }
-  const auto leave_out = [&](std::string_view kind, int64_t ns) {
-    ns = std::min(ns, moving.class_ns[kind]);
-    moving.ns -= ns, moving.class_ns[kind] -= ns;
-  };
-  leave_out("reduce", AttentionSoftmaxTime(roofline));
-  leave_out("pointwise", OptimizerLoopTime(types, kernels));
+  const int64_t softmax_ns = std::min(AttentionSoftmaxTime(roofline), moving.class_ns["reduce"]);
+  moving.ns -= softmax_ns, moving.class_ns["reduce"] -= softmax_ns;
   return moving;
 }
 
@@ -134,7 +121,7 @@ bool IsFloat32(const Table& roofline) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const Table& roofline = tables.Get("roofline");
-  const Moving moving = MovingKernels(tables.Get("kernels"), roofline, tables.Get("operator_types"));
+  const Moving moving = MovingKernels(tables.Get("kernels"), roofline);
   const double share = ledger.Share(moving.ns);
   const std::optional<double> bandwidth = BandwidthShare(roofline);
   if (share < kMemoryBoundTime || bandwidth.value_or(1) < kBandwidthBoundShare) return std::vector<Bottleneck>{};

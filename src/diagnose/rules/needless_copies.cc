@@ -15,15 +15,18 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "copy_places"};
-constexpr std::string_view kKey[] = {"kind", "operator", "source_line", "types"};
+constexpr std::string_view kNeeds[] = {"ledger", "copy_places", "kernels", "operators"};
+constexpr std::string_view kKey[] = {"kind", "operator", "inside", "source_line", "types"};
 
 enum class Kind : uint8_t { kNone, kCast, kLayout, kOnDevice, kRoundTrip, kSmall };
+// Places with the same advice.
+enum class Advice : uint8_t { kStaticInputs, kOneType, kOneLayout, kStay, kOnDevice };
 
 // Copies within the device count when an operator of the framework's core made them: libraries of communication move
 // their buffers with them.
@@ -72,8 +75,10 @@ std::string What(const Table& places, size_t row) {
 Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(places, row, "source_line", "");
-  return {StrCat(TextOr(places, row, "operator", "copies"), InLine(line), ": ", What(places, row), ", ",
-                 HowOften(places, place, "calls_per_step", "calls"), ", ", ledger.CostText(place.value)),
+  const bool wrapper = places.Text(row, "inside") == "compiled";
+  return {StrCat(TextOr(places, row, "operator", "copies"), wrapper ? " directly inside a compiled function" : "",
+                 InLine(line), ": ", What(places, row), ", ", HowOften(places, place, "calls_per_step", "calls"), ", ",
+                 ledger.CostText(place.value)),
           static_cast<double>(place.value),
           "ns",
           "gpu_op",
@@ -81,25 +86,37 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
           line};
 }
 
-Recommendation AdviceFor(const Table& places, size_t row) {
-  const std::string line = InLine(TextOr(places, row, "source_line", ""));
+Advice AdviceFor(const Table& places, size_t row) {
+  if (places.Text(row, "inside") == "compiled") return Advice::kStaticInputs;
   switch (KindOf(places, row)) {
-    case Kind::kCast:
-      return {StrCat("keep tensors in the type they are used in, convert once outside of the loop, or let the compiler "
-                     "fuse the conversion",
-                     line),
-              "compile", "model = torch.compile(model)", "minutes"};
-    case Kind::kRoundTrip: return {StrCat("keep the tensor on the device", line), "", "", "hours"};
-    case Kind::kSmall:
+    case Kind::kCast: return Advice::kOneType;
+    case Kind::kRoundTrip: return Advice::kStay;
+    case Kind::kSmall: return Advice::kOnDevice;
+    default: return Advice::kOneLayout;
+  }
+}
+
+Recommendation Recommend(Advice advice, const std::string& line, bool compiled) {
+  switch (advice) {
+    case Advice::kStaticInputs:
+      return {
+          "mark parameters and buffers as static inputs of the compiled program, so that its wrapper need not copy "
+          "them; newer versions of PyTorch do so for those of modules: update it",
+          "", "for p in model.parameters(): torch._dynamo.mark_static_address(p)", "hours"};
+    case Advice::kOneType:
+      return {StrCat("keep tensors in the type they are used in, convert once outside of the loop",
+                     compiled ? "" : ", or let the compiler fuse the conversion", line),
+              compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "minutes"};
+    case Advice::kStay: return {StrCat("keep the tensor on the device", line), "", "", "hours"};
+    case Advice::kOnDevice:
       return {StrCat("make tensors on the device, or copy them at once", line), "",
               "torch.arange(n, device=device)  # instead of torch.arange(n).to(device)", "minutes"};
-    default:
-      return {
-          StrCat("avoid the copy: give the producer the layout its reader wants, drop clone() and contiguous() that "
-                 "are not needed, or let the compiler fuse it",
-                 line),
-          "compile", "model = torch.compile(model)", "hours"};
+    case Advice::kOneLayout: break;
   }
+  return {StrCat("avoid the copy: give the producer the layout its reader wants, drop clone() and contiguous() that "
+                 "are not needed",
+                 compiled ? "" : ", or let the compiler fuse it", line),
+          compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -123,14 +140,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              "tensors change ",
                              casts_text, "their layout or their place.");
   copies.resize(std::min<size_t>(copies.size(), 4));
-  std::vector<Kind> advised;
+  const bool compiled = SeesCompiler(tables);
+  std::vector<Advice> advised;
   for (const RowGroup& one : copies) {
-    const Kind kind = KindOf(places, one.first());
     if (20 * one.value < stake) continue;
     found.evidence.push_back(EvidenceOf(places, one, ledger));
-    if (std::find(advised.begin(), advised.end(), kind) != advised.end()) continue;
-    advised.push_back(kind);
-    found.recommendations.push_back(AdviceFor(places, one.first()));
+    const Advice advice = AdviceFor(places, one.first());
+    if (std::find(advised.begin(), advised.end(), advice) != advised.end()) continue;
+    advised.push_back(advice);
+    found.recommendations.push_back(
+        Recommend(advice, InLine(TextOr(places, one.first(), "source_line", "")), compiled));
   }
   const auto time = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

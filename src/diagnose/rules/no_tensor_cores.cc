@@ -4,14 +4,15 @@
 // The gain: where the device is known, r is the peak of its matrix units for the new precision over that of the
 // ordinary units. Kernels do not follow peaks: memory and layout changes take their part, and what was measured in
 // public for training spreads widely around the square root of r (V100: r = 8, about 3 times). So we expect √r, at
-// least its square root and at most r^¾; for a device that is not in the table, fixed factors of the same kind. Where
-// the device waits for the host, faster kernels only wait longer: the least counts the saving for the busy share of the
-// time only.
+// least its square root and at most r^¾; for a device that is not in the table, or was not described and whose
+// generation only names of its kernels tell, fixed factors of the same kind. Where the device waits for the host,
+// faster kernels only wait longer: the least counts the saving for the busy share of the time only.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "analyses/device_peaks.h"
+#include "analyses/kernel_library.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -31,20 +32,32 @@ struct Factors {
 constexpr Factors kHalfPrecision = {1.5, 2.5, 4.0};  // fp32 units to fp16 or bf16 on matrix units
 constexpr Factors kTf32 = {1.3, 2.0, 3.0};           // fp32 units to TF32: half the peak of bf16, same memory traffic
 
+constexpr Factors kGuessed = {1.1, 1.5, 4.0};  // device not described: what would be the least is expected
+
 struct Work {
   int64_t off_ns = 0, matrix_ns = 0;  // over devices with matrix units
   int64_t on_ns = 0;
   std::string device, dtype;
   std::string_view vendor;
-  int64_t major = 0, minor = 0;
+  int64_t major = 0, minor = 0;  // of a device not described: major at least, from names of kernels
+  bool described = true;
   std::vector<int64_t> longest;
 };
+
+constexpr int64_t kFirstWithUnits = 7;
+
+// As recorded, else what names of kernels ask for at least; 0: not known.
+int64_t ComputeMajor(const Table& work, size_t row) {
+  for (const std::string_view column : {"compute_major", "least_compute_major"})
+    if (!work.IsNull(row, column)) return work.Int(row, column);
+  return 0;
+}
 
 // Matrix units: NVIDIA from compute capability 7.0, except the GTX 16 series (7.5 without); AMD's Instinct MI line.
 bool HasMatrixUnits(const Table& work, size_t row) {
   const std::string_view name = work.Text(row, "device_name");
   if (work.Text(row, "vendor") == "amd" || name.starts_with("AMD")) return name.find("Instinct MI") != name.npos;
-  return !work.IsNull(row, "compute_major") && work.Int(row, "compute_major") >= 7 && name.find("GTX 16") == name.npos;
+  return ComputeMajor(work, row) >= kFirstWithUnits && name.find("GTX 16") == name.npos;
 }
 
 Work WorkOf(const Table& table) {
@@ -56,11 +69,13 @@ Work WorkOf(const Table& table) {
     work.matrix_ns += table.Int(row, "matrix_ns");
     if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMostRows)
       work.longest.push_back(table.Int(row, "gpu_op_id"));
-    if (!work.device.empty()) continue;
+    const bool described = !table.IsNull(row, "compute_major") || table.Text(row, "vendor") == "amd";
+    if (!work.vendor.empty() && (work.described || !described)) continue;  // the first described, else the first
+    work.described = described;
     work.device = table.Text(row, "device_name");
     work.dtype = table.Text(row, "dtype");
-    work.vendor = table.Text(row, "vendor");
-    work.major = table.Int(row, "compute_major"), work.minor = table.Int(row, "compute_minor");
+    work.vendor = described ? table.Text(row, "vendor") : "nvidia";
+    work.major = ComputeMajor(table, row), work.minor = described ? table.Int(row, "compute_minor") : 0;
   }
   return work;
 }
@@ -74,6 +89,7 @@ double PeakRatio(const Work& work, bool tf32) {
 }
 
 Factors FactorsOf(const Work& work, bool tf32) {
+  if (!work.described) return kGuessed;
   const double ratio = work.dtype == "double" ? DevicePeaks::kNone : PeakRatio(work, tf32);
   if (!(ratio >= 1)) return tf32 ? kTf32 : kHalfPrecision;
   return {std::pow(ratio, 0.25), std::sqrt(ratio), std::pow(ratio, 0.75)};
@@ -87,6 +103,20 @@ bool HasTf32(const Work& work) {
   return work.vendor == "nvidia" && work.major >= 8 && (std::isnan(ratio) || ratio >= kWorthIt);
 }
 bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8; }
+// Names of kernels cannot tell GTX 16 cards from others of compute capability 7.
+bool MayLackUnits(const Work& work) { return !work.described && work.device.empty() && work.major == kFirstWithUnits; }
+
+// How the generation is known; "": it was recorded.
+std::string GenerationText(const Work& work, const Table& kernels) {
+  if (work.described) return {};
+  std::string_view name;
+  for (size_t row = 0; row < kernels.rows() && name.empty(); ++row)
+    if (LeastComputeMajor(kernels.Text(row, "name")) == work.major) name = kernels.Text(row, "name");
+  return StrCat(
+      " The recording does not describe the device; its generation is read from names of kernels: ",
+      Ellipsize(name, 60), " is made for compute capability ", work.major,
+      MayLackUnits(work) ? ", which has matrix units on all but GTX 16 cards." : " and newer, which has matrix units.");
+}
 
 std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
@@ -102,11 +132,13 @@ std::vector<Recommendation> Recommend(const Work& work) {
   const std::string type = HasBf16(work) ? "bfloat16" : "float16";
   const std::string why =
       work.vendor == "nvidia" && !HasBf16(work)
-          ? StrCat("; compute capability ", work.major, ".", work.minor, " has matrix units for float16 only")
+          ? StrCat("; compute capability ", work.major, work.described ? StrCat(".", work.minor) : std::string(),
+                   " has matrix units for float16 only")
           : std::string();
   if (IsFloat32(work))
     all.push_back(
-        {StrCat("train in mixed precision: autocast to ", type, HasBf16(work) ? "" : " with a gradient scaler", why),
+        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "train in mixed precision: autocast to ",
+                type, HasBf16(work) ? "" : " with a gradient scaler", why),
          HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
          "minutes"});
   if (IsFloat32(work) && HasTf32(work))
@@ -118,8 +150,10 @@ std::vector<Recommendation> Recommend(const Work& work) {
 std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
-  all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs outside the matrix units of ",
-                        work.device.empty() ? "the GPU" : work.device,
+  all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs ",
+                        MayLackUnits(work)
+                            ? "on ordinary units"
+                            : StrCat("outside the matrix units of ", work.device.empty() ? "the GPU" : work.device),
                         work.dtype.empty() ? "" : StrCat(", on tensors of ", work.dtype)),
                  off_share, "share", "gpu_op", work.longest, ""});
   std::map<std::string_view, std::pair<int64_t, std::vector<int64_t>>> by_name;  // over ranks: time, longest runs
@@ -144,17 +178,19 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
 Gain GainOf(const Work& work, const LedgerView& ledger, std::string_view fix) {
   const Factors factors = FactorsOf(work, fix == "tf32");
   const auto saved = [&](double factor) { return static_cast<double>(work.off_ns) * (1 - 1 / factor); };
+  const double confidence = MayLackUnits(work) ? 0.4 : work.described ? 0.6 : 0.5;
   const double busy = 1 - ledger.Share(ledger.total.idle_ns);
   return EstimateGain({.fix = fix,
                        .wall_ns = ledger.total.wall_ns,
                        .low_ns = saved(factors.low) * busy,
                        .expected_ns = saved(factors.expected),
                        .high_ns = saved(factors.high),
-                       .confidence = IsFloat32(work) ? 0.6 : 0.3});
+                       .confidence = IsFloat32(work) ? confidence : 0.3});
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
+  const Table& kernels = tables.Get("kernels");
   const Work work = WorkOf(tables.Get("matrix_work"));
   const double share = ledger.Share(work.off_ns);
   if (share < kNoTensorCoresShare) return std::vector<Bottleneck>{};
@@ -163,15 +199,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.type = BottleneckType::kKernelEfficiency;
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
-  found.title = StrCat("matrix kernels take ", ledger.CostText(work.off_ns), " and do not use the matrix units");
+  found.title = StrCat("matrix kernels take ", ledger.CostText(work.off_ns), " and do not use ",
+                       work.described ? "the " : "", "matrix units");
   found.description = StrCat(
       "Products, convolutions and attention that run outside the matrix units take ", FormatPercent(share),
       " of the time; ",
       work.on_ns == 0 ? "no kernel uses them"
                       : StrCat(FormatPercent(static_cast<double>(work.on_ns) / static_cast<double>(work.matrix_ns)),
                                " of matrix time does"),
-      ".");
-  found.evidence = EvidenceOf(work, tables.Get("kernels"), ledger);
+      ".", GenerationText(work, kernels));
+  found.evidence = EvidenceOf(work, kernels, ledger);
   found.recommendations = Recommend(work);
   found.gain = GainOf(work, ledger, found.recommendations[0].fix);
   return std::vector{std::move(found)};
@@ -187,7 +224,8 @@ RULE(no_tensor_cores) = {
         "Time of matrix products, convolutions and attention in kernels whose names say that they do not use matrix "
         "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct). Speaks from 10 % of "
         "the time; the TensorBoard plugin speaks only when no kernel uses them. Kernels whose names do not tell "
-        "are not counted.",
+        "are not counted. Where the recording does not describe the device, its generation is read from names of "
+        "kernels that carry it (volta_…, ampere_…, cutlass_80_…), and the rule says so.",
     .needs = kNeeds,
     .check = Check};
 

@@ -275,6 +275,36 @@ TEST(NoTensorCoresRule, HalfPrecisionThatMissesTheUnitsIsAMatterOfShapes) {
   EXPECT_FALSE(Advises(*Find(diagnosis, "no_tensor_cores"), "amp=bf16"));
 }
 
+std::shared_ptr<const Trace> NotDescribed(std::string_view kernel) {
+  HandMade trace;
+  trace.Step(0, 0, 1'000'000).Operator("aten::mm", 0, 10'000);
+  trace.Kernel(kernel, {1000, 2000, 3000, 800'000}, {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo});
+  return trace.Finish();
+}
+
+TEST(NoTensorCoresRule, ReadsTheGenerationFromNamesOfKernelsAndSaysSo) {
+  Analysed volta(std::vector{NotDescribed("volta_sgemm_128x64_nn")});
+  Analysed ampere(std::vector{NotDescribed("ampere_sgemm_128x64_nn")});
+  const Diagnosis on_volta = Diagnose(volta.tables()), on_ampere = Diagnose(ampere.tables());
+  const Bottleneck *old = Find(on_volta, "no_tensor_cores"), *newer = Find(on_ampere, "no_tensor_cores");
+  ASSERT_NE(old, nullptr);
+  EXPECT_SAYS(*old, "does not describe the device");
+  EXPECT_SAYS(*old, "volta_sgemm_128x64_nn is made for compute capability 7, which has matrix units on all but GTX 16");
+  EXPECT_SAYS(*old, "if the device has matrix units, train in mixed precision");
+  EXPECT_TRUE(Advises(*old, "amp=fp16"));
+  ASSERT_NE(newer, nullptr);
+  EXPECT_SAYS(*newer, "compute capability 8 and newer");
+  EXPECT_TRUE(Advises(*newer, "amp=bf16"));
+  EXPECT_TRUE(Advises(*newer, "tf32"));
+  EXPECT_LT(old->gain->confidence, newer->gain->confidence);
+  Analysed described(std::vector{MatrixTrace(kA100, MatrixUnit::kNo)});
+  EXPECT_LT(newer->gain->confidence, Find(Diagnose(described.tables()), "no_tensor_cores")->gain->confidence);
+  for (const std::string_view silent : {"maxwell_sgemm_128x64_nn", "sgemm_nn"}) {
+    Analysed run(std::vector{NotDescribed(silent)});
+    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr) << silent;
+  }
+}
+
 TEST(NoTensorCoresRule, IsSilentWhereThereAreNoneOrAllIsOnThemOrNobodyKnows) {
   for (const auto& trace : {MatrixTrace(kP100, MatrixUnit::kNo), MatrixTrace(kV100, MatrixUnit::kYes),
                             MatrixTrace(kV100, MatrixUnit::kUnknown)}) {

@@ -3,6 +3,9 @@
 //
 // The gain: if all outliers became median steps, their excess would go (high). Which of them can be cured depends on
 // the cause: we expect half, and promise nothing (low). These shares are assumptions.
+//
+// Where another rule claims time of the main cause, the excess is part of it and at most all that rule claims. A rule
+// that claims less than what is worth speaking of does not claim this: then the excess stands for itself.
 #include <algorithm>
 #include <map>
 
@@ -11,12 +14,13 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "step_variation"};
+constexpr std::string_view kNeeds[] = {"ledger", "step_variation", "host_time", "launch_waits", "ranks", "syncs"};
 
 struct Variation {
   int64_t excess_ns = 0;  // in the ledger's device time
@@ -73,6 +77,33 @@ const Advice* MainPart(const Variation& variation) {
   return nullptr;
 }
 
+// What launch_bound claims at least: it leaves out captured graphs, and of each recording at most one call.
+int64_t ClaimedByLaunches(const Table& waits) {
+  int64_t claimed = 0;
+  std::map<int64_t, int64_t> longest_call;  // by trace
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (waits.Text(row, "kind") != "capture") claimed += waits.Int(row, "idle_ns");
+    int64_t& longest = longest_call[waits.Int(row, "trace")];
+    longest = std::max(longest, waits.Int(row, "call_ns"));
+  }
+  for (const auto& [trace, longest] : longest_call) claimed -= longest;
+  return claimed;
+}
+
+// What the rule about this part claims of the ledger's time.
+int64_t ClaimedBy(Tables& tables, const LedgerView& ledger, std::string_view part) {
+  const DeviceBreakdown& total = ledger.total;
+  if (part == "data") return total.idle_data_ns;
+  if (part == "launch") return ClaimedByLaunches(tables.Get("launch_waits"));
+  if (part == "sync") return CollectSyncPlaces(tables.Get("syncs"), ledger, Waits::kImplicit).idle_ns;
+  if (part == "communication") return total.exposed_comm_ns - SumOf(tables.Get("ranks"), "opening_waiting_ns");
+  const Table& host = tables.Get("host_time");
+  int64_t claimed = 0;
+  for (size_t row = 0; part == "host" && row < host.rows(); ++row)
+    if (host.Int(row, "while_launching") == 0) claimed += host.Int(row, "idle_ns");
+  return claimed;
+}
+
 std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation) {
   std::vector<Evidence> all;
   for (size_t i = 0; i < variation.rows.size() && i < 3; ++i) {
@@ -92,25 +123,31 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const Table& table = tables.Get("step_variation");
   const Variation variation = Read(table, ledger);
-  const double share = ledger.Share(variation.excess_ns);
-  if (share < kStepVariationShare) return std::vector<Bottleneck>{};
+  const bool rhythm = static_cast<double>(variation.outliers) > kRhythmShare * static_cast<double>(variation.steps);
+  if (rhythm || ledger.Share(variation.excess_ns) < kStepVariationShare) return std::vector<Bottleneck>{};
   const Advice* main = MainPart(variation);
+  const int64_t claimed = main != nullptr && !main->rule.empty() ? ClaimedBy(tables, ledger, main->part) : 0;
+  const bool part = ledger.Share(claimed) >= kStepVariationShare;
+  const int64_t stake = part ? std::min(variation.excess_ns, claimed) : variation.excess_ns;
+  const double share = ledger.Share(stake);
   Bottleneck found;
   found.id = "step_variation";
   found.type = BottleneckType::kStepVariation;
   found.severity = SeverityOfShare(share);
   found.share_of_step = share;
-  if (main != nullptr) found.part_of = main->rule;
-  found.title = StrCat("uneven steps cost ", ledger.CostText(variation.excess_ns));
+  if (part) found.part_of = main->rule;
+  found.title = StrCat("uneven steps cost ", ledger.CostText(stake));
+  const bool capped = stake < variation.excess_ns;
   found.description = StrCat(FormatCount(variation.outliers), " of ", FormatCount(variation.steps),
                              variation.outliers == 1 ? " complete steps takes" : " complete steps take",
-                             " much longer than the median; what is beyond it is ", FormatPercent(share),
-                             " of the time", main != nullptr ? StrCat(", most of it ", main->what) : "", ".");
+                             " much longer than the median; what is beyond it",
+                             capped ? StrCat(" and ", main->what) : "", " is ", FormatPercent(share), " of the time",
+                             main != nullptr && !capped ? StrCat(", most of it ", main->what) : "", ".");
   found.evidence = EvidenceOf(table, variation);
   found.recommendations.push_back(
       {main != nullptr ? std::string(main->text) : "record these steps with stacks to see what they do",
        main != nullptr && main->part == "data" ? "workers" : "", "", "hours"});
-  const auto excess = static_cast<double>(variation.excess_ns);
+  const auto excess = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = 0,
                              .expected_ns = excess * 0.5,
@@ -129,7 +166,9 @@ RULE(step_variation) = {
         "Complete steps longer than the median by more than three robust standard deviations (3 × 1.4826 MAD) and a "
         "tenth, "
         "the first of the recording aside, and what they take beyond it. Speaks from 5 complete steps and 5 % of the "
-        "time. Says which part of the ledger differs most from that of the median step.",
+        "time, but not when more than a third of the steps are outliers: that is a rhythm. Where another rule claims "
+        "the time of the main cause, at most what that one claims. Says which part of the ledger differs most from "
+        "that of the median step.",
     .needs = kNeeds,
     .check = Check};
 

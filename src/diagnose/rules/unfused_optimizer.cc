@@ -13,6 +13,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/optimizer_calls.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
@@ -23,37 +24,11 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "optimizer_steps"};
 constexpr int64_t kManyKernels = 32;  // a call; fewer are no loop worth a word
 
-constexpr std::string_view kKey[] = {"name", "source_line"};
-
-struct Loops {
-  int64_t idle_ns = 0, device_ns = 0;  // over all devices
-  std::vector<RowGroup> places;
-  int64_t stake() const { return idle_ns + device_ns; }
-};
-
-int64_t IdleOf(const Table& steps, size_t row, const LedgerView& ledger) {
-  return steps.Int(row, "idle_ns") * ledger.DevicesOf(steps.Int(row, "trace"));
-}
-
-Loops Collect(const Table& steps, const LedgerView& ledger) {
-  Loops loops;
-  loops.places = GroupRows(steps, kKey, [&](size_t row) {
-    const bool loop =
-        steps.Text(row, "implementation") == "loop" && steps.Real(row, "kernels_per_call") >= kManyKernels;
-    return loop ? IdleOf(steps, row, ledger) + steps.Int(row, "device_ns") : 0;
+OptimizerCalls Collect(const Table& steps, const LedgerView& ledger) {
+  return CollectOptimizerCalls(steps, ledger, [&](size_t row) {
+    return steps.Text(row, "name").starts_with("Optimizer.step#") && steps.Text(row, "implementation") == "loop" &&
+           steps.Real(row, "kernels_per_call") >= kManyKernels;
   });
-  for (const RowGroup& place : loops.places) {
-    loops.device_ns += SumOver(steps, place, "device_ns");
-    for (const size_t row : place.rows) loops.idle_ns += IdleOf(steps, row, ledger);
-  }
-  return loops;
-}
-
-// "Optimizer.step#SGD.step" → "SGD".
-std::string OptimizerIn(std::string_view name) {
-  const size_t from = name.find('#'), to = name.rfind('.');
-  if (from == name.npos || to == name.npos || to <= from) return std::string(name);
-  return std::string(name.substr(from + 1, to - from - 1));
 }
 
 Evidence EvidenceOf(const Table& steps, const RowGroup& place, const LedgerView& ledger) {
@@ -96,7 +71,7 @@ Recommendation AdviceFor(const std::string& name) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const Table& steps = tables.Get("optimizer_steps");
-  const Loops loops = Collect(steps, ledger);
+  const OptimizerCalls loops = Collect(steps, ledger);
   const double share = ledger.Share(loops.stake());
   if (share < kUnfusedOptimizerShare) return std::vector<Bottleneck>{};
   const size_t first = loops.places[0].first();

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Idle time while the host launches: the `launch` parts of idle gaps by the outermost operator (or call) that was at
+// work, and the moments between operators in gaps whose main cause is launching.
+//
+// Two kinds of such time say nothing of how fast a step is launched, and are told apart. While a thread captures a
+// graph (…StreamBeginCapture to …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single
+// call may take most of all there is: the first use of a kernel loads its code, the first tensor starts the allocator.
+// `call_ns` is the longest part of each row as far as one call, or one operator by itself, took it.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/open_slice.h"
+
+namespace gapless {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"kind", kText, "",
+     "operator: inside one, or a call; between: Python between two, in gaps whose main cause is launching; capture: "
+     "either, while the thread captures a graph"},
+    {"operator", kText, "", "the outermost operator; of calls without one: the call; NULL: other kinds"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"parts", kInt, "", "parts of idle gaps"},
+    {"idle_ns", kInt, "ns", "their length"},
+    {"call", kText, "", "call or operator that by itself took half of the longest part or more; NULL: none"},
+    {"call_ns", kInt, "ns", "how much of that part; NULL: none"},
+    {"slice_id", kInt, "id:slice", "the call, or what was open in the longest part"},
+};
+
+enum Kind : uint8_t { kOperator, kBetween, kCapture };
+constexpr std::string_view kKindNames[] = {"operator", "between", "capture"};
+
+enum class CaptureCall : uint8_t { kNone, kBegin, kEnd, kInstantiate };
+
+CaptureCall CaptureCallOf(std::string_view name) {
+  if (!name.starts_with("cu") && !name.starts_with("hip")) return CaptureCall::kNone;
+  if (name.find("StreamBeginCapture") != name.npos) return CaptureCall::kBegin;
+  if (name.find("StreamEndCapture") != name.npos) return CaptureCall::kEnd;
+  if (name.find("GraphInstantiate") != name.npos) return CaptureCall::kInstantiate;
+  return CaptureCall::kNone;
+}
+
+// By thread: when it captured a graph or made one ready to run. A capture whose end is not recorded is none.
+std::vector<Intervals> Captures(const Trace& trace) {
+  std::vector<CaptureCall> by_name(trace.strings.size(), CaptureCall::kNone);
+  bool any = false;
+  for (size_t id = 0; id < by_name.size(); ++id) {
+    by_name[id] = CaptureCallOf(trace.strings[static_cast<StringId>(id)]);
+    any |= by_name[id] != CaptureCall::kNone;
+  }
+  if (!any) return {};
+  const SliceTable& slices = trace.slices;
+  std::vector<Intervals> captures(trace.threads.size());
+  std::vector<int64_t> begun(trace.threads.size(), kAbsent);
+  for (size_t row = 0; row < slices.size(); ++row) {
+    const CaptureCall call = by_name[static_cast<uint32_t>(slices.name[row])];
+    if (call == CaptureCall::kNone) continue;
+    const uint32_t thread = slices.thread[row].value;
+    const int64_t start = slices.ts_ns[row], end = start + slices.dur_ns[row];
+    if (call == CaptureCall::kBegin) {
+      begun[thread] = start;
+    } else if (begun[thread] == kAbsent) {
+      if (call == CaptureCall::kInstantiate) AppendMerged(captures[thread], {start, end});
+    } else if (call == CaptureCall::kEnd) {
+      AppendMerged(captures[thread], {begun[thread], end});
+      begun[thread] = kAbsent;
+    }
+  }
+  return captures;
+}
+
+struct Part {
+  Interval span;
+  SliceId slice;
+};
+struct Group {
+  int64_t parts = 0, idle_ns = 0;
+  Part longest;
+};
+using Key = std::tuple<Kind, StringId, StringId>;  // operator or call, source line
+
+class Waits {
+ public:
+  Waits(const Trace& trace, const std::vector<Intervals>& captures, const DeviceTimeline& device)
+      : trace_(trace), captures_(captures) {
+    for (const IdleGap& gap : device.gaps) {
+      const bool launching = device.MainCause(gap) == IdleCause::kLaunch;
+      for (uint32_t at = gap.first_part; at < gap.first_part + gap.part_count; ++at) {
+        const IdlePart& part = device.parts[at];
+        if (part.cause != IdleCause::kLaunch && !(launching && part.cause == IdleCause::kHost)) continue;
+        const SliceId on = part.slice.valid() || !gap.next.valid() ? part.slice : trace.gpu_ops.launch[gap.next.value];
+        Add({{part.start, device.PartEnd(gap, at)}, part.slice},
+            part.cause == IdleCause::kLaunch ? kOperator : kBetween, on);
+      }
+    }
+  }
+
+  std::map<Key, Group> groups;
+
+ private:
+  void Add(const Part& part, Kind kind, SliceId on) {
+    int64_t captured = 0;
+    if (!captures_.empty() && on.valid())
+      captured = LengthWithin(captures_[trace_.slices.thread[on.value].value], part.span);
+    if (captured > 0) AddTo({kCapture, StringId::kNone, StringId::kNone}, part, captured);
+    if (const int64_t rest = part.span.length() - captured; rest > 0) AddTo(KeyOf(kind, part.slice), part, rest);
+  }
+
+  Key KeyOf(Kind kind, SliceId slice) const {
+    if (kind == kBetween || !slice.valid()) return {kind, StringId::kNone, StringId::kNone};
+    const SliceTable& slices = trace_.slices;
+    StringId name = slices.name[slice.value];
+    for (SliceId at = slice; at.valid(); at = slices.parent[at.value])
+      if (slices.category[at.value] == SliceCategory::kOperator) name = slices.name[at.value];
+    return {kind, name, slices.source_line[slice.value]};
+  }
+
+  void AddTo(const Key& key, const Part& part, int64_t ns) {
+    Group& group = groups[key];
+    if (group.parts++ == 0 || part.span.length() > group.longest.span.length()) group.longest = part;
+    group.idle_ns += ns;
+  }
+
+  static int64_t LengthWithin(const Intervals& of, Interval span) {
+    auto at = std::upper_bound(of.begin(), of.end(), span.start,
+                               [](int64_t ts, const Interval& one) { return ts < one.end; });
+    int64_t ns = 0;
+    for (; at != of.end() && at->start < span.end; ++at)
+      ns += std::min(at->end, span.end) - std::max(at->start, span.start);
+    return ns;
+  }
+
+  const Trace& trace_;
+  const std::vector<Intervals>& captures_;
+};
+
+struct Row {
+  Key key;
+  Group group;
+  SliceId call{};  // not valid: no single one
+  int64_t call_ns = 0;
+};
+
+// What took the longest part of each row: the deepest slice over half of it, where that is a call, or an operator that
+// was at work itself and not in those it called.
+void FindCalls(const Trace& trace, std::vector<Row>& rows) {
+  const SliceTable& slices = trace.slices;
+  std::vector<Row*> asked;
+  for (Row& row : rows)
+    if (std::get<0>(row.key) == kOperator && row.group.longest.slice.valid()) asked.push_back(&row);
+  std::stable_sort(asked.begin(), asked.end(), [](const Row* a, const Row* b) {
+    return Middle(a->group.longest.span) < Middle(b->group.longest.span);
+  });
+  std::vector<OpenQuery> queries;
+  for (const Row* row : asked)
+    queries.push_back({Middle(row->group.longest.span), slices.thread[row->group.longest.slice.value]});
+  const std::vector<SliceId> found = InnermostOpen(trace, queries);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const SliceId at = DeepestOverHalf(trace, found[i], asked[i]->group.longest.span);
+    if (!at.valid()) continue;
+    const SliceCategory category = slices.category[at.value];
+    const int64_t taken = OverlapOf(trace, at, asked[i]->group.longest.span);
+    const bool call = category == SliceCategory::kRuntime || category == SliceCategory::kDriver;
+    if (call || (category == SliceCategory::kOperator && 2 * slices.self_ns[at.value] >= taken))
+      asked[i]->call = at, asked[i]->call_ns = taken;
+  }
+}
+
+void AddRows(const TraceTimeline& timeline, const std::vector<Intervals>& captures, const DeviceTimeline& device,
+             Table& table) {
+  const Trace& trace = timeline.trace();
+  const Waits waits(trace, captures, device);
+  std::vector<Row> rows;
+  for (const auto& [key, group] : waits.groups) rows.push_back({key, group});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.group.idle_ns > b.group.idle_ns; });
+  FindCalls(trace, rows);
+  for (const Row& one : rows) {
+    const auto& [kind, name, line] = one.key;
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(device.device).Text(kKindNames[kind]).TextOrNull(trace.Text(name)).TextOrNull(trace.Text(line));
+    row.Int(one.group.parts).Int(one.group.idle_ns);
+    row.TextOrNull(one.call.valid() ? trace.Text(trace.slices.name[one.call.value]) : std::string_view());
+    row.Int(one.call.valid() ? one.call_ns : kAbsent);
+    row.Int(timeline.of->Id(one.call.valid() ? one.call : one.group.longest.slice));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("launch_waits", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const std::vector<Intervals> captures = Captures(timeline.trace());
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, captures, device, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(launch_waits) = {
+    .name = "launch_waits",
+    .help = "Idle time while the host launches, by operator and line; captures and the longest call apart",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/link_use.h"
+
+#include <algorithm>
+
+#include "analyses/device_peaks.h"
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+struct Link {
+  std::string_view name = "PCIe";
+  double gbps = kPcieGbps;
+};
+
+// What joins the devices of a trace, as far as it can be known.
+Link LinkOf(const LedgerView& ledger, int64_t trace, int64_t most_ranks) {
+  if (most_ranks > kRanksOfAHost) return {};
+  for (const DeviceBreakdown& device : ledger.devices) {
+    if (device.trace != trace) continue;
+    const DevicePeaks* peaks = FindDevicePeaks(device.device_name);
+    if (peaks != nullptr && peaks->link_gbps > 0)
+      return {peaks->vendor == "amd" ? "xGMI" : "NVLink", peaks->link_gbps / 2};
+  }
+  return {};
+}
+
+int64_t LargestGroup(const Table& groups) {
+  int64_t most = 0;
+  for (size_t row = 0; row < groups.rows(); ++row) most = std::max(most, groups.Int(row, "group_size"));
+  return most;
+}
+
+}  // namespace
+
+bool LinkUse::far_below() const {
+  const int64_t enough = link_gbps > kPcieGbps ? kFastLinkBytes : 0;  // PCIe: all calls that count
+  return best_bytes >= enough && best_gbps < kSlowLinkShare * link_gbps;
+}
+
+std::optional<LinkUse> LinkUseOf(const Table& groups, const LedgerView& ledger, std::string_view kind) {
+  LinkUse use{.kind = std::string(kind)};
+  const int64_t most_ranks = LargestGroup(groups);
+  for (const size_t row : LargestRows(groups, "exposed_ns", groups.rows())) {
+    if (groups.Text(row, "kind") != kind || groups.IsNull(row, "bus_gbps") || groups.Real(row, "bus_gbps") <= 0)
+      continue;
+    if (std::isnan(use.bus_gbps)) {
+      const Link link = LinkOf(ledger, groups.Int(row, "trace"), most_ranks);
+      use.bus_gbps = groups.Real(row, "bus_gbps"), use.waits = groups.Int(row, "matched") < groups.Int(row, "calls");
+      use.link = link.name, use.link_gbps = link.gbps;
+    }
+    if (groups.IsNull(row, "best_bus_gbps") || groups.Real(row, "best_bus_gbps") <= use.best_gbps) continue;
+    use.best_gbps = groups.Real(row, "best_bus_gbps"), use.best_bytes = groups.Int(row, "best_bytes");
+  }
+  if (std::isnan(use.bus_gbps)) return std::nullopt;
+  return use;
+}
+
+Evidence EvidenceOf(const LinkUse& use) {
+  std::string text = StrCat(use.kind, ": ", FormatNumber(use.bus_gbps, 1), " GB/s of bus bandwidth",
+                            use.waits ? ", waiting for other ranks included" : " while it transfers");
+  if (!std::isnan(use.best_gbps))
+    text +=
+        StrCat("; the fastest call, of ", FormatBytes(use.best_bytes), ", ", FormatNumber(use.best_gbps, 1), " GB/s");
+  if (use.far_below())
+    text += StrCat(", where ", use.link, " carries up to ", FormatNumber(use.link_gbps, 0), " GB/s in each direction");
+  return {std::move(text), use.bus_gbps, "GB/s", "collective_groups", {}, ""};
+}
+
+Recommendation CheckTransport(const LinkUse& use) {
+  const bool amd = use.link == "xGMI";
+  return {
+      StrCat("check the transport the collectives take: even ", FormatBytes(use.best_bytes), " go at ",
+             FormatNumber(use.best_gbps, 1), " GB/s",
+             use.waits ? "; if that is right, all calls wait for a rank: record all ranks" : ""),
+      "",
+      StrCat("NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET  # in the job's environment: \"via\" says what joins "
+             "two ranks\n",
+             amd ? "rocm-smi --showtopo" : "nvidia-smi topo -m"),
+      "hours"};
+}
+
+}  // namespace gapless

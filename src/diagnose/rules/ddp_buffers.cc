@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// DistributedDataParallel broadcasts the model's buffers in every forward pass, and the device waits for the host to
+// pack and unpack them.
+//
+// Before each forward pass of a model with buffers (running means of batch norms), rank 0's are copied to all others:
+// flattened into one tensor, sent, and unflattened, a view and a copy per buffer. The sending is short, the packing is
+// hundreds of operators on the host. The gain: with broadcast_buffers=False none of it is left (high: all of the idle
+// time meanwhile; expected nine tenths); where work of the last step is still queued, the host gets less far ahead by
+// it: at least half. These shares are assumptions.
+//
+// Packing that takes long and launches nothing is host work in the ledger, other packing is launching: the finding is
+// part of the rule that claims the larger half.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/estimate.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_event_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "host_events", "host_time"};
+constexpr std::string_view kKinds[] = {"ddp_buffers"};
+
+// Of the events' idle time, what the ledger lays to host code that launches nothing.
+int64_t HostTimeOf(const Table& events, const HostEventSum& sum, const Table& host) {
+  int64_t ns = 0;
+  for (size_t row = 0; row < host.rows(); ++row) {
+    const auto same = [&](size_t event) { return events.Text(event, "name") == host.Text(row, "name"); };
+    if (host.Int(row, "while_launching") == 0 && std::any_of(sum.rows.begin(), sum.rows.end(), same))
+      ns += host.Int(row, "idle_ns");
+  }
+  return ns;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const Table& events = tables.Get("host_events");
+  const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
+  const double share = ledger.Share(sum.idle_ns);
+  if (share < kDdpBuffersShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.id = "ddp_buffers";
+  found.type = BottleneckType::kMultiGpuComm;
+  found.severity = SeverityOfShare(share);
+  found.share_of_step = share;
+  found.part_of = 2 * HostTimeOf(events, sum, tables.Get("host_time")) > sum.idle_ns ? "host_bound" : "launch_bound";
+  found.title = StrCat("DDP's broadcast of buffers idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the device is idle while the host packs the model's buffers into flat "
+                             "tensors and back: DistributedDataParallel broadcasts them in every forward pass.");
+  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.recommendations = {
+      {"do not broadcast buffers: each rank keeps the statistics of its own batches, and rank 0's are saved", "",
+       "model = DDP(model, broadcast_buffers=False)", "minutes"},
+      {"or, where batches are small, normalise over all ranks: the statistics are then equal without a broadcast", "",
+       "model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model), broadcast_buffers=False)", "minutes"}};
+  const auto idle = static_cast<double>(sum.idle_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = idle * 0.5,
+                             .expected_ns = idle * 0.9,
+                             .high_ns = idle,
+                             .confidence = 0.6});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(ddp_buffers) = {
+    .id = "ddp_buffers",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "DDP broadcasts buffers in every forward pass",
+    .why =
+        "Idle time of the device while aten::flatten_dense_tensors or aten::unflatten_dense_tensors runs inside "
+        "DistributedDataParallel.forward, which packs the buffers of the model (running statistics of batch norms) to "
+        "broadcast them from rank 0. Speaks from 3 % of the time: a flag turns it off. Sending itself is part of "
+        "exposed_communication.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules about launching and copying leave out, and what they say of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyses/testing/hand_made.h"
+#include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
+
+namespace gapless {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+constexpr int64_t kUs = 1'000;
+
+const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
+  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
+                               [&](const Bottleneck& one) { return one.id == id; });
+  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
+}
+
+bool Says(const Bottleneck& bottleneck, std::string_view part) {
+  return std::any_of(bottleneck.evidence.begin(), bottleneck.evidence.end(),
+                     [&](const Evidence& one) { return one.text.find(part) != one.text.npos; });
+}
+
+// A step of `launches` kernels of 5 µs, one each 20 µs; the call of the first takes `first_us` longer.
+void LaunchingStep(HandMade& trace, int64_t launches, int64_t first_us) {
+  trace.Step(0, 0, (launches * 20 + first_us + 20) * kUs);
+  for (int64_t i = 0; i < launches; ++i) {
+    const int64_t t = (i * 20 + (i > 0 ? first_us : 0)) * kUs, end = t + (i == 0 ? first_us + 15 : 15) * kUs;
+    trace.Operator("aten::add", t, end).Kernel("add", {t + 5 * kUs, end - kUs, end, end + 5 * kUs});
+  }
+}
+
+TEST(LaunchBoundRule, OneCallThatTakesMostIsWarmUp) {
+  HandMade trace;
+  LaunchingStep(trace, 50, 20'000);
+  Analysed run(trace);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "launch_bound"), nullptr) << "0.75 of 21 ms is left";
+}
+
+TEST(LaunchBoundRule, SaysWhatItLeftOut) {
+  HandMade trace;
+  LaunchingStep(trace, 50, 2'000);
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "launch_bound");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(*found->share_of_step, 0.25, 0.01) << "15 of 20 µs, 50 times, of 3 ms";
+  EXPECT_TRUE(Says(*found, "not counted: one call of cudaLaunchKernel that alone keeps the GPU waiting for 2.01 ms"));
+  EXPECT_TRUE(Says(*found, "half of the calls take less than 9.00 µs"));
+}
+
+TEST(LaunchBoundRule, IsSilentWhileAGraphIsCaptured) {
+  HandMade trace;
+  trace.Step(0, 0, 1'000 * kUs).Kernel("k", {0, kUs, 2 * kUs, 10 * kUs});
+  trace.Call("cudaStreamBeginCapture", ApiKind::kOther, 10 * kUs, 11 * kUs).Operator("model", 11 * kUs, 900 * kUs);
+  trace.Call("cudaStreamEndCapture", ApiKind::kOther, 900 * kUs, 950 * kUs);
+  trace.Kernel("k", {950 * kUs, 951 * kUs, 952 * kUs, 1'000 * kUs});
+  Analysed run(trace);
+  EXPECT_GT(run["ledger"].Int(0, "idle_launch_ns"), 900 * kUs);
+  EXPECT_EQ(Find(Diagnose(run.tables()), "launch_bound"), nullptr);
+}
+
+TEST(NeedlessCopiesRule, TellsTheCompiledWrapperFromTheModelAndAdvisesOnce) {
+  HandMade trace;
+  trace.Step(0, 0, 1'000 * kUs).Operator("CompiledFunction", 0, 1'000 * kUs);
+  for (const auto& [name, t] : {std::pair{"aten::clone", 0}, {"aten::copy_", 500}}) {
+    trace.Operator(name, t * kUs, (t + 90) * kUs);
+    trace.Copy(CopyKind::kDtoD, {t * kUs, (t + 10) * kUs, (t + 20) * kUs, (t + 300) * kUs}, {.bytes = 1 << 20});
+  }
+  Analysed run(trace);
+  EXPECT_TRUE(SeesCompiler(run.tables()));
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "needless_copies");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->evidence.size(), 2u);
+  ASSERT_EQ(found->recommendations.size(), 1u);
+  EXPECT_NE(found->recommendations[0].code.find("mark_static_address"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gapless
