@@ -67,11 +67,12 @@ class Attribution {
   Attribution(const Trace& trace, const HostTracks& host, DeviceTimeline& timeline)
       : trace_(trace), host_(host), timeline_(timeline), at_(host.tracks.size()) {}
 
-  void Run() {
+  // `attribute` false: every gap is one part of unknown cause.
+  void Run(bool attribute) {
     timeline_.parts.reserve(timeline_.gaps.size() * 3 / 2);
     for (IdleGap& gap : timeline_.gaps) {
       gap.first_part = static_cast<uint32_t>(timeline_.parts.size());
-      Cut(gap);
+      attribute ? Cut(gap) : Add(gap.span.start, gap.span.end, IdleCause::kUnknown, SliceId());
       gap.part_count = static_cast<uint32_t>(timeline_.parts.size()) - gap.first_part;
     }
   }
@@ -158,7 +159,8 @@ TraceTimeline MakeTimeline(const RunTrace& of) {
   timeline.window = AnalysedWindow(trace);
   timeline.devices = SweepDevices(trace, timeline.window.span);
   const HostTracks host = FlattenHostStates(trace);
-  for (DeviceTimeline& device : timeline.devices) Attribution(trace, host, device).Run();
+  const bool attribute = timeline.devices.size() <= kMostAttributedDevices;
+  for (DeviceTimeline& device : timeline.devices) Attribution(trace, host, device).Run(attribute);
   return timeline;
 }
 

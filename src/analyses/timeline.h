@@ -13,6 +13,7 @@
 //                     queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown: the
 //                     operation waited for something that was not recorded.
 // When the last recorded operation is over the states of all threads count. Operations without a launch: unknown.
+// In recordings of more than kMostAttributedDevices devices all is unknown.
 #pragma once
 
 #include <vector>
@@ -33,6 +34,10 @@ inline constexpr std::string_view kIdleCauseNames[kIdleCauses] = {"data", "launc
 inline constexpr int64_t kQueuedStartNs = 10'000;
 // From the end of a launch call to the start on an idle device: 5–20 µs bare, more under a recorder.
 inline constexpr int64_t kFreshStartNs = 100'000;
+
+// Each device idles through most of what the host does for all others, so parts grow with devices times calls. No host
+// drives so many devices from one process; a recording that says so is cut into unknown parts only.
+inline constexpr size_t kMostAttributedDevices = 256;
 
 struct IdlePart {
   int64_t start = 0;  // until the next part of the gap, or the gap's end

@@ -195,5 +195,21 @@ TEST(Idle, AFrameThatIsOverIsNotWhatTheHostHasOpen) {
   EXPECT_EQ(run["idle"].Text(1, "source_line"), "train.py:1") << "in the middle of the longest part of host time";
 }
 
+TEST(Timeline, OfMoreDevicesThanAHostHasNoCauseIsGiven) {
+  for (const int32_t devices : {2, static_cast<int32_t>(kMostAttributedDevices) + 1}) {
+    testing::HandMade trace;
+    for (int32_t device = 0; device < devices; ++device) {
+      const int64_t t = device * 100;
+      trace.Kernel("k", {t, t + 10, t + 20, t + 30}, {.device = device});
+    }
+    testing::Analysed run(trace);
+    const std::vector<TraceTimeline>& timelines = run.tables().Timelines();
+    ASSERT_EQ(timelines[0].devices.size(), static_cast<size_t>(devices));
+    const DeviceTimeline& last = timelines[0].devices.back();
+    ASSERT_FALSE(last.parts.empty());
+    EXPECT_EQ(last.parts[0].cause == IdleCause::kUnknown, devices > 2);
+  }
+}
+
 }  // namespace
 }  // namespace gapless
