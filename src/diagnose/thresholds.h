@@ -26,7 +26,7 @@ inline constexpr double kSlowLinkShare = 0.10;
 // PCIe 4.0 with 16 lanes, in one direction: what any two devices of a host should have at least half of.
 inline constexpr double kPcieGbps = 32;
 // Fast links show their speed from messages of this size (nccl-tests' curves on NVLink and xGMI).
-inline constexpr int64_t kFastLinkBytes = 4 * 1024 * 1024;
+inline constexpr int64_t kFastLinkBytes = int64_t{4} * 1024 * 1024;
 // GPUs in a usual server: groups that are larger cross the network.
 inline constexpr int64_t kRanksOfAHost = 8;
 // Ours: as for other host work of one kind that a flag turns off.

@@ -15,9 +15,9 @@ namespace {
 
 // Messages below this take a time that hardly depends on their size (latency of NCCL's rings and trees; its bandwidth
 // curves flatten out from about 1 MB).
-constexpr int64_t kSmallBytes = 256 * 1024;
+constexpr int64_t kSmallBytes = int64_t{256} * 1024;
 // From here the links' speed counts for more than latency.
-constexpr int64_t kLargeBytes = 1024 * 1024;
+constexpr int64_t kLargeBytes = int64_t{1024} * 1024;
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,

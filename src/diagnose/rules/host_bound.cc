@@ -53,8 +53,9 @@ bool Names(std::string_view frame, std::string_view line) {
 Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& ledger) {
   const size_t row = part.first();
   const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
-  return {StrCat("idle during ", name, Names(name, line) ? "" : InLine(line), ": ", ledger.CostText(part.value), ", ",
-                 HowOften(host, part, "parts_per_step", "parts"), ", longest ", FormatDuration(LongestOf(host, part))),
+  return {StrCat("idle, most of it in ", name, Names(name, line) ? "" : InLine(line), ": ", ledger.CostText(part.value),
+                 ", ", HowOften(host, part, "parts_per_step", "parts"), ", longest ",
+                 FormatDuration(LongestOf(host, part))),
           static_cast<double>(part.value),
           "ns",
           "slice",

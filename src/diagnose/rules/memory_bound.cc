@@ -17,12 +17,13 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "kernels", "roofline"};
+constexpr std::string_view kNeeds[] = {"ledger", "kernels", "operators", "roofline"};
 
 // Softmax over scores of attention, [batch, heads, queries, keys] or [batch·heads, queries, keys]; that of a loss has
 // two dimensions.
@@ -138,8 +139,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       ".");
   found.evidence = ClassEvidence(moving, ledger);
   for (Evidence& one : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(one));
-  found.recommendations.push_back({"compile the model: neighbours become one kernel that reads and writes once",
-                                   "compile", "model = torch.compile(model)", "minutes"});
+  found.recommendations.push_back(
+      {SeesCompiler(tables)
+           ? "compile what is not compiled yet: neighbours become one kernel that reads and writes once"
+           : "compile the model: neighbours become one kernel that reads and writes once",
+       "compile", "model = torch.compile(model)", "minutes"});
   if (IsFloat32(roofline))
     found.recommendations.push_back(
         {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
