@@ -23,7 +23,7 @@ void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, 
 double RemovedPercent(double speedup) { return 100 * (1 - 1 / std::max(1.0, speedup)); }
 
 std::string SeverityLine(const Bottleneck& found) {
-  const std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
+  std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
   if (!found.share_of_step) return severity;
   return StrCat(severity, ": 1 − exp(−", FormatNumber(*found.share_of_step, 3), " / 0.15), of the ",
                 FormatPercent(*found.share_of_step), " of the time at stake");
