@@ -51,7 +51,7 @@ std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_v
   std::vector<Bottleneck> all;
   for (const Rule* rule : AllRules()) {
     if (std::find(ids.begin(), ids.end(), rule->id) == ids.end()) continue;
-    Result<std::vector<Bottleneck>> found = rule->check(tables);
+    Result<std::vector<Bottleneck>> found = CheckRule(*rule, tables);
     if (!found) continue;
     for (Bottleneck& one : *found) all.push_back(std::move(one));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 
 namespace gapless {
@@ -27,6 +28,8 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
   return sum;
 }
 
+namespace {
+
 Evidence EvidenceOfRow(const Table& events, size_t row) {
   const std::string line = TextOr(events, row, "source_line", "");
   const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
@@ -37,6 +40,23 @@ Evidence EvidenceOfRow(const Table& events, size_t row) {
           "slice",
           IdsOf(events, {row}, "slice_id"),
           line};
+}
+
+}  // namespace
+
+std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most) {
+  std::vector<Evidence> all;
+  for (size_t i = 0; i < rows.size() && i < most; ++i) all.push_back(EvidenceOfRow(events, rows[i]));
+  return all;
+}
+
+std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence) {
+  const auto idle = static_cast<double>(idle_ns);
+  return EstimateGain({.wall_ns = ledger.total.wall_ns,
+                       .low_ns = idle * 0.5,
+                       .expected_ns = idle * expected_share,
+                       .high_ns = idle,
+                       .confidence = confidence});
 }
 
 std::string LineOf(const Table& events, const HostEventSum& sum) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +26,13 @@ struct HostEventSum {
 // Events whose column `kind` is one of `kinds`.
 HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds);
 
-// "name in file:line: n calls, 1.2 ms of host time", pointing to the longest slice of each row.
-Evidence EvidenceOfRow(const Table& events, size_t row);
+// The first `most` of the rows: "name in file:line: n calls, 1.2 ms of host time", each pointing to its
+// longest slice.
+std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most = 3);
+
+// What is won when the host work behind `idle_ns` of device time goes: at least half (other host work may follow at
+// once), at most all, most likely `expected_share`.
+std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence);
 
 // The first source line of the rows; "" when none was recorded.
 std::string LineOf(const Table& events, const HostEventSum& sum);

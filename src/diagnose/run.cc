@@ -20,22 +20,32 @@ double SeverityOfShare(double share_of_step) {
   return 1 - std::exp(-std::max(0.0, share_of_step) / kScale);
 }
 
+Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables) {
+  Result<std::vector<Bottleneck>> found = rule.check(tables);
+  if (!found) return found;
+  for (Bottleneck& one : *found) {
+    one.id = rule.id;
+    one.type = rule.type;
+    if (!one.share_of_step) continue;
+    // Sums of kernels that run at once can pass the time there is.
+    one.share_of_step = std::min(*one.share_of_step, 1.0);
+    if (one.severity == 0) one.severity = SeverityOfShare(*one.share_of_step);
+  }
+  return found;
+}
+
 Diagnosis Diagnose(Tables& tables) {
   Diagnosis diagnosis;
   std::vector<std::string_view> needs;
   for (const Rule* rule : AllRules()) needs.insert(needs.end(), rule->needs.begin(), rule->needs.end());
   tables.Prepare(std::move(needs));
   for (const Rule* rule : AllRules()) {
-    Result<std::vector<Bottleneck>> found = rule->check(tables);
+    Result<std::vector<Bottleneck>> found = CheckRule(*rule, tables);
     if (!found) {
       diagnosis.failures.push_back({rule->id, found.error()});
       continue;
     }
-    for (Bottleneck& one : *found) {
-      // Sums of kernels that run at once can pass the time there is.
-      if (one.share_of_step) one.share_of_step = std::min(*one.share_of_step, 1.0);
-      diagnosis.bottlenecks.push_back(std::move(one));
-    }
+    for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
   }
   const auto is_found = [&](const std::string& id) {
     return std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),

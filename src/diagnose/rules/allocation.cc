@@ -7,8 +7,6 @@
 // warm-up. The gain: all of it goes when the allocator need not ask (high); we expect nine tenths of the idle time, at
 // least half.
 #include "base/strings.h"
-#include "diagnose/estimate.h"
-#include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
@@ -44,15 +42,12 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const Table& events = tables.Get("host_events");
-  const HostEventSum sum = SumHostEvents(events, ledger, kAll);
+  HostEventSum sum = SumHostEvents(events, ledger, kAll);
   const double share = ledger.Share(sum.later_idle_ns);
   if (share < kAllocationShare) return std::vector<Bottleneck>{};
   const HostEventSum asked = SumHostEvents(events, ledger, kDevice), freed = SumHostEvents(events, ledger, kFree),
                      pinned = SumHostEvents(events, ledger, kPinned);
   Bottleneck found;
-  found.id = "allocation";
-  found.type = BottleneckType::kMemoryAllocation;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " for memory calls of the driver");
   found.description =
@@ -61,15 +56,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              "after the first recorded one: ",
              FormatCount(asked.later_calls), " allocations, ", FormatCount(freed.later_calls), " frees and ",
              FormatCount(pinned.later_calls), " of pinned memory. Steady steps need none.");
-  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i)
-    if (events.Int(sum.rows[i], "later_calls") > 0) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  std::erase_if(sum.rows, [&](size_t row) { return events.Int(row, "later_calls") == 0; });
+  found.evidence = EventEvidence(events, sum.rows);
   found.recommendations = Recommend(asked, freed, pinned);
-  const auto idle = static_cast<double>(sum.later_idle_ns);
-  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
-                             .low_ns = idle * 0.5,
-                             .expected_ns = idle * 0.9,
-                             .high_ns = idle,
-                             .confidence = 0.6});
+  found.gain = GainOfIdle(ledger, sum.later_idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }
 

@@ -6,7 +6,6 @@
 // the idle time to go, at least half, at most all (assumptions; PyTorch reports 10 to 20 times shorter stops for its
 // asynchronous saves of large models).
 #include "base/strings.h"
-#include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
@@ -26,9 +25,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kCheckpointSaveShare) return std::vector<Bottleneck>{};
   const std::string saves = StrCat(FormatCount(sum.calls), sum.calls == 1 ? " save" : " saves");
   Bottleneck found;
-  found.id = "checkpoint_save";
-  found.type = BottleneckType::kIo;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "host_bound";
   found.title = StrCat("writing checkpoints idles the GPU ", ledger.CostText(sum.idle_ns));
@@ -36,16 +32,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the recorded time the device is idle while a checkpoint is written: ", saves,
                              ", the longest ", FormatDuration(sum.max_ns), InLine(LineOf(events, sum)),
                              ". How much of the whole run that is depends on how often it saves.");
-  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.evidence = EventEvidence(events, sum.rows);
   found.recommendations.push_back({"save in the background: the step only waits until the state is on the host", "",
                                    "torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)", "hours"});
   found.recommendations.push_back({"save less often", "", "if step % save_every == 0: save(...)", "minutes"});
-  const auto idle = static_cast<double>(sum.idle_ns);
-  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
-                             .low_ns = idle * 0.5,
-                             .expected_ns = idle * 0.8,
-                             .high_ns = idle,
-                             .confidence = 0.4});
+  found.gain = GainOfIdle(ledger, sum.idle_ns, 0.8, 0.4);
   return std::vector{std::move(found)};
 }
 

@@ -92,9 +92,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
   const Loader loader = MainLoader(tables.Get("data_loading"), ledger);
   Bottleneck found;
-  found.id = "data_loading";
-  found.type = BottleneckType::kDataLoading;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");
   found.description = StrCat("For ", FormatPercent(share),

@@ -45,7 +45,7 @@ Stake Read(const Table& events, const LedgerView& ledger) {
 }
 
 std::vector<Evidence> EvidenceOf(const Table& events, const Stake& stake, const LedgerView& ledger) {
-  std::vector<Evidence> all{EvidenceOfRow(events, stake.rows[0])};
+  std::vector<Evidence> all = EventEvidence(events, stake.rows, 1);
   const auto add = [&](std::string_view what, int64_t ns) {
     if (ns > 0) all.push_back({StrCat(what, ledger.CostText(ns)), static_cast<double>(ns), "ns", "ledger", {}, ""});
   };
@@ -63,9 +63,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (stake.rows.empty() || share < kExposedCommunicationShare) return std::vector<Bottleneck>{};
   const std::string line = TextOr(events, stake.rows[0], "source_line", "");
   Bottleneck found;
-  found.id = "data_parallel";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "launch_bound";
   found.title = StrCat("DataParallel costs ", ledger.CostText(at_stake_ns), " on ", stake.devices, " devices");

@@ -13,8 +13,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "diagnose/estimate.h"
-#include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
@@ -43,27 +41,19 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(sum.idle_ns);
   if (share < kDdpBuffersShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "ddp_buffers";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = 2 * HostTimeOf(events, sum, tables.Get("host_time")) > sum.idle_ns ? "host_bound" : "launch_bound";
   found.title = StrCat("DDP's broadcast of buffers idles the GPU ", ledger.CostText(sum.idle_ns));
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the device is idle while the host packs the model's buffers into flat "
                              "tensors and back: DistributedDataParallel broadcasts them in every forward pass.");
-  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.evidence = EventEvidence(events, sum.rows);
   found.recommendations = {
       {"do not broadcast buffers: each rank keeps the statistics of its own batches, and rank 0's are saved", "",
        "model = DDP(model, broadcast_buffers=False)", "minutes"},
       {"or, where batches are small, normalise over all ranks: the statistics are then equal without a broadcast", "",
        "model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model), broadcast_buffers=False)", "minutes"}};
-  const auto idle = static_cast<double>(sum.idle_ns);
-  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
-                             .low_ns = idle * 0.5,
-                             .expected_ns = idle * 0.9,
-                             .high_ns = idle,
-                             .confidence = 0.6});
+  found.gain = GainOfIdle(ledger, sum.idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }
 

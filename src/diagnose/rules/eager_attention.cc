@@ -75,9 +75,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       GroupRows(attention, kKey, [&](size_t row) { return attention.Int(row, "device_ns"); });
   places.resize(std::min<size_t>(places.size(), 3));
   Bottleneck found;
-  found.id = "eager_attention";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("attention in single operators takes ", ledger.CostText(stake));
   found.description =

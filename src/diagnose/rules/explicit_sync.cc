@@ -46,9 +46,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kSyncOwnShare || SyncShare(syncs, ledger) < kSynchronizationShare) return std::vector<Bottleneck>{};
   const auto worst = std::span(waits.places).first(std::min<size_t>(3, waits.places.size()));
   Bottleneck found;
-  found.id = "explicit_sync";
-  found.type = BottleneckType::kCpuGpuSync;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("synchronize calls leave the GPU idle ", ledger.CostText(stake));
   found.description =

@@ -276,9 +276,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       overlap.total_ns > 0 ? static_cast<double>(overlap.hidden_ns()) / static_cast<double>(overlap.total_ns) : 0;
   const Ranks ranks = CompareRanks(ledger);
   Bottleneck found;
-  found.id = "exposed_communication";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("communication runs alone for ", ledger.CostText(stake));
   found.description =

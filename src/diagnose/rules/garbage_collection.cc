@@ -6,8 +6,6 @@
 // gain: the idle time goes when collections are made by hand and rarely (high: all; expected nine tenths: some remain),
 // at least half where other host work follows at once. These shares are assumptions.
 #include "base/strings.h"
-#include "diagnose/estimate.h"
-#include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
@@ -25,9 +23,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(sum.idle_ns);
   if (share < kGarbageCollectionShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "garbage_collection";
-  found.type = BottleneckType::kHostBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "host_bound";
   found.title = StrCat("Python's garbage collector idles the GPU ", ledger.CostText(sum.idle_ns));
@@ -35,17 +30,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       StrCat("For ", FormatPercent(share),
              " of the time the device is idle while the host collects garbage: ", FormatCount(sum.calls),
              sum.calls == 1 ? " collection" : " collections", ", the longest ", FormatDuration(sum.max_ns), ".");
-  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.evidence = EventEvidence(events, sum.rows);
   found.recommendations.push_back(
       {"collect garbage by hand and rarely, at the same step on all ranks", "",
        "gc.collect(); gc.freeze(); gc.disable()  # once, before the loop\nif step % 1000 == 0: gc.collect()",
        "minutes"});
-  const auto idle = static_cast<double>(sum.idle_ns);
-  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
-                             .low_ns = idle * 0.5,
-                             .expected_ns = idle * 0.9,
-                             .high_ns = idle,
-                             .confidence = 0.6});
+  found.gain = GainOfIdle(ledger, sum.idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }
 

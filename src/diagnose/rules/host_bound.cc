@@ -109,9 +109,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kHostBoundShare || !known || !AnythingKnown(host, parts)) return std::vector<Bottleneck>{};
   parts.resize(std::min<size_t>(parts.size(), 3));
   Bottleneck found;
-  found.id = "host_bound";
-  found.type = BottleneckType::kHostBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for host code that launches nothing");
   found.description = StrCat("For ", FormatPercent(share),

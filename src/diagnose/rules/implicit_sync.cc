@@ -69,9 +69,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const SyncPlace& one : waits.places)
     if (one.idle_ns > 0 && worst.size() < 3) worst.push_back(one);
   Bottleneck found;
-  found.id = "implicit_sync";
-  found.type = BottleneckType::kCpuGpuSync;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("operators that wait for the GPU leave it idle ", ledger.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share),

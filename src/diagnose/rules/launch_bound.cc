@@ -182,9 +182,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(stake.ns);
   if (share < kLaunchBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "launch_bound";
-  found.type = BottleneckType::kLaunchBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake.ns), " for the host to launch work");
   found.description = StrCat("For ", FormatPercent(share),

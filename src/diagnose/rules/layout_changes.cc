@@ -47,9 +47,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   groups.resize(std::min<size_t>(groups.size(), 3));
   const std::string most = TextOr(changes, groups[0].first(), "operator", "");
   Bottleneck found;
-  found.id = "layout_changes";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("changing the layout of tensors takes ", ledger.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share),

@@ -202,9 +202,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(time_ns);
   if (share < kLowMatrixEfficiencyTime) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "low_matrix_efficiency";
-  found.type = BottleneckType::kKernelEfficiency;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("matrix units reach ", FormatPercent(least_ns / static_cast<double>(time_ns)),
                        " of what they can for ", ledger.CostText(time_ns));

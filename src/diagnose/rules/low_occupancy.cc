@@ -42,9 +42,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kLowOccupancyTime) return std::vector<Bottleneck>{};
   const double occupancy = weighted / static_cast<double>(ns) / 100;
   Bottleneck found;
-  found.id = "low_occupancy";
-  found.type = BottleneckType::kKernelEfficiency;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("kernels with ", FormatPercent(occupancy), " occupancy take ", ledger.CostText(ns));
   found.description = StrCat("Kernels off the matrix units that keep less than ", FormatNumber(kLowOccupancyPct, 0),

@@ -127,9 +127,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::optional<double> bandwidth = BandwidthShare(roofline);
   if (share < kMemoryBoundTime || bandwidth.value_or(1) < kBandwidthBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "memory_bound";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("kernels that only move data take ", ledger.CostText(moving.ns));
   found.description = StrCat(

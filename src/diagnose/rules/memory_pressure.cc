@@ -78,8 +78,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::string device = memory.IsNull(row, "rank") ? StrCat("device ", memory.Int(row, "device"))
                                                         : StrCat("rank ", memory.Int(row, "rank"));
   Bottleneck found;
-  found.id = "memory_pressure";
-  found.type = BottleneckType::kMemoryAllocation;
   found.severity = retries > 0 ? 0.75 : 0.4 + 0.3 * nearness;
   found.title = StrCat("the GPU's memory is ", FormatPercent(share), " full");
   found.description =

@@ -129,9 +129,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(stake);
   if (share < kNeedlessCopiesShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "needless_copies";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("copies that compute nothing take ", ledger.CostText(stake));
   const std::string casts_text = casts > 0 ? StrCat("their type (", FormatPercent(ledger.Share(casts)), "), ") : "";

@@ -195,9 +195,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(work.off_ns);
   if (share < kNoTensorCoresShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "no_tensor_cores";
-  found.type = BottleneckType::kKernelEfficiency;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("matrix kernels take ", ledger.CostText(work.off_ns), " and do not use ",
                        work.described ? "the " : "", "matrix units");

@@ -85,9 +85,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kPageableCopiesShare) return std::vector<Bottleneck>{};
   const bool mostly = ledger.Share(copies.to_device_ns) > kMostlyCopiesShare;
   Bottleneck found;
-  found.id = "pageable_copies";
-  found.type = BottleneckType::kCpuGpuSync;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("copies through pageable memory take ", ledger.CostText(copies.stake_ns));
   found.description = StrCat("For ", FormatPercent(share),

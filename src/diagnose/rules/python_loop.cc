@@ -79,9 +79,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kPythonLoopShare) return std::vector<Bottleneck>{};
   places.resize(std::min<size_t>(places.size(), 3));
   Bottleneck found;
-  found.id = "python_loop";
-  found.type = BottleneckType::kLaunchBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("loops over tensors leave the GPU idle ", ledger.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share),

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/strings.h"
-#include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
@@ -51,9 +50,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(sum.later_idle_ns);
   if (share < kRecompilationShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "recompilation";
-  found.type = BottleneckType::kRecompilation;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "host_bound";
   found.title = StrCat("compiling again idles the GPU ", ledger.CostText(sum.later_idle_ns));
@@ -62,7 +58,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              "first recorded one: ",
                              FormatCount(sum.later_calls), sum.later_calls == 1 ? " time" : " times", ", ",
                              FormatDuration(sum.later_total_ns), " of host time", InLine(LineOf(events, sum)), ".");
-  for (size_t i = 0; i < sum.rows.size() && i < 3; ++i) found.evidence.push_back(EvidenceOfRow(events, sum.rows[i]));
+  found.evidence = EventEvidence(events, sum.rows);
   for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
   found.recommendations.push_back(
       {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python train.py", "minutes"});
@@ -71,12 +67,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
        "model = torch.compile(model, dynamic=True)  # or torch._dynamo.mark_dynamic(batch, 0); "
        "DataLoader(..., drop_last=True)",
        "hours"});
-  const auto idle = static_cast<double>(sum.later_idle_ns);
-  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
-                             .low_ns = idle * 0.5,
-                             .expected_ns = idle * 0.9,
-                             .high_ns = idle,
-                             .confidence = 0.6});
+  found.gain = GainOfIdle(ledger, sum.later_idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }
 

@@ -45,9 +45,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kSlowBackendShare) return std::vector<Bottleneck>{};
   const size_t most = host.rows[0];
   Bottleneck found;
-  found.id = "slow_backend";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(host.idle_ns), " for ", host.backend, " on the host");
   found.description =

@@ -120,9 +120,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto times = static_cast<int64_t>(std::exp2(std::floor(std::log2(fits))));
   const double share = ledger.Share(stake);
   Bottleneck found;
-  found.id = "small_batch";
-  found.type = BottleneckType::kSmallBatch;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title =
       StrCat("batches of ", batch->size, " are too small for this GPU: ", ledger.CostText(stake), " go unused");

@@ -82,9 +82,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       static_cast<double>(small.calls) / static_cast<double>(std::max<int64_t>(1, ledger.step_rows));
   if (share < kSmallCollectivesShare || per_step < kSmallCollectivesPerStep) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "small_collectives";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "exposed_communication";
   found.title = StrCat("small collectives run alone for ", ledger.CostText(small.exposed_ns));

@@ -131,9 +131,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t stake = part ? std::min(variation.excess_ns, claimed) : variation.excess_ns;
   const double share = ledger.Share(stake);
   Bottleneck found;
-  found.id = "step_variation";
-  found.type = BottleneckType::kStepVariation;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   if (part) found.part_of = main->rule;
   found.title = StrCat("uneven steps cost ", ledger.CostText(stake));

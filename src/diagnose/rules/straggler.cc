@@ -171,9 +171,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (waiting.caused_ns == 0 || share < (cause ? kStragglerShareWithCause : kStragglerShare))
     return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "straggler";
-  found.type = BottleneckType::kMultiGpuComm;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.part_of = "exposed_communication";
   found.title = StrCat("ranks wait ", ledger.CostText(waiting.ns),

@@ -54,9 +54,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double count_share = static_cast<double>(totals.short_kernels) / static_cast<double>(totals.kernels);
   if (count_share < kTinyKernelCountShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "tiny_kernels";
-  found.type = BottleneckType::kKernelEfficiency;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat(FormatPercent(count_share), " of the kernels are shorter than 10 µs and take ",
                        ledger.CostText(totals.stake()));

@@ -41,9 +41,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double filled = 1 - static_cast<double>(unfilled_ns) / static_cast<double>(kernel_ns);
   if (filled >= kWellUsedShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  found.id = "underfilled_gpu";
-  found.type = BottleneckType::kKernelEfficiency;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("kernels fill ", FormatPercent(filled), " of the GPU while they run; the rest is worth ",
                        ledger.CostText(unfilled_ns));

@@ -32,9 +32,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kUnfusedShare || Trains(tables)) return std::vector<Bottleneck>{};
   const std::string line = TextOr(fusion, most, "source_line", "");
   Bottleneck found;
-  found.id = "unfused_conv_bn";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("batch normalisations after convolutions take ", ledger.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share),

@@ -77,9 +77,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const size_t first = loops.places[0].first();
   const std::string name = OptimizerIn(steps.Text(first, "name"));
   Bottleneck found;
-  found.id = "unfused_optimizer";
-  found.type = BottleneckType::kLaunchBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("the optimiser's loop over parameters takes ", ledger.CostText(loops.stake()));
   found.description = StrCat("For ", FormatPercent(share), " of the time ", name,

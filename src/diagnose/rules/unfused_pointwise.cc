@@ -91,9 +91,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kUnfusedShare) return std::vector<Bottleneck>{};
   chains.resize(std::min<size_t>(chains.size(), 3));
   Bottleneck found;
-  found.id = "unfused_pointwise";
-  found.type = BottleneckType::kMemoryBandwidth;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("chains of operators that could be one kernel each cost ", ledger.CostText(removable));
   found.description =

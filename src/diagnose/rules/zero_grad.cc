@@ -44,9 +44,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kZeroGradShare) return std::vector<Bottleneck>{};
   const size_t first = fills.places[0].first();
   Bottleneck found;
-  found.id = "zero_grad";
-  found.type = BottleneckType::kLaunchBound;
-  found.severity = SeverityOfShare(share);
   found.share_of_step = share;
   found.title = StrCat("filling gradients with zeros takes ", ledger.CostText(fills.stake()));
   found.description = StrCat("For ", FormatPercent(share), " of the time ", OptimizerIn(steps.Text(first, "name")),
