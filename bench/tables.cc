@@ -10,11 +10,11 @@
 int main(int argc, char** argv) {
   const bool cache = argc == 3 && std::string(argv[1]) == "--cache";
   if (argc != (cache ? 3 : 2)) return std::fprintf(stderr, "usage: tables [--cache] FILE\n"), 2;
-  const auto loaded = gapless::LoadRun(std::vector<std::string>{argv[argc - 1]}, {.use_cache = cache});
+  const auto loaded = gapless::internal::LoadRun(std::vector<std::string>{argv[argc - 1]}, {.use_cache = cache});
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().ToString().c_str()), 3;
   const auto& trace = *loaded->run.traces()[0].trace;
   std::printf("%lld events, %zu slices, %zu GPU operations, %zu bytes of columns\n",
               static_cast<long long>(trace.info.event_count), trace.slices.size(), trace.gpu_ops.size(),
-              gapless::MemoryBytes(trace));
+              gapless::internal::MemoryBytes(trace));
   return 0;
 }

@@ -30,7 +30,7 @@ function(gapless_registry target)
 
 #include \"@R_HEADER@\"
 
-namespace gapless {
+namespace gapless::internal {
 
 @declarations@
 namespace {
@@ -40,7 +40,7 @@ constinit const std::array<const @R_KIND@*, @count@> kTable = {
 
 std::span<const @R_KIND@* const> @R_FUNCTION@() { return kTable; }
 
-}  // namespace gapless
+}  // namespace gapless::internal
 ")
   target_sources(${target} PRIVATE ${generated})
 endfunction()

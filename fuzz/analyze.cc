@@ -17,7 +17,7 @@ void Check(bool good) {
   if (!good) std::abort();
 }
 
-void CheckLedger(const gapless::Table& ledger) {
+void CheckLedger(const gapless::internal::Table& ledger) {
   for (size_t row = 0; row < ledger.rows(); ++row) {
     const auto ns = [&](std::string_view column) { return ledger.Int(row, column); };
     Check(ns("compute_ns") + ns("exposed_comm_ns") + ns("exposed_copy_ns") + ns("idle_ns") == ns("wall_ns"));
@@ -26,7 +26,7 @@ void CheckLedger(const gapless::Table& ledger) {
   }
 }
 
-void CheckBottleneck(const gapless::Bottleneck& found) {
+void CheckBottleneck(const gapless::internal::Bottleneck& found) {
   Check(found.severity >= 0 && found.severity <= 1);
   Check(!found.share_of_step || (*found.share_of_step >= 0 && *found.share_of_step <= 1));
   Check(!found.title.empty() && !found.evidence.empty() && !found.recommendations.empty());
@@ -34,10 +34,10 @@ void CheckBottleneck(const gapless::Bottleneck& found) {
   Check(1 <= found.gain->low && found.gain->low <= found.gain->expected && found.gain->expected <= found.gain->high);
 }
 
-class Drain : public gapless::RowSink {
+class Drain : public gapless::internal::RowSink {
  public:
   void Columns(std::span<const std::string>) override {}
-  bool Row(std::span<const gapless::SqlValue>) override { return ++rows_ < 1000; }
+  bool Row(std::span<const gapless::internal::SqlValue>) override { return ++rows_ < 1000; }
 
  private:
   int rows_ = 0;
@@ -46,30 +46,31 @@ class Drain : public gapless::RowSink {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static gapless::ThreadPool pool(2);
-  gapless::MemorySource source(std::string(reinterpret_cast<const char*>(data), size));
-  auto trace = gapless::ReadTrace(source, {.pool = pool});
+  static gapless::internal::ThreadPool pool(2);
+  gapless::internal::MemorySource source(std::string(reinterpret_cast<const char*>(data), size));
+  auto trace = gapless::internal::ReadTrace(source, {.pool = pool});
   if (!trace) return 0;
-  const gapless::Run run({std::make_shared<gapless::Trace>(std::move(*trace))});
-  gapless::Tables tables(run);
-  for (const gapless::Analysis* analysis : gapless::AllAnalyses()) {
+  const gapless::internal::Run run({std::make_shared<gapless::internal::Trace>(std::move(*trace))});
+  gapless::internal::Tables tables(run);
+  for (const gapless::internal::Analysis* analysis : gapless::internal::AllAnalyses()) {
     (void)tables.Get(analysis->name);
     Check(tables.ErrorOf(analysis->name) == nullptr);
   }
   CheckLedger(tables.Get("ledger"));
-  const gapless::Diagnosis diagnosis = gapless::Diagnose(tables);
+  const gapless::internal::Diagnosis diagnosis = gapless::internal::Diagnose(tables);
   Check(diagnosis.failures.empty());
-  for (const gapless::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
-  const gapless::RunSummary summary = gapless::Summarise(tables, diagnosis);
-  const gapless::Report report{run, tables, diagnosis, summary, {}};
-  for (const gapless::Renderer* renderer : gapless::AllRenderers())
+  for (const gapless::internal::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
+  const gapless::internal::RunSummary summary = gapless::internal::Summarise(tables, diagnosis);
+  const gapless::internal::Report report{run, tables, diagnosis, summary, {}};
+  for (const gapless::internal::Renderer* renderer : gapless::internal::AllRenderers())
     for (const int width : {40, 80, 160})
       Check(!renderer->render(report, {.width = width, .verbose = width > 40}).empty());
-  for (const gapless::Rule* rule : gapless::AllRules())
-    Check(!gapless::ExplainText(report, *rule, {}).empty() && !gapless::ExplainJson(report, *rule).empty());
-  auto database = gapless::Database::Open(run, tables);
+  for (const gapless::internal::Rule* rule : gapless::internal::AllRules())
+    Check(!gapless::internal::ExplainText(report, *rule, {}).empty() &&
+          !gapless::internal::ExplainJson(report, *rule).empty());
+  auto database = gapless::internal::Database::Open(run, tables);
   Check(database.has_value());
-  for (const gapless::SqlTableInfo& table : gapless::DescribeSqlTables()) {
+  for (const gapless::internal::SqlTableInfo& table : gapless::internal::DescribeSqlTables()) {
     Drain drain;
     Check(database->Query("SELECT * FROM " + std::string(table.name), drain).has_value());
   }

@@ -12,7 +12,7 @@ void Check(bool good) {
   if (!good) std::abort();
 }
 
-void CheckTrace(const gapless::Trace& trace) {
+void CheckTrace(const gapless::internal::Trace& trace) {
   const auto& slices = trace.slices;
   for (size_t row = 0; row < slices.size(); ++row) {
     Check(slices.dur_ns[row] >= 0 && slices.self_ns[row] >= 0 && slices.self_ns[row] <= slices.dur_ns[row]);
@@ -30,9 +30,9 @@ void CheckTrace(const gapless::Trace& trace) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static gapless::ThreadPool pool(2);
-  gapless::MemorySource source(std::string(reinterpret_cast<const char*>(data), size));
-  const auto trace = gapless::ReadTrace(source, {.pool = pool});
+  static gapless::internal::ThreadPool pool(2);
+  gapless::internal::MemorySource source(std::string(reinterpret_cast<const char*>(data), size));
+  const auto trace = gapless::internal::ReadTrace(source, {.pool = pool});
   if (trace) CheckTrace(*trace);
   return 0;
 }

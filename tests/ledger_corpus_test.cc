@@ -11,7 +11,7 @@
 #include "diagnose/summary.h"
 #include "ingest/load.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_F(ResNet, ThePredictedGainOfWorkersHoldsOnTheRecordedPairs) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

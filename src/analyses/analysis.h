@@ -15,7 +15,7 @@
 #include "trace/run.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class Tables;
 struct TraceTimeline;  // analyses/timeline.h
@@ -55,4 +55,4 @@ class Tables {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

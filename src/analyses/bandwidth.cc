@@ -5,7 +5,7 @@
 
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 double AlgorithmBandwidthGbps(int64_t bytes, int64_t dur_ns) {
   if (bytes == kAbsent || dur_ns <= 0) return std::numeric_limits<double>::quiet_NaN();
@@ -21,4 +21,4 @@ double BusFactor(std::string_view kind, int32_t group_size) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

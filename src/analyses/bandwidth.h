@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // GB/s (1e9 bytes); NaN when the size is absent or the duration is not positive.
 double AlgorithmBandwidthGbps(int64_t bytes, int64_t dur_ns);
@@ -18,4 +18,4 @@ double AlgorithmBandwidthGbps(int64_t bytes, int64_t dur_ns);
 // Bus over algorithm bandwidth in a group of `group_size` ranks; NaN when the size or the kind is not known.
 double BusFactor(std::string_view kind, int32_t group_size);
 
-}  // namespace gapless
+}  // namespace gapless::internal

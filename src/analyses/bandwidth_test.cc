@@ -7,7 +7,7 @@
 
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(BandwidthTest, AlgorithmBandwidthIsBytesOverTime) {
@@ -36,4 +36,4 @@ TEST(BandwidthTest, AnUnknownGroupOrKindHasNoFactor) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // The collectives of one group as one device (or one host process) of one trace issued them.
@@ -210,4 +210,4 @@ CollectiveMatches MatchCollectives(Traces traces) {
   return matches;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -26,7 +26,7 @@
 #include "analyses/intervals.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Clocks of hosts kept by NTP agree to a few milliseconds.
 inline constexpr int64_t kMostClockOffsetNs = 10'000'000;
@@ -50,4 +50,4 @@ using CollectiveMatches = std::vector<std::vector<CollectiveMatch>>;
 
 CollectiveMatches MatchCollectives(std::span<const RunTrace* const> traces);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Call {
@@ -123,4 +123,4 @@ TEST(CollectiveMatch, PointToPointAndNamesThatSeveralGroupsShareAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

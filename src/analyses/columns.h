@@ -12,7 +12,7 @@
 #include "analyses/timeline.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr ColumnType kInt = ColumnType::kInt;
 inline constexpr ColumnType kReal = ColumnType::kReal;
@@ -47,4 +47,4 @@ inline int64_t Percentile(std::span<int64_t> values, double p) {
   return *below + std::llround(part * static_cast<double>(*std::min_element(below + 1, values.end()) - *below));
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

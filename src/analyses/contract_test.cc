@@ -7,7 +7,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -141,4 +141,4 @@ TEST(Tables, AnAnalysisRunsOnce) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "analyses/copy_kinds.h"
 #include "analyses/timeline.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Is `part` of `gap` the time in which the call that launched a large pageable copy, the operation that ends the gap,
 // was at work? Small copies are no matter of bytes, and of others the call waits for the device only: their time stays
@@ -18,4 +18,4 @@ inline bool IsCopyAtWork(const Trace& trace, const IdleGap& gap, const IdlePart&
          ops.bytes[gap.next.value] > kSmallCopyBytes;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

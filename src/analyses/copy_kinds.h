@@ -7,7 +7,7 @@
 
 #include "trace/enums.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Up to so many bytes a copy from pageable memory costs the caller nothing extra: the driver puts the bytes into its
 // queue. nsys draws the same line (rule cuda_memcpy_sync).
@@ -30,4 +30,4 @@ constexpr std::optional<bool> IsPageable(CopyKind kind) {
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

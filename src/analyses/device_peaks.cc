@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace gapless {
+namespace gapless::internal {
 
 extern const std::string_view kDevicesCsv;  // generated/device_table.cc
 
@@ -104,4 +104,4 @@ const DevicePeaks* FindDevicePeaks(std::string_view recorded_name) {
   return found == kByName.end() ? nullptr : found->second;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

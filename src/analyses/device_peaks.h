@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 // Absent figures (the device has none, or the vendor does not say) are NaN, texts "".
 struct DevicePeaks {
@@ -39,4 +39,4 @@ std::span<const DevicePeaks> AllDevicePeaks();
 // table, no name, or a name that stands for a part of a device (MIG) or another product (laptops).
 const DevicePeaks* FindDevicePeaks(std::string_view recorded_name);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 double Of(std::string_view name, double DevicePeaks::*figure) {
@@ -75,4 +75,4 @@ TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

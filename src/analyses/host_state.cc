@@ -11,7 +11,7 @@
 
 #include "trace/marks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int64_t kBeginning = std::numeric_limits<int64_t>::min();
@@ -202,4 +202,4 @@ HostTracks FlattenHostStates(const Trace& trace) {
   return tracks;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

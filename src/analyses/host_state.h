@@ -12,7 +12,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class HostState : uint8_t {
   kNone,    // nothing open
@@ -51,4 +51,4 @@ void WalkTrack(const HostTrack& track, size_t& at, int64_t start, int64_t end, F
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

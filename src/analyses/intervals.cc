@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gapless {
+namespace gapless::internal {
 
 Intervals Merge(Intervals any) {
   std::sort(any.begin(), any.end(), [](Interval a, Interval b) { return a.start < b.start; });
@@ -78,4 +78,4 @@ void AddWithin(const Intervals& a, std::span<const Interval> windows, std::span<
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

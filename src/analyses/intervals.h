@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Interval {
   int64_t start = 0, end = 0;
@@ -37,4 +37,4 @@ int64_t Total(const Intervals& a);
 // empty.
 void AddWithin(const Intervals& a, std::span<const Interval> windows, std::span<int64_t> sums);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Intervals, MergingJoinsWhatOverlapsOrTouchesAndDropsWhatIsEmpty) {
@@ -68,4 +68,4 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Lower(std::string_view text) {
@@ -97,4 +97,4 @@ int64_t LeastComputeMajor(std::string_view kernel) {
   return 0;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

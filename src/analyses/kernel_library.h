@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // "cublas", "cudnn", "cutlass", "triton", "flash", "pytorch", "nccl", "hipblaslt" …; "": the name does not tell. Call
 // once per distinct name.
@@ -16,4 +16,4 @@ std::string_view KernelLibrary(std::string_view kernel);
 // Newer devices run kernels made for older ones, and GTX 16 cards (7.5, no matrix units) those of Volta and Turing.
 int64_t LeastComputeMajor(std::string_view kernel);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(KernelLibrary, WhoseItIs) {
@@ -31,4 +31,4 @@ TEST(KernelLibrary, TheGenerationADeviceMustHave) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/surroundings.h"
 #include "analyses/tensor_sizes.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 enum class Part : uint8_t { kLink, kCopy, kIgnored, kOther };
@@ -182,4 +182,4 @@ AttentionPart AttentionNames::PartOf(const Trace& trace, const OpChain& chain) c
   return AttentionPart::kNone;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

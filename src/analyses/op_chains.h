@@ -18,7 +18,7 @@
 #include "analyses/timeline.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr size_t kMostLinks = 15;  // TraceLens: more kernels are no candidate for one
 
@@ -63,4 +63,4 @@ struct AttentionNames {  // in one trace; kNone: does not occur
   StringId bmm, baddbmm, softmax, softmax_backward;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -96,4 +96,4 @@ TEST(OpChains, AreCutAtFifteenLinks) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gapless {
+namespace gapless::internal {
 
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries) {
   const SliceTable& slices = trace.slices;
@@ -46,4 +46,4 @@ HostContext ContextOf(const Trace& trace, SliceId slice) {
   return context;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "analyses/intervals.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct OpenQuery {
   int64_t ts_ns = 0;
@@ -33,4 +33,4 @@ struct HostContext {
 };
 HostContext ContextOf(const Trace& trace, SliceId slice);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Inputs = std::span<const Input>;
@@ -369,4 +369,4 @@ double PeakTflops(const DevicePeaks& peaks, WorkKind kind, ElementType type, Mat
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -22,7 +22,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class WorkKind : uint8_t { kGemm, kConv, kAttention, kNorm, kSoftmax, kPointwise };
 std::string_view ToString(WorkKind kind);
@@ -59,4 +59,4 @@ const WorkFormula* FindWorkFormula(std::string_view operator_name);
 // stated.
 double PeakTflops(const DevicePeaks& peaks, WorkKind kind, ElementType type, MatrixUnit unit);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Work Of(std::string_view name, std::string_view shapes, std::string_view types, std::string_view values = "") {
@@ -173,4 +173,4 @@ TEST(PeakTflops, OfTheUnitsThatWereUsed) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr size_t kMostPeriod = 8;
 inline constexpr size_t kLeastRepeats = 16;
@@ -73,4 +73,4 @@ class RepeatFinder {
   size_t next_ = 0, start_ = 0;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::vector<Repeat> FindIn(const std::string& tokens) {
@@ -64,4 +64,4 @@ TEST(Repeats, TakeTenTimesAsLongForTenTimesAsMuch) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/timeline.h"
 #include "base/thread_pool.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // The place of an analysis in AllAnalyses(), which is sorted by name.
@@ -80,4 +80,4 @@ const std::vector<TraceTimeline>& Tables::Timelines() {
   return impl_->timelines;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64_t> single_step_ns) {
   std::vector<int64_t> steps;
@@ -29,4 +29,4 @@ std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64
   return scaling;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Scaling {
   int64_t devices = 0;     // rows of table ranks
@@ -24,4 +24,4 @@ struct Scaling {
 // the single run; without one, fewer than two devices.
 std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64_t> single_step_ns);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
@@ -64,4 +64,4 @@ TEST(Scaling, OfOneDeviceOrNoStepsIsAbsent) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Walks one JSON text of nested lists of integers and texts.
@@ -172,4 +172,4 @@ std::vector<bool> ReadBools(std::string_view value) {
   return bools;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class ElementType : uint8_t { kUnknown, kFp64, kFp32, kFp16, kBf16, kFp8, kInt64, kInt32, kInt16, kInt8, kBool };
 std::string_view ToString(ElementType type);          // "fp32", "bf16", …; "unknown"
@@ -42,4 +42,4 @@ std::vector<int64_t> ReadInts(std::string_view value);
 // "[True, False]" → {true, false}; anything else → {}.
 std::vector<bool> ReadBools(std::string_view value);
 
-}  // namespace gapless
+}  // namespace gapless::internal

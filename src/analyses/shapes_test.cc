@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(ReadInputs, TensorsListsAndValues) {
@@ -52,4 +52,4 @@ TEST(ElementTypeOf, AsWritten) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "trace/marks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // "AddmmBackward0", "CudnnConvolutionBackward", "autograd::engine::evaluate_function: …".
@@ -40,4 +40,4 @@ std::vector<uint8_t> Surroundings(const Trace& trace) {
   return of;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

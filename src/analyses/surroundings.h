@@ -9,7 +9,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum Surrounding : uint8_t {
   kInOptimizer = 1,       // Optimizer.step#…, Optimizer.zero_grad#…
@@ -24,4 +24,4 @@ uint8_t SurroundingOf(std::string_view name);
 // By slice row: the sum of Surrounding of the slice and of all around it. One pass.
 std::vector<uint8_t> Surroundings(const Trace& trace);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Surroundings, AreReadFromNames) {
@@ -26,4 +26,4 @@ TEST(Surroundings, ReachAllThatIsInside) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/shapes.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TensorSize SizeOf(std::string_view shapes, std::string_view types) {
@@ -33,4 +33,4 @@ const TensorSize& TensorSizes::Of(SliceId op) {
   return known.size;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct TensorSize {
   int64_t elements = 0;  // of the largest input; 1: scalars only; 0: shapes were not recorded
@@ -30,4 +30,4 @@ class TensorSizes {
   std::vector<Known> known_;  // by text of the shapes
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

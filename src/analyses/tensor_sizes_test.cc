@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TensorSize SizeOf(std::string_view shapes, std::string_view types) {
@@ -30,4 +30,4 @@ TEST(TensorSizes, ScalarsAreOneElementAndNothingRecordedIsNone) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Takes the operations of one device in order of their start.
@@ -164,4 +164,4 @@ TraceTimeline MakeTimeline(const RunTrace& of) {
   return timeline;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

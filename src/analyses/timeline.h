@@ -23,7 +23,7 @@
 #include "analyses/window.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class IdleCause : uint8_t { kData, kLaunch, kSync, kHost, kUnknown };
 inline constexpr size_t kIdleCauses = 5;
@@ -78,4 +78,4 @@ struct TraceTimeline {
 
 TraceTimeline MakeTimeline(const RunTrace& of);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -212,4 +212,4 @@ TEST(Timeline, OfMoreDevicesThanAHostHasNoCauseIsGiven) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
@@ -100,4 +100,4 @@ RowRange RowsWithin(const Column<int64_t>& ts_ns, Interval span) {
   return {at(span.start), std::max(at(span.start), at(span.end))};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -22,7 +22,7 @@
 #include "analyses/intervals.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct StepWindow {
   StepId step;
@@ -44,4 +44,4 @@ struct RowRange {
 };
 RowRange RowsWithin(const Column<int64_t>& ts_ns, Interval span);
 
-}  // namespace gapless
+}  // namespace gapless::internal

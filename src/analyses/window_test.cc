@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -75,4 +75,4 @@ TEST(Window, AnEmptyTraceHasNone) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

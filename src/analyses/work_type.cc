@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct NamePart {
@@ -181,4 +181,4 @@ std::vector<uint8_t> InsideOptimizers(const Trace& trace) {
   return inside;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

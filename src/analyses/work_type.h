@@ -11,7 +11,7 @@
 #include "trace/enums.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class WorkType : uint8_t {
   kConv,
@@ -43,4 +43,4 @@ inline SliceId LaunchedBy(const GpuOpTable& ops, size_t row) {
   return ops.op[row].valid() ? ops.op[row] : ops.launch[row];
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

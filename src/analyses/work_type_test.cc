@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(WorkType, OfOperatorsByName) {
@@ -30,4 +30,4 @@ TEST(WorkType, OfKernelsByClass) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

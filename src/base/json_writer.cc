@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "base/version.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, no surrogates); 0: there is
@@ -142,4 +142,4 @@ void WriteJsonHeader(JsonWriter& json) {
   json.EndObject();
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 class JsonWriter {
  public:
@@ -77,4 +77,4 @@ void AppendJsonString(std::string& out, std::string_view text);
 // The key "gapless" that every JSON document of the program begins with: its version and that of the schema.
 void WriteJsonHeader(JsonWriter& json);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Quoted(std::string_view text) {
@@ -95,4 +95,4 @@ TEST(JsonWriterTest, ValidUtf8StaysAndInvalidIsReplaced) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 
-namespace gapless::log {
+namespace gapless::internal::log {
 namespace {
 
 spdlog::level::level_enum ToSpdlog(Level level) {
@@ -56,4 +56,4 @@ void Info(std::string_view text) { Print(spdlog::level::info, text); }
 void Warning(std::string_view text) { Print(spdlog::level::warn, text); }
 void Error(std::string_view text) { Print(spdlog::level::err, text); }
 
-}  // namespace gapless::log
+}  // namespace gapless::internal::log

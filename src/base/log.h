@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace gapless::log {
+namespace gapless::internal::log {
 
 enum class Level { kDebug, kInfo, kWarning, kError, kOff };
 
@@ -16,4 +16,4 @@ void Info(std::string_view text);
 void Warning(std::string_view text);
 void Error(std::string_view text);
 
-}  // namespace gapless::log
+}  // namespace gapless::internal::log

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gapless::log {
+namespace gapless::internal::log {
 namespace {
 
 class Log : public testing::Test {
@@ -46,4 +46,4 @@ TEST_F(Log, NamesFromARecordingCannotDriveTheTerminal) {
 }
 
 }  // namespace
-}  // namespace gapless::log
+}  // namespace gapless::internal::log

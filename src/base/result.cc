@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/result.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::string Error::ToString() const {
   std::string text = place.empty() ? message : place + ": " + message;
@@ -20,4 +20,4 @@ int ExitStatus(ErrorCode code) {
   return 3;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-namespace gapless {
+namespace gapless::internal {
 
 // Each code has one exit status that scripts rely on: usage 2, input 3, environment 4, command 5.
 enum class ErrorCode : uint8_t { kUsage, kInput, kEnvironment, kCommand, kInterrupted };
@@ -77,10 +77,10 @@ class [[nodiscard]] Result<void> {
 };
 
 // Returns the failure to the caller, or goes on. `expr` is evaluated once.
-#define GAPLESS_TRY(expr)                                       \
-  do {                                                          \
-    if (auto gapless_try_result = (expr); !gapless_try_result)  \
-      return ::gapless::Unexpected{gapless_try_result.error()}; \
+#define GAPLESS_TRY(expr)                                                 \
+  do {                                                                    \
+    if (auto gapless_try_result = (expr); !gapless_try_result)            \
+      return ::gapless::internal::Unexpected{gapless_try_result.error()}; \
   } while (false)
 
-}  // namespace gapless
+}  // namespace gapless::internal

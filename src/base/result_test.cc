@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Result<int> Half(int n) {
@@ -63,4 +63,4 @@ TEST(ExitStatus, IsTheOneScriptsRelyOn) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Unit {
@@ -131,4 +131,4 @@ bool ContainsIgnoreCase(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end() || part.empty();
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 // Times in the unit a reader expects: "412 ns", "17.3 µs", "176.5 ms", "12.04 s", "1 h 02 min". Always 3–4 significant
 // digits.
@@ -57,4 +57,4 @@ std::string StrCat(const Parts&... parts) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr char32_t kInvalid = 0xFFFFFFFF;
@@ -106,4 +106,4 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

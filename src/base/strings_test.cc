@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Parts = std::vector<std::string_view>;
@@ -156,4 +156,4 @@ TEST(StrCat, JoinsTextsCharactersAndNumbers) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

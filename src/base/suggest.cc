@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -51,4 +51,4 @@ std::string_view Nearest(std::string_view text, std::span<const std::string_view
   return {};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // Letters to insert, delete, change or swap with the next one to turn `a` into `b`, ignoring ASCII case.
 int EditDistance(std::string_view a, std::string_view b);
@@ -14,4 +14,4 @@ int EditDistance(std::string_view a, std::string_view b);
 // starts with the other. The first of equally near ones.
 std::string_view Nearest(std::string_view text, std::span<const std::string_view> candidates);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::array<std::string_view, 4> kVerbs = {"analyze", "query", "formats", "docs"};
@@ -36,4 +36,4 @@ TEST(SuggestTest, NothingNearIsNothing) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace gapless {
+namespace gapless::internal {
 
 size_t DefaultThreads() {
   if (const char* given = std::getenv("GAPLESS_THREADS")) {
@@ -67,4 +67,4 @@ void ThreadPool::Loop() {
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

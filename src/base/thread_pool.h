@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 class ThreadPool {
  public:
@@ -41,4 +41,4 @@ class ThreadPool {
 // How many threads a pool of the default size has.
 size_t DefaultThreads();
 
-}  // namespace gapless
+}  // namespace gapless::internal

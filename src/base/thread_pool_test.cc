@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(ThreadPool, RunsEveryIndexOnce) {
@@ -71,4 +71,4 @@ TEST_F(DefaultThreadsTest, IgnoresNonsense) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

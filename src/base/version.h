@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr std::string_view kVersion = GAPLESS_VERSION;
 // Of every JSON document the program prints. Raised when a key changes its meaning or goes; new keys leave it alone.
 inline constexpr int kJsonSchema = 1;
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/usage.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 int PrintAndExit(const std::string& text) {
@@ -98,4 +98,4 @@ int RunProgram(int argc, char** argv) {
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

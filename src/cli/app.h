@@ -2,8 +2,8 @@
 // The program: finds the verb, parses, runs, reports the failure, gives the exit status.
 #pragma once
 
-namespace gapless {
+namespace gapless::internal {
 
 int RunProgram(int argc, char** argv);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::string_view Arguments::Value(std::string_view option, std::string_view fallback) const {
   const auto found = options_.find(option);
@@ -49,4 +49,4 @@ Result<std::optional<double>> Arguments::Positive(std::string_view option, std::
   return std::optional<double>(number);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

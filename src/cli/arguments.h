@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Command;
 
@@ -45,4 +45,4 @@ class Arguments {
 // the user's command, verbatim. A bare --json has the value "-".
 Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args);
 
-}  // namespace gapless
+}  // namespace gapless::internal

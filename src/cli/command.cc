@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gapless {
+namespace gapless::internal {
 
 std::vector<OptionSpec> OptionsOf(const Command& command) {
   std::vector<OptionSpec> options(command.options.begin(), command.options.end());
@@ -18,4 +18,4 @@ const Command* FindCommand(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -15,7 +15,7 @@
 #include "cli/arguments.h"
 #include "cli/session.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct OptionSpec {
   enum class Takes { kNothing, kValue, kOptionalValue };  // an optional value is given as --name=VALUE only
@@ -73,4 +73,4 @@ std::vector<OptionSpec> OptionsOf(const Command& command);
 // The verb called `name`; null: there is none.
 const Command* FindCommand(std::string_view name);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "base/version.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string_view NameOf(ErrorCode code) {
@@ -45,4 +45,4 @@ std::string ErrorAsJson(const Error& error, int status) {
   return out + "\n";
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,11 +7,11 @@
 
 #include "base/result.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // "gapless: message", "  in place", "  hint"; several lines, each ended.
 std::string DescribeError(const Error& error);
 // {"gapless": {…}, "error": {"code", "message", "place"?, "hint"?, "exit_status"}} and a line end.
 std::string ErrorAsJson(const Error& error, int status);
 
-}  // namespace gapless
+}  // namespace gapless::internal

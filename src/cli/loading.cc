@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "cli/failure.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -102,4 +102,4 @@ void WarnOfLosses(const LoadedRun& loaded) {
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

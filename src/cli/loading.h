@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "ingest/load.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr PositionalSpec kPathsPositional = {
     .name = "PATH",
@@ -32,4 +32,4 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
 // For verbs whose output has no place for it: what could not be read or was lost, as warnings on standard error.
 void WarnOfLosses(const LoadedRun& loaded);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/app.h"
 
-int main(int argc, char** argv) { return gapless::RunProgram(argc, argv); }
+int main(int argc, char** argv) { return gapless::internal::RunProgram(argc, argv); }

@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Why(int code) { return std::strerror(code); }
@@ -94,4 +94,4 @@ Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std:
   return 0;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

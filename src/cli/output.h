@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "cli/arguments.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class Output {
  public:
@@ -39,4 +39,4 @@ Result<void> WriteFile(std::string_view path, std::string_view text);
 Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
                             const std::function<std::string()>& json);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ TEST_F(OutputTest, ADeviceIsWrittenToAndStays) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

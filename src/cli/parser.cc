@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string HelpHint(const Command& command) { return StrCat("gapless ", command.name, " --help"); }
@@ -144,4 +144,4 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
   return arguments;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::vector<std::string_view> Colours() { return {"red", "green"}; }
@@ -95,4 +95,4 @@ TEST(ParserTest, APositionalCanBeUnnecessary) { EXPECT_TRUE(Parsed({"-v"}).posit
 TEST(ParserTest, HelpIsGivenWhateverElseIsMissing) { EXPECT_TRUE(Parsed({"--help"}).Has("help")); }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

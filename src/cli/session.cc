@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int kNarrowest = 40;
@@ -70,4 +70,4 @@ const std::atomic<bool>* CatchSignals() {
 
 int CaughtSignal() { return caught_signal.load(); }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // What is known about standard output when the program starts.
 struct Terminal {
@@ -29,4 +29,4 @@ const std::atomic<bool>* CatchSignals();
 // The signal that set the flag; 0: none.
 int CaughtSignal();
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "diagnose/summary.h"
 #include "ingest/load.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
@@ -55,4 +55,4 @@ Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Se
               "--single one_gpu.json, or --single 118ms");
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr OptionSpec kSingleOption = {.name = "single",
                                              .takes = OptionSpec::Takes::kValue,
@@ -20,4 +20,4 @@ Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Se
 // "118ms", "0.12s", "950us" in ns; absent: not a time.
 std::optional<int64_t> ParseTimeNs(std::string_view text);
 
-}  // namespace gapless
+}  // namespace gapless::internal

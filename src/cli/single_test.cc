@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(SingleStep, ReadsTimesWithTheirUnits) {
@@ -16,4 +16,4 @@ TEST(SingleStep, ReadsTimesWithTheirUnits) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

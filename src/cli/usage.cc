@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "base/version.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int kIndent = 2;
@@ -159,4 +159,4 @@ std::span<const ExitCode> ExitCodes() {
   return kCodes;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

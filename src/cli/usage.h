@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // "gapless query PATH... SQL [--rank LIST] …", broken to `width`.
 std::string UsageLine(const Command& command, int width);
@@ -33,4 +33,4 @@ struct ExitCode {
 };
 std::span<const ExitCode> ExitCodes();
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "cli/failure.h"
 #include "cli/loading.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -97,4 +97,4 @@ TEST(LoadingTest, RanksAreNumbersAndRanges) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

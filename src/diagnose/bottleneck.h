@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class BottleneckType : uint8_t {
   kKernelEfficiency,
@@ -68,4 +68,4 @@ double SeverityOfShare(double share_of_step);
 inline constexpr double kCriticalSeverity = 0.7;  // above: critical
 inline constexpr double kWarningSeverity = 0.4;   // from here: a warning
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void SortBySeverity(std::vector<Bottleneck>& all) {
@@ -82,4 +82,4 @@ std::string BottleneckAnalyzer::GenerateReport(std::span<const Bottleneck> bottl
                          FormatNumber(Combined(bottlenecks, &Gain::high), 2), "x) if all of the above are fixed\n");
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

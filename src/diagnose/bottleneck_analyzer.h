@@ -11,7 +11,7 @@
 #include "analyses/analysis.h"
 #include "diagnose/bottleneck.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct BottleneckAnalyzer {
   static constexpr size_t kMost = 5;
@@ -26,4 +26,4 @@ struct BottleneckAnalyzer {
 // Rules by id, those that found something, by severity. An id that names no rule is a fault of the caller.
 std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_view> ids);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Bottleneck Made(std::string id, double severity, double factor, std::string part_of = {}) {
@@ -65,4 +65,4 @@ TEST(BottleneckAnalyzer, TakesTheWorstFive) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

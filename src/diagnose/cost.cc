@@ -8,7 +8,7 @@
 #include "analyses/device_peaks.h"
 #endif
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Ranks of the job, as far as the recordings tell, but at least the devices that did work.
@@ -73,4 +73,4 @@ Saving SavingPerMonth(const RunCost& cost, const Gain& gain) {
   return {.low = saved(gain.low), .expected = saved(gain.expected), .high = saved(gain.high)};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

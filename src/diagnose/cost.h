@@ -14,7 +14,7 @@
 #include "diagnose/summary.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr double kHoursPerMonth = 730;  // 365 days of 24 hours over 12
 
@@ -51,4 +51,4 @@ struct Saving {
 };
 Saving SavingPerMonth(const RunCost& cost, const Gain& gain);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 const Run kNoRun;
@@ -70,4 +70,4 @@ TEST(Saving, IsTheShareOfTimeThatGoesAway) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kRules[] = {"data_loading"};
@@ -85,4 +85,4 @@ std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(Tables& tables) {
   return all;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "analyses/analysis.h"
 #include "diagnose/bottleneck.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct DataLoadingAnalyzer {
   static constexpr int64_t kLongGapNs = 5'000'000;  // a device idle for longer while a batch is made
@@ -30,4 +30,4 @@ struct DataLoadingAnalyzer {
   static std::vector<Bottleneck> Analyze(Tables& tables);
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

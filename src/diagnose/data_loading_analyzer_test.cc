@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -63,4 +63,4 @@ TEST(DataLoadingAnalyzer, SilentWhereDataComesInTimeOrNothingWasRecorded) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

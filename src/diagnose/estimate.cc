@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr double kMostRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
@@ -93,4 +93,4 @@ Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& 
   return combined;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct TimeAtStake {
   std::string_view fix{};                           // item of `predict --what`
@@ -31,4 +31,4 @@ Gain EstimateGain(const TimeAtStake& stake);
 // nothing.
 Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count) {
   const int at = table.Find(column);
@@ -58,4 +58,4 @@ int64_t SumOf(const Table& table, std::string_view column) {
   return sum;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 #include "diagnose/bottleneck.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr size_t kMostRows = 20;  // an Evidence names at most so many rows
 
@@ -32,4 +32,4 @@ Evidence LargestGaps(const Table& idle, std::string_view column, std::string_vie
 
 int64_t SumOf(const Table& table, std::string_view column);
 
-}  // namespace gapless
+}  // namespace gapless::internal

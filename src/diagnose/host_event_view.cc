@@ -7,7 +7,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds) {
   HostEventSum sum;
@@ -65,4 +65,4 @@ std::string LineOf(const Table& events, const HostEventSum& sum) {
   return {};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

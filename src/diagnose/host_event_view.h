@@ -13,7 +13,7 @@
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct HostEventSum {
   int64_t calls = 0, total_ns = 0;              // over all ranks
@@ -37,4 +37,4 @@ std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double
 // The first source line of the rows; "" when none was recorded.
 std::string LineOf(const Table& events, const HostEventSum& sum);
 
-}  // namespace gapless
+}  // namespace gapless::internal

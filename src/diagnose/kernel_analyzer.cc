@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr KernelThresholds kLines = KernelAnalyzer::kThresholds;
@@ -103,4 +103,4 @@ std::vector<Bottleneck> KernelAnalyzer::Analyze(std::span<const KernelMetrics> k
   return all;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

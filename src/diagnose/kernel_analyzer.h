@@ -10,7 +10,7 @@
 
 #include "diagnose/bottleneck.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // What was measured of one kernel. Percent are 0–100; NaN and negative counts: not measured.
 struct KernelMetrics {
@@ -42,4 +42,4 @@ struct KernelAnalyzer {
   static std::vector<Bottleneck> Analyze(std::span<const KernelMetrics> kernels);
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::vector<Bottleneck> Of(KernelMetrics kernel) { return KernelAnalyzer::Analyze(std::array{std::move(kernel)}); }
@@ -51,4 +51,4 @@ TEST(KernelAnalyzer, AShareOfTheStepDecidesSeverity) {
 TEST(KernelAnalyzer, WhatWasNotMeasuredSaysNothing) { EXPECT_TRUE(Of({.name = "k"}).empty()); }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Part {
@@ -93,4 +93,4 @@ LedgerView ReadLedger(Tables& tables) {
   return view;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

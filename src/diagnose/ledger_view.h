@@ -9,7 +9,7 @@
 #include "analyses/analysis.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // The waste ledger of one device: compute, exposed_comm, exposed_copy and idle add up to wall, the idle parts to idle.
 struct DeviceBreakdown {
@@ -41,4 +41,4 @@ struct LedgerView {
 
 LedgerView ReadLedger(Tables& tables);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Link {
@@ -83,4 +83,4 @@ Recommendation CheckTransport(const LinkUse& use) {
       "hours"};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -17,7 +17,7 @@
 #include "diagnose/ledger_view.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct LinkUse {
   std::string kind;                                             // of collective
@@ -37,4 +37,4 @@ std::optional<LinkUse> LinkUseOf(const Table& groups, const LedgerView& ledger, 
 Evidence EvidenceOf(const LinkUse& use);
 Recommendation CheckTransport(const LinkUse& use);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
@@ -103,4 +103,4 @@ std::optional<double> MultiGPUAnalyzer::ScalingEfficiency(const NcclMetrics& met
   return *metrics.total_throughput / (num_gpus * *metrics.single_gpu_throughput);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

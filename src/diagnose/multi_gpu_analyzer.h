@@ -10,7 +10,7 @@
 #include "analyses/analysis.h"
 #include "diagnose/bottleneck.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Figures of a job without its recording. Times in ns.
 struct NcclMetrics {
@@ -34,4 +34,4 @@ struct MultiGPUAnalyzer {
   static std::optional<double> ScalingEfficiency(const NcclMetrics& metrics, int num_gpus);
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(MultiGpuAnalyzer, SpeaksOfCommunicationAboveATenth) {
@@ -53,4 +53,4 @@ TEST(MultiGpuAnalyzer, OnTablesAsksTheRules) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

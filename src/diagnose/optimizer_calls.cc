@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/optimizer_calls.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kKey[] = {"name", "source_line"};
@@ -31,4 +31,4 @@ std::string OptimizerIn(std::string_view name) {
   return std::string(name.substr(from + 1, to - from - 1));
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

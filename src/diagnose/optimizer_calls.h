@@ -11,7 +11,7 @@
 #include "diagnose/row_groups.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct OptimizerCalls {
   int64_t idle_ns = 0, device_ns = 0;  // over all devices
@@ -26,4 +26,4 @@ OptimizerCalls CollectOptimizerCalls(const Table& steps, const LedgerView& ledge
 // "Optimizer.step#SGD.step" → "SGD".
 std::string OptimizerIn(std::string_view name);
 
-}  // namespace gapless
+}  // namespace gapless::internal

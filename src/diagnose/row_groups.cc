@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::vector<RowGroup> GroupRows(const Table& table, std::span<const std::string_view> key,
                                 const std::function<int64_t(size_t row)>& value) {
@@ -51,4 +51,4 @@ std::string HowOften(const Table& table, const RowGroup& group, std::string_view
                    : StrCat(FormatCount(SumOver(table, group, calls)), " times");
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct RowGroup {
   std::vector<size_t> rows;  // largest value first; never empty
@@ -32,4 +32,4 @@ double MostOver(const Table& table, const RowGroup& group, std::string_view colu
 // "2.0 times a step" from the column of calls per step, or "24 times" from that of calls where there are no steps.
 std::string HowOften(const Table& table, const RowGroup& group, std::string_view per_step, std::string_view calls);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kKey[] = {"name"};
@@ -48,4 +48,4 @@ TEST(RowGroups, WithoutStepsCallsAreCounted) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "diagnose/bottleneck.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Rule {
   std::string_view id;  // equals the file name
@@ -44,4 +44,4 @@ struct Diagnosis {
 };
 Diagnosis Diagnose(Tables& tables);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::string_view ToString(BottleneckType type) {
   static constexpr std::array<std::string_view, 12> kNames = {
@@ -61,4 +61,4 @@ Diagnosis Diagnose(Tables& tables) {
   return diagnosis;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

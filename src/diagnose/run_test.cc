@@ -4,7 +4,7 @@
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Two kernels at once for most of a step: their times add up to more than the step.
@@ -35,4 +35,4 @@ TEST(CheckRule, FillsWhatFollowsFromTheRuleAndTheShare) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 template <class Matches>
@@ -29,4 +29,4 @@ bool SeesCompiler(Tables& tables) {
          });
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

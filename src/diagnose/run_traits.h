@@ -4,7 +4,7 @@
 
 #include "analyses/analysis.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Is there an operator of a backward pass? Reads table operators.
 bool Trains(Tables& tables);
@@ -12,4 +12,4 @@ bool Trains(Tables& tables);
 // Did kernels run that PyTorch's compiler wrote, or functions that it compiled? Reads tables kernels and operators.
 bool SeesCompiler(Tables& tables);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include "diagnose/thresholds.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void SummariseSteps(const Table& steps, RunSummary& summary) {
@@ -166,4 +166,4 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   return summary;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -14,7 +14,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct StepTimes {  // of the complete steps' windows, over all ranks
   int64_t median = 0, p50 = 0, p95 = 0, p99 = 0;
@@ -49,4 +49,4 @@ struct RunSummary {
 // `single_step_ns`: the step time of the same job on one GPU, to tell how it scales; absent: not known.
 RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns = {});
 
-}  // namespace gapless
+}  // namespace gapless::internal

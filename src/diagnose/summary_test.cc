@@ -6,7 +6,7 @@
 #include "analyses/testing/hand_made.h"
 #include "diagnose/estimate.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -172,4 +172,4 @@ TEST(Summary, SharesOfMatrixUnitsAndPageableCopies) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

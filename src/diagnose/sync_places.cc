@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 bool Belongs(const Table& syncs, size_t row, Waits which) {
@@ -69,4 +69,4 @@ Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger) {
           place.line};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -15,7 +15,7 @@
 #include "diagnose/ledger_view.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // The waits of one call at one place, over all ranks.
 struct SyncPlace {
@@ -45,4 +45,4 @@ double SyncShare(const Table& syncs, const LedgerView& ledger);
 // ms of every step"
 Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger);
 
-}  // namespace gapless
+}  // namespace gapless::internal

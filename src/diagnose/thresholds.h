@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gapless {
+namespace gapless::internal {
 
 // TensorBoard's profiler plugin recommends num_workers when more than 5 % of the step is spent in the DataLoader.
 inline constexpr double kDataLoadingShare = 0.05;
@@ -138,4 +138,4 @@ inline constexpr double kBandwidthBoundShare = 0.25;
 // Ours: with half of the memory free the batch can be doubled; with less the larger batch may not fit.
 inline constexpr double kMuchFreeMemoryShare = 0.50;
 
-}  // namespace gapless
+}  // namespace gapless::internal

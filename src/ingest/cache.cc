@@ -16,7 +16,7 @@
 #include "base/strings.h"
 #include "trace/trace_file.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ void PutIntoCache(const std::string& key, const Trace& trace) {
   if (!WriteTraceFile(trace, key)) return;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // "" when the file cannot be cached (not a regular file, too small to be worth it, no folder).
 std::string CacheKey(const std::string& path);
@@ -20,4 +20,4 @@ std::shared_ptr<Trace> TakeFromCache(const std::string& key);
 // Keeps the trace, and drops old ones over the bound. Failing is silent: a cache is a convenience.
 void PutIntoCache(const std::string& key, const Trace& trace);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "ingest/cache.h"
 #include "ingest/reader.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -207,4 +207,4 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions&
   return LoadedRun{Run(std::move(loader.traces())), std::move(loader.failures())};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct LoadProgress {
   std::string_view path;
@@ -46,4 +46,4 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context);
 // "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent when the name tells no rank.
 int64_t RankInName(std::string_view path);
 
-}  // namespace gapless
+}  // namespace gapless::internal

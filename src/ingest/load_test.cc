@@ -9,7 +9,7 @@
 
 #include "ingest/cache.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -152,4 +152,4 @@ TEST_F(LoadTest, ProgressReachesTheWhole) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

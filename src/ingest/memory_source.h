@@ -8,7 +8,7 @@
 
 #include "ingest/source.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class MemorySource : public Source {
  public:
@@ -38,4 +38,4 @@ class MemorySource : public Source {
   std::string bytes_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Lower(std::string_view text) {
@@ -378,4 +378,4 @@ int64_t ElementBytes(std::string_view dtype) {
   return 0;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "trace/enums.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // CUDA runtime and driver, HIP. kOther for calls that do nothing to the GPU's queues.
 ApiKind ClassifyApi(std::string_view call);
@@ -31,4 +31,4 @@ std::string_view CollectiveKind(std::string_view name);
 // Bytes of one element: "Float", "c10::BFloat16", "float16" …; 0 when unknown.
 int64_t ElementBytes(std::string_view dtype);
 
-}  // namespace gapless
+}  // namespace gapless::internal

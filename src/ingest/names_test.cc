@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(ClassifyApi, LaunchesOfEveryKind) {
@@ -167,4 +167,4 @@ TEST(ElementBytes, OfRecordedTypes) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -18,7 +18,7 @@
 #include "ingest/source.h"
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class Sniff : uint8_t { kNo, kMaybe, kYes };
 
@@ -48,4 +48,4 @@ struct Reader {
 
 std::span<const Reader* const> AllReaders();  // sorted by name; generated from the folder
 
-}  // namespace gapless
+}  // namespace gapless::internal

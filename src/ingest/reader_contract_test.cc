@@ -14,7 +14,7 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // A sample of each format, from samples/.
@@ -140,4 +140,4 @@ TEST(Readers, NamesAreUnique) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

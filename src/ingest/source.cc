@@ -13,7 +13,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kInputBytes = size_t{256} * 1024;
@@ -187,4 +187,4 @@ Result<std::unique_ptr<Source>> OpenFile(const std::string& path) {
       std::make_unique<FileSource>(path, S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0));
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

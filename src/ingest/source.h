@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // A forward stream. Not thread-safe.
 class ByteStream {
@@ -48,4 +48,4 @@ bool IsTar(Source& source);
 // is the current one costs nothing extra; opening it again later reads the archive anew up to there.
 Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit);
 
-}  // namespace gapless
+}  // namespace gapless::internal

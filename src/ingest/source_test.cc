@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Gzip(std::string_view text) {
@@ -172,4 +172,4 @@ TEST_F(SourceTest, CutOffArchivesAreErrorsAfterTheirWholeMembers) {
 TEST_F(SourceTest, OtherFilesAreNoTar) { EXPECT_FALSE(IsTar(**OpenFile(Write("a.json", text_)))); }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

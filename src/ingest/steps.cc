@@ -13,7 +13,7 @@
 #include "trace/derive.h"
 #include "trace/marks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
@@ -128,4 +128,4 @@ void FindSteps(Trace& trace) {
   MarkCutOff(trace);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

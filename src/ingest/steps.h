@@ -5,9 +5,9 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Fills trace.steps when it is empty, and marks steps that the recording cut off. Needs launches linked.
 void FindSteps(Trace& trace);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "ingest/source.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kBlock = 512;
@@ -225,4 +225,4 @@ Result<void> ForEachTarMember(const std::string& path, const std::function<void(
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

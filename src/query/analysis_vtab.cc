@@ -5,7 +5,7 @@
 
 #include "query/vtab.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr double kGuessedRows = 1000;  // before the analysis has run nobody knows
@@ -115,4 +115,4 @@ const sqlite3_module* AnalysisModule() {
   return &kModule;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "trace/enums.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && !std::same_as<E, StringId> && requires(E e) { ToString(e); };
@@ -75,4 +75,4 @@ inline constexpr SqlColumn kTraceKey = {"trace", ColumnType::kInt, "", "key of t
 inline constexpr SqlColumn kRankKey = {"rank", ColumnType::kInt, "", "rank of the process; NULL when there is none",
                                        [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); }};
 
-}  // namespace gapless
+}  // namespace gapless::internal

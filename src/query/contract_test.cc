@@ -7,7 +7,7 @@
 
 #include "query/sql_table.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 const std::map<std::string, std::string> kContract = {
@@ -59,4 +59,4 @@ TEST(ContractTest, EveryTableHasItsColumnsInOrder) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -15,7 +15,7 @@
 #include "query/sql_hint.h"
 #include "query/vtab.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Database::Impl {
   sqlite3* db = nullptr;
@@ -174,4 +174,4 @@ std::vector<SqlTableInfo> DescribeSqlTables() {
   return tables;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

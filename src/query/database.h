@@ -19,7 +19,7 @@
 #include "query/sql_table.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Takes the rows of one result.
 class RowSink {
@@ -58,4 +58,4 @@ class Database {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

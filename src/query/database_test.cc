@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Rows = std::vector<std::string>;
@@ -92,7 +92,7 @@ class DatabaseTest : public testing::Test {
     return result ? Error{} : result.error();
   }
 
-  gapless::Run run{{MakeTrace(0, 1'000'000), MakeTrace(1, 1'000'500)}};
+  gapless::internal::Run run{{MakeTrace(0, 1'000'000), MakeTrace(1, 1'000'500)}};
   Tables tables{run};
   Database database = Database::Open(run, tables).value();
 };
@@ -240,7 +240,8 @@ TEST(SeveralRecordingsTest, APlainTableCountsNothingTwice) {
   smaller.info().start_unix_ns = 1'000'000;
   auto& shard = smaller.NewShard();
   shard.Add(GpuOpRow{.name = shard.Text("gemm"), .stream = 7, .ts_ns = 1'000'050, .dur_ns = 300});
-  const gapless::Run run{{MakeTrace(0, 1'000'000), std::make_shared<const Trace>(std::move(smaller).Finish())}};
+  const gapless::internal::Run run{
+      {MakeTrace(0, 1'000'000), std::make_shared<const Trace>(std::move(smaller).Finish())}};
   Tables tables(run);
   Database database = Database::Open(run, tables).value();
   const auto ask = [&](std::string_view sql) {
@@ -270,4 +271,4 @@ TEST(SqlTablesTest, EveryTableIsDescribed) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 
 #include "query/database.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Takes a block of output; false when nobody reads any more.
 using BlockWriter = std::function<bool(std::string_view)>;
@@ -34,4 +34,4 @@ std::unique_ptr<PrintingSink> MakeJsonSink(BlockWriter write);
 // RFC 4180: a header line, CRLF, quotes where needed. NULL is the empty field.
 std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write);
 
-}  // namespace gapless
+}  // namespace gapless::internal

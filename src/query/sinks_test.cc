@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Make = std::function<std::unique_ptr<PrintingSink>(BlockWriter)>;
@@ -82,4 +82,4 @@ TEST(SinksTest, AClosedReaderEndsTheRows) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

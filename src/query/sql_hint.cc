@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "query/database.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 bool IsWordCharacter(char c) {
@@ -68,4 +68,4 @@ std::string HintForSql(std::string_view message, std::string_view sql) {
   return {};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

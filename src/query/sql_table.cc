@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace gapless {
+namespace gapless::internal {
 
 SqlValue SqlValue::Int(int64_t value) {
   SqlValue cell;
@@ -29,4 +29,4 @@ SqlValue SqlValue::Text(std::string_view text) {
   return cell;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -15,7 +15,7 @@
 #include "trace/run.h"
 #include "trace/table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // One cell on its way to SQLite or from it. A text lives as long as the run, or, in a result, as long as the row is
 // shown.
@@ -65,4 +65,4 @@ struct SqlTable {
 
 std::span<const SqlTable* const> AllSqlTables();  // sorted by name; generated from the folder
 
-}  // namespace gapless
+}  // namespace gapless::internal

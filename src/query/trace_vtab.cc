@@ -20,7 +20,7 @@
 #include "base/strings.h"
 #include "query/vtab.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -304,4 +304,4 @@ const sqlite3_module* TraceModule() {
   return &kModule;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

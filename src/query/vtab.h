@@ -10,7 +10,7 @@
 #include "analyses/analysis.h"
 #include "query/sql_table.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // A table over the traces of a run: what a virtual table named `name` reads.
 struct TraceSource {
@@ -47,4 +47,4 @@ std::string Declaration(const Columns& columns) {
   return sql + ")";
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

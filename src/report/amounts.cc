@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Three digits that mean something, thousands separated: "41,300", "12.3", "0.0021".
@@ -52,4 +52,4 @@ std::vector<std::string> AmountTexts(const Amount& amount) {
   return texts;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "diagnose/bottleneck.h"
 #include "diagnose/cost.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // "1.33×", "12.4×".
 std::string FactorText(double value);
@@ -29,4 +29,4 @@ std::string MoneyText(double money);
 // What is known of an amount: {"$ 41,300", "12,400 kWh", "4,960 kg CO₂"}.
 std::vector<std::string> AmountTexts(const Amount& amount);
 
-}  // namespace gapless
+}  // namespace gapless::internal

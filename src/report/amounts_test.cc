@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Money, HasThreeDigitsThatMeanSomething) {
@@ -34,4 +34,4 @@ TEST(Severity, WordsAreThoseOfTheReport) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "report/json_parts.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, std::string_view lead = "  ") {
@@ -140,4 +140,4 @@ std::string ExplainJson(const Report& report, const Rule& rule) {
   return out + "\n";
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

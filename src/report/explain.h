@@ -8,9 +8,9 @@
 #include "diagnose/rule.h"
 #include "report/renderer.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::string ExplainText(const Report& report, const Rule& rule, const RenderOptions& options);
 std::string ExplainJson(const Report& report, const Rule& rule);
 
-}  // namespace gapless
+}  // namespace gapless::internal

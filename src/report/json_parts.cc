@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json_parts.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void WriteEvidence(JsonWriter& json, const Evidence& evidence) {
@@ -94,4 +94,4 @@ void WriteCost(JsonWriter& json, const RunCost& cost) {
   json.EndObject();
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

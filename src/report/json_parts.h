@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "report/renderer.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // A key and its object; nothing when there is no gain.
 void WriteGain(JsonWriter& json, std::string_view key, const std::optional<Gain>& gain);
@@ -17,4 +17,4 @@ void WriteBottleneck(JsonWriter& json, const Bottleneck& bottleneck, const Repor
 // The key "cost" and its object.
 void WriteCost(JsonWriter& json, const RunCost& cost);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gapless {
+namespace gapless::internal {
 
 const Renderer* FindRenderer(std::string_view name) {
   const auto all = AllRenderers();
@@ -11,4 +11,4 @@ const Renderer* FindRenderer(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -19,7 +19,7 @@
 #include "diagnose/summary.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Report {
   const Run& run;
@@ -51,4 +51,4 @@ std::span<const Renderer* const> AllRenderers();  // sorted by name; generated f
 // The renderer called `name`; null: there is none.
 const Renderer* FindRenderer(std::string_view name);
 
-}  // namespace gapless
+}  // namespace gapless::internal

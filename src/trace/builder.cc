@@ -5,7 +5,7 @@
 
 #include "trace/builder_impl.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
@@ -109,4 +109,4 @@ void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count
   if (entry.text.empty()) entry.text = text;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -21,7 +21,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class ThreadPool;
 
@@ -182,4 +182,4 @@ class TraceBuilder::Shard {
   std::unique_ptr<Impl> impl;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "trace/builder.h"
 #include "trace/segments.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Host slices of one shard, as columns: the bulk of every recording.
 struct SliceStore {
@@ -89,4 +89,4 @@ struct TraceBuilder::Impl {
   std::map<std::string, StatEntry, std::less<>> stats;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 class BuilderTest : public ::testing::Test {
@@ -300,4 +300,4 @@ TEST(TraceBuilder, DoesNotDependOnWhoReadWhat) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

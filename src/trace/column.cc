@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace gapless {
+namespace gapless::internal {
 
 std::shared_ptr<std::byte> AllocatePages(size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -23,4 +23,4 @@ std::shared_ptr<std::byte> AllocatePages(size_t bytes) {
   return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { munmap(p, bytes); }};
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 // `bytes` of zeroed memory straight from the system, given back to it when the last owner goes.
 std::shared_ptr<std::byte> AllocatePages(size_t bytes);
@@ -67,4 +67,4 @@ class Column {
   std::shared_ptr<const void> owner_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct DeriveCounts {
   int64_t overlapping_slices = 0;      // slices of one thread that overlap without nesting
@@ -28,4 +28,4 @@ void AssignSteps(Trace& trace);
 // Replaces the step table and assigns. Steps that overlap an earlier one are left out; the number of those is returned.
 int64_t SetSteps(Trace& trace, std::vector<StepRow> steps);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // What a host-side slice is.
 enum class SliceCategory : uint8_t { kOperator, kAnnotation, kPython, kRuntime, kDriver, kOverhead, kOther };
@@ -132,4 +132,4 @@ constexpr bool IsBlockingSync(ApiKind v) {
          v == ApiKind::kBlockingMemcpy;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "trace/derive.h"
 #include "trace/merge.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using merging::ColumnFrom;
@@ -106,4 +106,4 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   return trace;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

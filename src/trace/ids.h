@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class StringId : uint32_t { kNone = 0 };  // index into the trace's StringPool; 0 is the empty text
 
@@ -30,4 +30,4 @@ using GpuOpId = RowId<struct GpuOpTag>;
 using ThreadId = RowId<struct ThreadTag>;
 using StepId = RowId<struct StepTag>;
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "trace/derive.h"
 #include "trace/order.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::vector<uint32_t> Where(size_t rows, auto keep) {
@@ -110,4 +110,4 @@ void LinkLaunches(Trace& trace, DeriveCounts& counts) {
   }
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

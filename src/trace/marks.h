@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-namespace gapless {
+namespace gapless::internal {
 
 // Waiting for the next batch: `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__`, `enumerate(DataPipe)#…`.
 inline bool IsDataLoadingMark(std::string_view name) {
   return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

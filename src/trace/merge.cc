@@ -17,7 +17,7 @@
 #include "base/thread_pool.h"
 #include "trace/order.h"
 
-namespace gapless::merging {
+namespace gapless::internal::merging {
 
 std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list) {
   struct Ordered {
@@ -309,4 +309,4 @@ void Merger::Merge(const TraceBuilder::Impl& impl) {
   MergeCollectives();
 }
 
-}  // namespace gapless::merging
+}  // namespace gapless::internal::merging

@@ -10,7 +10,7 @@
 
 #include "trace/builder_impl.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class ThreadPool;
 
@@ -108,4 +108,4 @@ class Merger {
 };
 
 }  // namespace merging
-}  // namespace gapless
+}  // namespace gapless::internal

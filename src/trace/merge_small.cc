@@ -5,7 +5,7 @@
 #include "trace/merge.h"
 #include "trace/order.h"
 
-namespace gapless::merging {
+namespace gapless::internal::merging {
 namespace {
 
 // The row of `ops` on this device and stream at this time; kNoRow if there is none.
@@ -169,4 +169,4 @@ std::vector<StepRow> Merger::TakeSteps() {
       });
 }
 
-}  // namespace gapless::merging
+}  // namespace gapless::internal::merging

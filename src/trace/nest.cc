@@ -8,7 +8,7 @@
 
 #include "trace/derive.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int64_t kRoundingNs = 1000;
@@ -91,4 +91,4 @@ class Nester {
 
 void NestSlices(Trace& trace, DeriveCounts& counts) { Nester(trace, counts).Run(); }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 struct SortKey {
   int64_t first = 0;   // ascending
@@ -85,4 +85,4 @@ void StableOrder(std::vector<uint32_t>& rows, const KeyOf& key_of) {
   order_internal::SortRows(std::span<uint32_t>(rows), key_of);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Sorts `keys` both ways and compares.
@@ -57,4 +57,4 @@ TEST(StableOrder, InterleavedRuns) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Span {
@@ -122,4 +122,4 @@ std::vector<const RunTrace*> Run::primary() const {
   return found;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

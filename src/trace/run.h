@@ -15,7 +15,7 @@
 
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct IdBase {
   int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0;
@@ -49,4 +49,4 @@ class Run {
   std::vector<RunTrace> traces_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Job = Run;  // inside a test, Run is the test's own method
@@ -61,4 +61,4 @@ TEST(Run, ProcessesWithoutRanksBelongTogetherWhenTheyOverlapInTime) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

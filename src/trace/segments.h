@@ -13,7 +13,7 @@
 
 #include "trace/column.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 inline constexpr size_t kSegmentBits = 14;
 inline constexpr size_t kSegmentRows = size_t{1} << kSegmentBits;
@@ -55,4 +55,4 @@ class RowList {
   size_t size_ = 0;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

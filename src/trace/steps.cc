@@ -3,7 +3,7 @@
 
 #include "trace/derive.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // The step that contains `ts_ns`, searching on from `at`, which must not be past it. Times come in ascending order.
@@ -62,4 +62,4 @@ int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
   return static_cast<int64_t>(rows.size() - n);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

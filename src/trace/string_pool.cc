@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{64} * 1024;
@@ -97,4 +97,4 @@ std::string_view StringPool::Store(std::string_view text) {
   return stored;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 class StringPool {
  public:
@@ -47,4 +47,4 @@ class StringPool {
   std::shared_ptr<const void> owner_;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(StringPool, SameTextSameId) {
@@ -47,4 +47,4 @@ TEST(StringPool, GrowsOnFromViews) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "trace/derive.h"
 #include "trace/order.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 struct Wait {
@@ -118,4 +118,4 @@ void FindSyncs(Trace& trace, std::vector<SyncRow> recorded) {
   syncs.waited_gpu_op = std::move(waited);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 Table::Table(std::string_view name, std::vector<ColumnSpec> specs)
     : name_(name), specs_(std::move(specs)), cells_(specs_.size()) {}
@@ -109,4 +109,4 @@ std::string_view Table::Text(size_t row, int column) const {
   return texts_[cells_[static_cast<size_t>(column)].texts[row]];
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

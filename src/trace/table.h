@@ -13,7 +13,7 @@
 
 #include "trace/string_pool.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class ColumnType : uint8_t { kInt, kReal, kText };
 
@@ -82,4 +82,4 @@ class Table {
   size_t rows_ = 0;
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

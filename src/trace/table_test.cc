@@ -8,7 +8,7 @@
 
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Table Sample() {
@@ -64,4 +64,4 @@ TEST(Table, TextsSurviveAMove) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 size_t MemoryBytes(const Trace& trace) {
   size_t bytes = trace.strings.memory_bytes();
@@ -13,4 +13,4 @@ size_t MemoryBytes(const Trace& trace) {
   return bytes;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

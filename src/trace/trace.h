@@ -23,7 +23,7 @@
 #include "trace/schema/thread.h"
 #include "trace/string_pool.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct TraceInfo {
   std::string path;    // as given; a tar member is "archive.tar.gz!/member"
@@ -80,4 +80,4 @@ struct Trace {
 // Bytes held by all columns and texts.
 size_t MemoryBytes(const Trace& trace);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -15,7 +15,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
@@ -282,4 +282,4 @@ Result<Trace> MapTraceFile(const std::string& path) {
   return trace;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "trace/trace.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Changes with the layout or the meaning of a column.
 uint64_t TraceFileSchema();
@@ -22,4 +22,4 @@ Result<void> WriteTraceFile(const Trace& trace, const std::string& path);
 // Maps a file written by WriteTraceFile. The columns live in the mapping.
 Result<Trace> MapTraceFile(const std::string& path);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 Trace Sample() {
@@ -98,4 +98,4 @@ TEST_F(TraceFileTest, DamageIsFoundOrHarmless) {
 TEST_F(TraceFileTest, AFileThatIsNotThereIsAnError) { EXPECT_FALSE(MapTraceFile(path_ + ".none")); }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include "analyses/op_chains.h"
 #include "analyses/open_slice.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -124,4 +124,4 @@ ANALYSIS(attention) = {.name = "attention",
                        .columns = kColumns,
                        .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

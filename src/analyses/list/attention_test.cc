@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -67,4 +67,4 @@ TEST(Attention, AClassifiersSoftmaxIsNone) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Messages below this take a time that hardly depends on their size (latency of NCCL's rings and trees; its bandwidth
@@ -184,4 +184,4 @@ ANALYSIS(collective_groups) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -90,4 +90,4 @@ TEST(CollectiveGroups, OnTheHostTellTheirBackendAndTheIdleTimeOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

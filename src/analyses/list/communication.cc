@@ -7,7 +7,7 @@
 #include "analyses/bandwidth.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -120,4 +120,4 @@ ANALYSIS(communication) = {.name = "communication",
                            .columns = kColumns,
                            .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

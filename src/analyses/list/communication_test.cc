@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
@@ -43,4 +43,4 @@ TEST(Communication, ADeviceWithoutItHasNoRow) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -9,7 +9,7 @@
 #include "analyses/columns.h"
 #include "analyses/device_peaks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -116,4 +116,4 @@ ANALYSIS(compute_use) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

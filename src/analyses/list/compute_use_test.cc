@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr testing::HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
@@ -40,4 +40,4 @@ TEST(ComputeUse, NothingKnownIsNull) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

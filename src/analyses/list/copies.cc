@@ -8,7 +8,7 @@
 #include "analyses/columns.h"
 #include "analyses/copy_kinds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -84,4 +84,4 @@ ANALYSIS(copies) = {.name = "copies",
                     .columns = kColumns,
                     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

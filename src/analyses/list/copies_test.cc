@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Copies, ByKindWithBandwidthAndWhatIsExposed) {
@@ -39,4 +39,4 @@ TEST(Copies, FillsAreAKindOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

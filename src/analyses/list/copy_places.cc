@@ -22,7 +22,7 @@
 #include "analyses/open_slice.h"
 #include "analyses/surroundings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -268,4 +268,4 @@ ANALYSIS(copy_places) = {.name = "copy_places",
                          .columns = kColumns,
                          .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -100,4 +100,4 @@ TEST(CopyPlaces, WhatTheCompiledWrapperCopiesIsTold) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

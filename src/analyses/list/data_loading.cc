@@ -7,7 +7,7 @@
 #include "analyses/columns.h"
 #include "trace/marks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -126,4 +126,4 @@ ANALYSIS(data_loading) = {.name = "data_loading",
                           .columns = kColumns,
                           .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(DataLoading, ByIteratorWithTheIdleTimeItCauses) {
@@ -45,4 +45,4 @@ TEST(DataLoading, AnIteratorInsideAnotherIsPartOfIt) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

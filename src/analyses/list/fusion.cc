@@ -12,7 +12,7 @@
 #include "analyses/columns.h"
 #include "analyses/op_chains.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -155,4 +155,4 @@ ANALYSIS(fusion) = {.name = "fusion",
                     .columns = kColumns,
                     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

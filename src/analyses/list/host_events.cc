@@ -14,7 +14,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 enum Kind : uint8_t {
@@ -239,4 +239,4 @@ ANALYSIS(host_events) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

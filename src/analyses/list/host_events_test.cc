@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -107,4 +107,4 @@ TEST(HostEvents, WithoutADeviceHaveNoIdleTime) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include "analyses/columns.h"
 #include "analyses/open_slice.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -121,4 +121,4 @@ ANALYSIS(host_time) = {.name = "host_time",
                        .columns = kColumns,
                        .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

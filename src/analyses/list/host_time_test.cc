@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(HostTime, NamesTheInnermostFrameInTheMiddleOfTheGap) {
@@ -91,4 +91,4 @@ TEST(HostTime, BetweenOperatorsItIsMarkedAsPartOfLaunching) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

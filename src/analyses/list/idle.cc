@@ -7,7 +7,7 @@
 #include "analyses/columns.h"
 #include "analyses/open_slice.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -133,4 +133,4 @@ ANALYSIS(idle) = {.name = "idle",
                   .columns = kColumns,
                   .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "analyses/kernel_library.h"
 #include "analyses/work_type.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -138,4 +138,4 @@ ANALYSIS(kernels) = {.name = "kernels",
                      .columns = kColumns,
                      .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Kernels, AreGroupedByNameLargestFirst) {
@@ -64,4 +64,4 @@ TEST(Kernels, EachDeviceHasItsOwnRows) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -14,7 +14,7 @@
 #include "analyses/columns.h"
 #include "analyses/open_slice.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -209,4 +209,4 @@ ANALYSIS(launch_waits) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -59,4 +59,4 @@ TEST(LaunchWaits, ACaptureWithoutAnEndIsNone) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // TraceLens "short_kernels" and its agent's rules draw the line there: launching one costs the host about as much.
@@ -93,4 +93,4 @@ ANALYSIS(launches) = {.name = "launches",
                       .columns = kColumns,
                       .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

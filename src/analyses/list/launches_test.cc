@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Launches, CallsDelaysAndShortKernels) {
@@ -35,4 +35,4 @@ TEST(Launches, AGraphIsOneCallWithManyOperations) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

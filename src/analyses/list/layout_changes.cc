@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -118,4 +118,4 @@ ANALYSIS(layout_changes) = {.name = "layout_changes",
                             .columns = kColumns,
                             .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(LayoutChanges, ByTheOperatorThatNeedsThem) {
@@ -39,4 +39,4 @@ TEST(LayoutChanges, WithoutAnOperatorItsNameIsAbsent) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -89,4 +89,4 @@ ANALYSIS(ledger) = {.name = "ledger",
                     .columns = kColumns,
                     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/testing/hand_made.h"
 #include "analyses/timeline.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -266,4 +266,4 @@ TEST(Ledger, EqualsPaintingEachNanosecondOfRandomTraces) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

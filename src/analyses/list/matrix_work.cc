@@ -9,7 +9,7 @@
 #include "analyses/kernel_library.h"
 #include "analyses/shapes.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -153,4 +153,4 @@ ANALYSIS(matrix_work) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

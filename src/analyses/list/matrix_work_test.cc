@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 GpuOpRow Matrix(GpuOpClass op_class, MatrixUnit unit) { return {.op_class = op_class, .matrix_unit = unit}; }
@@ -54,4 +54,4 @@ TEST(MatrixWork, TheNewestGenerationThatNamesOfItsKernelsTell) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -96,4 +96,4 @@ ANALYSIS(memory) = {.name = "memory",
                     .columns = kColumns,
                     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

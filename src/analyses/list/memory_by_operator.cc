@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -109,4 +109,4 @@ ANALYSIS(memory_by_operator) = {.name = "memory_by_operator",
                                 .columns = kColumns,
                                 .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

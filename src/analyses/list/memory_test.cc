@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -112,4 +112,4 @@ TEST(MemoryByOperator, SelfAndWithWhatItCalls) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -127,4 +127,4 @@ ANALYSIS(operator_shapes) = {.name = "operator_shapes",
                              .columns = kColumns,
                              .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(OperatorShapes, OneRowPerNameAndShape) {
@@ -35,4 +35,4 @@ TEST(OperatorShapes, WithoutShapesThereIsOneRowPerName) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

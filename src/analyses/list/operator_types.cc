@@ -9,7 +9,7 @@
 #include "analyses/columns.h"
 #include "analyses/work_type.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -127,4 +127,4 @@ ANALYSIS(operator_types) = {.name = "operator_types",
                             .columns = kColumns,
                             .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -138,4 +138,4 @@ ANALYSIS(operators) = {.name = "operators",
                        .columns = kColumns,
                        .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::IntWhere;
@@ -46,4 +46,4 @@ TEST(Operators, WithoutDeviceWorkTheyHaveNoClass) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

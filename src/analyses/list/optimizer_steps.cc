@@ -10,7 +10,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -177,4 +177,4 @@ ANALYSIS(optimizer_steps) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -66,4 +66,4 @@ TEST(OptimizerSteps, FillingGradientsWithZerosIsLookedAtToo) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

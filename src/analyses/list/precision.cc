@@ -9,7 +9,7 @@
 #include "analyses/columns.h"
 #include "analyses/shapes.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -149,4 +149,4 @@ ANALYSIS(precision) = {.name = "precision",
                        .columns = kColumns,
                        .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

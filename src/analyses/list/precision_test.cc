@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
@@ -53,4 +53,4 @@ TEST(Precision, WithoutOperatorsNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -17,7 +17,7 @@
 #include "analyses/repeats.h"
 #include "analyses/surroundings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -240,4 +240,4 @@ ANALYSIS(python_loops) = {.name = "python_loops",
                           .columns = kColumns,
                           .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Launches that CUDA lets a stream have pending before the next launch call blocks; HTA's "full queue".
@@ -114,4 +114,4 @@ ANALYSIS(queue) = {.name = "queue",
                    .columns = kColumns,
                    .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Queue, LengthIsWhatIsLaunchedAndNotStarted) {
@@ -49,4 +49,4 @@ TEST(Queue, WorkWithoutALaunchIsNotInIt) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

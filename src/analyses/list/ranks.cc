@@ -18,7 +18,7 @@
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -292,4 +292,4 @@ ANALYSIS(ranks) = {.name = "ranks",
                    .columns = kColumns,
                    .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

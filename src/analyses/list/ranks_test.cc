@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -124,4 +124,4 @@ TEST(Ranks, OneAloneIsComparedWithNobody) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -16,7 +16,7 @@
 #include "analyses/columns.h"
 #include "analyses/operator_work.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -269,4 +269,4 @@ ANALYSIS(roofline) = {.name = "roofline",
                       .columns = kColumns,
                       .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr testing::HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
@@ -103,4 +103,4 @@ TEST(Roofline, CopiesFromTheHostAreNotTheMemorysWork) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

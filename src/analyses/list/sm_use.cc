@@ -11,7 +11,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int64_t kLongNs = 10'000;  // TraceLens calls kernels below 10 µs short
@@ -122,4 +122,4 @@ ANALYSIS(sm_use) = {.name = "sm_use",
                     .columns = kColumns,
                     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 GpuOpRow Blocks(float per_sm, float occupancy = 50, int64_t stream = 7) {
@@ -36,4 +36,4 @@ TEST(SmUse, WhatWasNotRecordedIsNull) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

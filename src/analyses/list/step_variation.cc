@@ -13,7 +13,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr double kDeviations = 3, kNormal = 1.4826, kLeastShare = 0.10;
@@ -168,4 +168,4 @@ ANALYSIS(step_variation) = {.name = "step_variation",
                             .columns = kColumns,
                             .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -72,4 +72,4 @@ TEST(StepVariation, NeedsSteps) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -64,4 +64,4 @@ ANALYSIS(steps) = {.name = "steps",
                    .columns = kColumns,
                    .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

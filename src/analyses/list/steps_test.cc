@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Steps, HostTimeAndTimeUntilTheDeviceIsDoneDiffer) {
@@ -41,4 +41,4 @@ TEST(Steps, WithoutADeviceBusyIsUnknown) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

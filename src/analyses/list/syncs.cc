@@ -13,7 +13,7 @@
 #include "analyses/copy_idle.h"
 #include "analyses/open_slice.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr ColumnSpec kColumns[] = {
@@ -170,4 +170,4 @@ ANALYSIS(syncs) = {
     .columns = kColumns,
     .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include "analyses/copy_kinds.h"
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(Syncs, AreGroupedByCallOperatorAndLine) {
@@ -87,4 +87,4 @@ TEST(Syncs, AWaitThatIsOverBeforeTheDeviceRunsDryIsNotToBlame) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

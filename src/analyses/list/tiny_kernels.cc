@@ -4,7 +4,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // TraceLens "short_kernels", and analysis launches: launching one costs the host about as much.
@@ -112,4 +112,4 @@ ANALYSIS(tiny_kernels) = {.name = "tiny_kernels",
                           .columns = kColumns,
                           .run = Compute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

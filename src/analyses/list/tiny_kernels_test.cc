@@ -3,7 +3,7 @@
 
 #include "analyses/testing/hand_made.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 TEST(TinyKernels, ByOperatorWithTheGapsBetweenThem) {
@@ -41,4 +41,4 @@ TEST(TinyKernels, WithoutAnOperatorTheNameIsAbsent) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

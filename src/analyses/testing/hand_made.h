@@ -15,11 +15,11 @@
 #include "trace/builder.h"
 #include "trace/run.h"
 
-namespace gapless {
+namespace gapless::internal {
 inline void PrintTo(const Interval& one, std::ostream* out) { *out << '[' << one.start << ", " << one.end << ')'; }
-}  // namespace gapless
+}  // namespace gapless::internal
 
-namespace gapless::testing {
+namespace gapless::internal::testing {
 
 inline constexpr int64_t kMain = 1, kBackward = 2;  // host threads
 
@@ -170,4 +170,4 @@ inline int64_t IntWhere(const Table& table, std::string_view key, std::string_vi
   return kAbsent;
 }
 
-}  // namespace gapless::testing
+}  // namespace gapless::internal::testing

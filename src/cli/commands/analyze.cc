@@ -14,7 +14,7 @@
 #include "report/explain.h"
 #include "report/renderer.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int kNarrowest = 40, kWidest = 400;
@@ -173,4 +173,4 @@ COMMAND(analyze) = {
     .examples = kExamples,
     .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include "cli/docs/pages.h"
 #include "cli/output.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::vector<std::string_view> Shells() { return {"bash", "zsh", "fish"}; }
@@ -43,4 +43,4 @@ COMMAND(completion) = {.name = "completion",
                        .examples = kExamples,
                        .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

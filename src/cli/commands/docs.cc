@@ -9,7 +9,7 @@
 #include "cli/docs/pages.h"
 #include "cli/output.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ COMMAND(docs) = {.name = "docs",
                  .examples = kExamples,
                  .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "cli/usage.h"
 #include "ingest/reader.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Extensions(const Reader& reader) {
@@ -61,4 +61,4 @@ COMMAND(formats) = {
     .examples = kExamples,
     .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

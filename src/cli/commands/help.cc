@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/usage.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void WriteOption(JsonWriter& json, const OptionSpec& option) {
@@ -94,4 +94,4 @@ COMMAND(help) = {.name = "help",
                  .examples = kExamples,
                  .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

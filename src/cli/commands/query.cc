@@ -13,7 +13,7 @@
 #include "query/database.h"
 #include "query/sinks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // One result in several forms: printed, and as JSON in a file.
@@ -230,4 +230,4 @@ COMMAND(query) = {
     .examples = kExamples,
     .run = Execute};
 
-}  // namespace gapless
+}  // namespace gapless::internal

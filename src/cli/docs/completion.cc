@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/docs/pages.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNote = "# Completion for gapless. Written by `gapless docs`.\n";
@@ -132,4 +132,4 @@ std::string FishCompletion() {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

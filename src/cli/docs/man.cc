@@ -6,7 +6,7 @@
 #include "cli/docs/pages.h"
 #include "cli/usage.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Text for roff: backslashes, dashes that must stay dashes, and lines that would start with a control character.
@@ -71,4 +71,4 @@ std::string ManPage() {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/docs/pages.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 std::vector<Page> GeneratedPages() {
   return {
@@ -13,4 +13,4 @@ std::vector<Page> GeneratedPages() {
   };
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless {
+namespace gapless::internal {
 
 struct Page {
   std::string path;  // below docs/
@@ -26,4 +26,4 @@ std::string BashCompletion();
 std::string ZshCompletion();
 std::string FishCompletion();
 
-}  // namespace gapless
+}  // namespace gapless::internal

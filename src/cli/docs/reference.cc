@@ -8,7 +8,7 @@
 #include "ingest/reader.h"
 #include "query/database.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kTypes[] = {"integer", "real", "text"};
@@ -100,4 +100,4 @@ std::string CommandsPage() {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -11,7 +11,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
@@ -54,4 +54,4 @@ RULE(checkpoint_save) = {.id = "checkpoint_save",
                          .needs = kNeeds,
                          .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

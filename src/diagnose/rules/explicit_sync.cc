@@ -17,7 +17,7 @@
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
@@ -80,4 +80,4 @@ RULE(explicit_sync) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

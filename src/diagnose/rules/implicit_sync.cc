@@ -17,7 +17,7 @@
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
@@ -102,4 +102,4 @@ RULE(implicit_sync) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -19,7 +19,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "kernels", "operators"};
@@ -220,4 +220,4 @@ RULE(launch_bound) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

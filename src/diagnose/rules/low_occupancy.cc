@@ -13,7 +13,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "kernels"};
@@ -83,4 +83,4 @@ RULE(low_occupancy) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

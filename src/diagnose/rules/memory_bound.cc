@@ -20,7 +20,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "kernels", "operators", "roofline"};
@@ -170,4 +170,4 @@ RULE(memory_bound) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"memory", "host_events", "ledger"};
@@ -105,4 +105,4 @@ RULE(memory_pressure) = {.id = "memory_pressure",
                          .needs = kNeeds,
                          .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -18,7 +18,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "copy_places", "kernels", "operators"};
@@ -174,4 +174,4 @@ RULE(needless_copies) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -226,4 +226,4 @@ TEST(HostBoundRule, IsSilentWhereMoreIdleTimeIsUnexplained) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

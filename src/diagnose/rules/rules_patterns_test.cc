@@ -8,7 +8,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -84,4 +84,4 @@ TEST(NeedlessCopiesRule, TellsTheCompiledWrapperFromTheModelAndAdvisesOnce) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

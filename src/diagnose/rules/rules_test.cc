@@ -7,7 +7,7 @@
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
@@ -390,4 +390,4 @@ TEST(EveryBottleneck, IsCompleteAndItsEvidenceNamesRowsThatExist) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "collective_groups"};
@@ -80,4 +80,4 @@ RULE(slow_backend) = {.id = "slow_backend",
                       .needs = kNeeds,
                       .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "collective_groups", "host_events"};
@@ -115,4 +115,4 @@ RULE(small_collectives) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

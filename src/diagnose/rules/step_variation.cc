@@ -17,7 +17,7 @@
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "step_variation", "host_time", "launch_waits", "ranks", "syncs"};
@@ -169,4 +169,4 @@ RULE(step_variation) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

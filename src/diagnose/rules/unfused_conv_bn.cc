@@ -13,7 +13,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "operators"};
@@ -69,4 +69,4 @@ RULE(unfused_conv_bn) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

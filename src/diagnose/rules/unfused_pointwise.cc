@@ -18,7 +18,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "kernels", "operators"};
@@ -124,4 +124,4 @@ RULE(unfused_pointwise) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -14,7 +14,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "optimizer_steps"};
@@ -80,4 +80,4 @@ RULE(zero_grad) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -14,7 +14,7 @@
 #include "ingest/readers/kineto/parse.h"
 #include "ingest/steps.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using kineto::Chunk;
@@ -156,4 +156,4 @@ READER(kineto) = {.name = "kineto",
                   .read = Read,
                   .complete = Complete};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kOp =
@@ -286,4 +286,4 @@ TEST_F(KinetoTest, CancellingStopsTheReading) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -2,7 +2,7 @@
 #include "base/strings.h"
 #include "query/sinks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kBlock = 1 << 16;
@@ -65,4 +65,4 @@ class CsvSink : public PrintingSink {
 
 std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write) { return std::make_unique<CsvSink>(std::move(write)); }
 
-}  // namespace gapless
+}  // namespace gapless::internal

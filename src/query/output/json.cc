@@ -2,7 +2,7 @@
 #include "base/json_writer.h"
 #include "query/sinks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kBlock = 1 << 16;
@@ -61,4 +61,4 @@ class JsonSink : public PrintingSink {
 
 std::unique_ptr<PrintingSink> MakeJsonSink(BlockWriter write) { return std::make_unique<JsonSink>(std::move(write)); }
 
-}  // namespace gapless
+}  // namespace gapless::internal

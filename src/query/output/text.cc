@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "query/sinks.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kMeasured = 1000;
@@ -147,4 +147,4 @@ std::unique_ptr<PrintingSink> MakeTextSink(BlockWriter write, const TextTableOpt
   return std::make_unique<TextSink>(std::move(write), options);
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

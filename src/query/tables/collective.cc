@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Matching looks at the whole run, cells are asked for one by one: the answer for the run asked last is kept. It is
@@ -107,4 +107,4 @@ SQL_TABLE(collective) = {.name = "collective",
                          .first_id = FirstIdOf<&IdBase::collective>,
                          .ts = TimesOf<kTable, &CollectiveTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

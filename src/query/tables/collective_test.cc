@@ -7,7 +7,7 @@
 #include "query/sql_table.h"
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 using Job = Run;  // a test has a member called Run
@@ -66,4 +66,4 @@ TEST(MatchId, WithoutAGroupNeedsAnotherRank) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::counters;
@@ -26,4 +26,4 @@ SQL_TABLE(counter) = {.name = "counter",
                       .rows = RowsOf<kTable>,
                       .ts = TimesOf<kTable, &CounterTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::devices;
@@ -32,4 +32,4 @@ SQL_TABLE(device) = {.name = "device",
                      .columns = kColumns,
                      .rows = RowsOf<kTable>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

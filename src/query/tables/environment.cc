@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::environment;
@@ -19,4 +19,4 @@ SQL_TABLE(environment) = {.name = "environment",
                           .columns = kColumns,
                           .rows = RowsOf<kTable>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::flows;
@@ -24,4 +24,4 @@ SQL_TABLE(flow) = {.name = "flow",
                    .columns = kColumns,
                    .rows = RowsOf<kTable>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::gpu_annotations;
@@ -27,4 +27,4 @@ SQL_TABLE(gpu_annotation) = {.name = "gpu_annotation",
                              .first_id = FirstIdOf<&IdBase::gpu_annotation>,
                              .ts = TimesOf<kTable, &GpuAnnotationTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

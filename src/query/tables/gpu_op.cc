@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // The process that launched the operation; the recording's own when the launch is not recorded.
@@ -63,4 +63,4 @@ SQL_TABLE(gpu_op) = {.name = "gpu_op",
                      .first_id = FirstIdOf<&IdBase::gpu_op>,
                      .ts = TimesOf<kTable, &GpuOpTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kInt = ColumnType::kInt;
@@ -23,4 +23,4 @@ SQL_TABLE(host_function) = {.name = "host_function",
                             .columns = kColumns,
                             .rows = NoRows};
 
-}  // namespace gapless
+}  // namespace gapless::internal

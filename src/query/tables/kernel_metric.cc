@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kInt = ColumnType::kInt;
@@ -25,4 +25,4 @@ SQL_TABLE(kernel_metric) = {.name = "kernel_metric",
                             .columns = kColumns,
                             .rows = NoRows};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kInt = ColumnType::kInt;
@@ -26,4 +26,4 @@ SQL_TABLE(memory_block) = {.name = "memory_block",
                            .columns = kColumns,
                            .rows = NoRows};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // Numbered as the framework does: 0 is the host, 1 a GPU of either vendor.
@@ -42,4 +42,4 @@ SQL_TABLE(memory_event) = {.name = "memory_event",
                            .first_id = FirstIdOf<&IdBase::memory_event>,
                            .ts = TimesOf<kTable, &MemoryEventTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::read_stats;
@@ -25,4 +25,4 @@ SQL_TABLE(read_stats) = {.name = "read_stats",
                          .columns = kColumns,
                          .rows = RowsOf<kTable>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

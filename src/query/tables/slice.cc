@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // A slice names its thread by row; SQL shows the numbers of the operating system.
@@ -52,4 +52,4 @@ SQL_TABLE(slice) = {.name = "slice",
                     .first_id = FirstIdOf<&IdBase::slice>,
                     .ts = TimesOf<kTable, &SliceTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kInt = ColumnType::kInt;
@@ -18,4 +18,4 @@ constexpr SqlColumn kColumns[] = {
 
 SQL_TABLE(stack) = {.name = "stack", .help = "Call stacks, as a tree of frames", .columns = kColumns, .rows = NoRows};
 
-}  // namespace gapless
+}  // namespace gapless::internal

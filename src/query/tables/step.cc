@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::steps;
@@ -33,4 +33,4 @@ SQL_TABLE(step) = {.name = "step",
                    .rows = RowsOf<kTable>,
                    .ts = TimesOf<kTable, &StepTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

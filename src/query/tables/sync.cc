@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::syncs;
@@ -33,4 +33,4 @@ SQL_TABLE(sync) = {.name = "sync",
                    .first_id = FirstIdOf<&IdBase::sync>,
                    .ts = TimesOf<kTable, &SyncTable::ts_ns>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

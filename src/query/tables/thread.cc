@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr auto kTable = &Trace::threads;
@@ -21,4 +21,4 @@ constexpr SqlColumn kColumns[] = {
 
 SQL_TABLE(thread) = {.name = "thread", .help = "Host threads", .columns = kColumns, .rows = RowsOf<kTable>};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 
 #include "query/cells.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 template <auto member>
@@ -55,4 +55,4 @@ SQL_TABLE(trace) = {.name = "trace",
                     .columns = kColumns,
                     .rows = [](const Trace&) -> size_t { return 1; }};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 #include "report/json_parts.h"
 #include "report/renderer.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 void Optional(JsonWriter& json, std::string_view key, int64_t value) {
@@ -166,4 +166,4 @@ std::string Render(const Report& report, const RenderOptions&) {
 
 RENDERER(json) = {.name = "json", .help = "JSON, as docs/schema/analyze.schema.json describes it", .render = Render};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 #include "report/renderer.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 std::string Escaped(std::string_view text) {
@@ -153,4 +153,4 @@ std::string Render(const Report& report, const RenderOptions&) {
 
 RENDERER(markdown) = {.name = "markdown", .help = "Markdown, for an issue or a wiki", .render = Render};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -2,7 +2,7 @@
 // The report for people: one screen, the answer first, every line earns its place. Made for 80 columns and more.
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int kWidest = 120;  // longer lines are hard to follow; a wide window does not change the picture
@@ -25,4 +25,4 @@ std::string Render(const Report& report, const RenderOptions& given) {
 
 RENDERER(terminal) = {.name = "terminal", .help = "One screen for people (the default)", .render = Render};
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -10,7 +10,7 @@
 #include "report/renderer.h"
 #include "trace/builder.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -65,7 +65,7 @@ Bottleneck Waiting() {
 class RendererTest : public ::testing::Test {
  protected:
   void Load(std::vector<std::shared_ptr<const Trace>> traces) {
-    run = gapless::Run(std::move(traces));
+    run = gapless::internal::Run(std::move(traces));
     tables = std::make_unique<Tables>(run);
   }
   std::string Render(std::string_view name, const RenderOptions& options = {}) {
@@ -82,7 +82,7 @@ class RendererTest : public ::testing::Test {
     summary.run_class = "input bound";
   }
 
-  gapless::Run run;
+  gapless::internal::Run run;
   std::unique_ptr<Tables> tables;
   Diagnosis diagnosis;
   RunSummary summary;
@@ -283,4 +283,4 @@ TEST_F(RendererTest, ExplainingARuleShowsItsDefinitionAndNumbers) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct CollectiveTable {
   Column<StringId> name;
@@ -49,4 +49,4 @@ struct CollectiveTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

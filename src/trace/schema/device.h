@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct DeviceTable {
   Column<int32_t> device;
@@ -42,4 +42,4 @@ struct DeviceTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct EnvironmentTable {
   Column<StringId> key;
@@ -22,4 +22,4 @@ struct EnvironmentTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

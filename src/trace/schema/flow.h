@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct FlowTable {
   Column<FlowKind> kind;
@@ -28,4 +28,4 @@ struct FlowTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

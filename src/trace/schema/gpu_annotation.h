@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct GpuAnnotationTable {
   Column<StringId> name;
@@ -28,4 +28,4 @@ struct GpuAnnotationTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct GpuOpTable {
   Column<StringId> name;
@@ -77,4 +77,4 @@ struct GpuOpTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct MemoryEventTable {
   Column<int32_t> device;       // kAbsent32: host
@@ -38,4 +38,4 @@ struct MemoryEventTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

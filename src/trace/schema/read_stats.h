@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct ReadStatsTable {
   Column<StringId> kind;
@@ -28,4 +28,4 @@ struct ReadStatsTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

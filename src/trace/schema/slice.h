@@ -8,7 +8,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct SliceTable {
   Column<StringId> name;
@@ -54,4 +54,4 @@ struct SliceTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

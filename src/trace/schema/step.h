@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct StepTable {
   Column<int64_t> number;  // the number in the annotation, else the ordinal
@@ -34,4 +34,4 @@ struct StepTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

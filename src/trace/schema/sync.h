@@ -7,7 +7,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct SyncTable {
   Column<SyncKind> kind;
@@ -37,4 +37,4 @@ struct SyncTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "trace/enums.h"
 #include "trace/ids.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 struct ThreadTable {
   Column<int64_t> pid;
@@ -26,4 +26,4 @@ struct ThreadTable {
   }
 };
 
-}  // namespace gapless
+}  // namespace gapless::internal

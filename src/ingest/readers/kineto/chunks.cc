@@ -6,7 +6,7 @@
 
 #include "ingest/readers/kineto/scan.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
@@ -150,4 +150,4 @@ bool ChunkReader::Next(Chunk& chunk) {
   return size > 0 || chunk.order == 0;
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "ingest/source.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 // A buffer one thread fills again and again. Text is data[1, 1 + size): one byte before it and kPadding behind it are
 // free.
@@ -64,4 +64,4 @@ class ChunkReader {
   uint64_t next_order_ = 0, next_offset_ = 0, bytes_ = 0;
 };
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -7,7 +7,7 @@
 #include "ingest/readers/kineto/frames.h"
 #include "trace/marks.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {{
@@ -378,4 +378,4 @@ int64_t EventRows::ThreadOf(std::string_view token) {
   return token.empty() ? 0 : StandIn(token);
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -9,7 +9,7 @@
 #include "ingest/names.h"
 #include "ingest/readers/kineto/fields.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 // Things worth telling, with the byte offset of the first.
 enum class Note : uint8_t {
@@ -115,4 +115,4 @@ class EventRows {
   bool saw_framework_ = false;
 };
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -85,4 +85,4 @@ int64_t TokenNs(std::string_view token) {
   return negative ? -ns : ns;
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -9,7 +9,7 @@
 
 #include "trace/builder.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 // Texts are JSON tokens as they stand in the input: strings with their quotes and escapes, numbers as digits.
 struct EventFields {
@@ -42,4 +42,4 @@ int64_t TokenNs(std::string_view token);
 // The text of a string token without its quotes; other tokens as they are. Escapes stay.
 std::string_view TokenText(std::string_view token);
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

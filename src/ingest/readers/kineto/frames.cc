@@ -6,7 +6,7 @@
 
 #include <charconv>
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 // Recorders write frames as "path(line): function", with the path below site-packages where it is there.
@@ -110,4 +110,4 @@ int64_t StandIn(std::string_view text) {
   return -2 - static_cast<int64_t>(XXH3_64bits(text.data(), text.size()) >> 33);
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 // "file:line" of the innermost frame of the user's code: of "a.py(3): f;b.py(4): g" or of one frame; "" when all are
 // library code.
@@ -16,4 +16,4 @@ std::string Unescape(std::string_view text);
 // A negative number that stands for a process or thread named by text.
 int64_t StandIn(std::string_view text);
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

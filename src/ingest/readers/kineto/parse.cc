@@ -12,7 +12,7 @@
 
 #include "ingest/readers/kineto/scan.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
@@ -353,4 +353,4 @@ bool EventParser::ParseClean(std::string_view event, uint64_t offset) {
   return false;
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -10,7 +10,7 @@
 #include "ingest/readers/kineto/chunks.h"
 #include "ingest/readers/kineto/event_rows.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 class EventParser {
  public:
@@ -51,4 +51,4 @@ struct Cleaned {
 };
 Cleaned Clean(std::string_view json);
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -114,4 +114,4 @@ size_t ArrayScanner::Scan(std::string_view text) {
   return text.size();
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

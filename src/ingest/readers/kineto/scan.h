@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 
 inline constexpr size_t kNotFound = static_cast<size_t>(-1);
 
@@ -36,4 +36,4 @@ class ArrayScanner {
   size_t last_comma_ = kNotFound;
 };
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -6,7 +6,7 @@
 #include "ingest/readers/kineto/frames.h"
 #include "ingest/readers/kineto/parse.h"
 
-namespace gapless::kineto {
+namespace gapless::internal::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
@@ -185,4 +185,4 @@ Cleaned Clean(std::string_view json) {
   return cleaned;
 }
 
-}  // namespace gapless::kineto
+}  // namespace gapless::internal::kineto

@@ -5,7 +5,7 @@
 #include "report/amounts.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr int kMargin = 4;                         // " 1  "
@@ -149,4 +149,4 @@ std::string BottlenecksSection(const Report& report, const Paint& paint) {
   return out + together;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

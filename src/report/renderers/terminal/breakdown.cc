@@ -6,7 +6,7 @@
 #include "diagnose/thresholds.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kMostRanks = 8;
@@ -178,4 +178,4 @@ std::string RanksSection(const Report& report, const Paint& paint) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "report/amounts.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kMostNotes = 6;
@@ -127,4 +127,4 @@ std::string NotesSection(const Report& report, const Paint& paint) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 // A path as one word of a shell.
@@ -70,4 +70,4 @@ std::string NextSection(const Report& report, const Paint& paint) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr double kSmallestShown = 0.005;
@@ -130,4 +130,4 @@ std::string ToAscii(std::string_view text) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -12,7 +12,7 @@
 
 #include "report/renderer.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 enum class Tone : uint8_t {
   kPlain,
@@ -64,4 +64,4 @@ std::vector<std::string> WrapItems(const std::vector<std::string>& items, int wi
 // Every character outside ASCII replaced by one ASCII character that means the same, or '?'.
 std::string ToAscii(std::string_view text);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 const Paint kPlainPaint(RenderOptions{.width = 80});
@@ -52,4 +52,4 @@ TEST(PaintTest, PaddingCountsColumnsNotBytes) {
 }
 
 }  // namespace
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -7,7 +7,7 @@
 #include "report/renderer.h"
 #include "report/renderers/terminal/paint.h"
 
-namespace gapless {
+namespace gapless::internal {
 
 // Whose run it is and how long a step takes.
 std::string HeaderSection(const Report& report, const Paint& paint);
@@ -30,4 +30,4 @@ std::string PathToType(const Run& run);
 // "model.pt.trace.json.gz", "run (8 recordings)": what the report is about, for its first line.
 std::string SubjectOf(const Run& run);
 
-}  // namespace gapless
+}  // namespace gapless::internal

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless {
+namespace gapless::internal {
 namespace {
 
 constexpr size_t kEnough = 2;  // with more bottlenecks than these the screen is full
@@ -70,4 +70,4 @@ std::string TopSection(const Report& report, const Paint& paint) {
   return out;
 }
 
-}  // namespace gapless
+}  // namespace gapless::internal
