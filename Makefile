@@ -4,7 +4,7 @@
 #   make demo     install what is missing, build, and analyse the recording in samples/
 #   make test     install what is missing, build, run every test and check
 #   make build    build/gapless, the program
-#   make deps     static archives of what the distribution ships only as shared libraries
+#   make deps     static archives of what the distribution ships only as shared libraries; what web/ is bundled with
 #   make bench    the benchmarks of bench/ and their table
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make format   rewrite the sources in the house style      make lint   check them
@@ -27,6 +27,7 @@ packages:
 
 deps:
 	@tools/build_deps.sh
+	@tools/web_deps.sh build
 
 build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing of the given sections of packages.txt: tools/install_packages.sh build test
-# Quiet when nothing is missing. Uses sudo only when it is not run by root.
+# A tool that is there, however it came (node from elsewhere), need not come from its package. Quiet when nothing is missing. Uses sudo only when it is not run by root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ wanted() {
 missing=()
 for package in $(wanted "$@"); do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$status" = installed ] || missing+=("$package")
+  [ "$status" = installed ] || command -v "$package" >/dev/null || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 

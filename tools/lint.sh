@@ -21,6 +21,8 @@ scripts() { find tools .ci -type f -exec grep -lE '^#!/bin/(ba)?sh' {} +; }
 texts() { git ls-files -co --exclude-standard -z | grep -zvE '\.(gz|zst|svg|test|json)$|^fuzz/seeds/|^tests/data/'; }
 spelling() { texts | xargs -0 codespell --quiet-level 3 --ignore-words tools/words.txt --builtin clear,rare; }
 
+web_rules() { (cd web && node_modules/.bin/biome ci --colors=off --error-on-warnings); }
+
 venv=build/venv
 make_venv() { # as tools/requirements.txt wants it, if it is not so already
   "$venv/bin/python" -V >/dev/null 2>&1 && cmp -s tools/requirements.txt "$venv/made_from" && return
@@ -45,6 +47,15 @@ elif [ "${CI:-}" = true ]; then
   failed=1
 else
   printf 'skip  python: %s cannot be made — %s\n' "$venv" "$(tail -1 <<<"$problem")"
+fi
+if problem=$(tools/web_deps.sh test 2>&1); then
+  check "web types" web/node_modules/.bin/tsc -p web
+  check "web rules and format" web_rules
+elif [ "${CI:-}" = true ]; then
+  printf 'FAIL  web: its tools cannot be installed\n%s\n' "$problem"
+  failed=1
+else
+  printf 'skip  web: its tools cannot be installed — %s\n' "$(tail -1 <<<"$problem")"
 fi
 if [ -x build/gapless ] && build/gapless docs --help >/dev/null 2>&1; then
   check "reference pages are fresh" build/gapless docs --check

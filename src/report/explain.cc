@@ -5,9 +5,10 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "report/about.h"
 #include "report/amounts.h"
 #include "report/json_parts.h"
-#include "report/renderers/terminal/sections.h"
+#include "report/renderers/terminal/paint.h"
 
 namespace gapless::internal {
 namespace {

@@ -11,4 +11,10 @@ const Renderer* FindRenderer(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
+const Renderer* RendererFor(std::string_view path) {
+  for (const Renderer* renderer : AllRenderers())
+    if (path.ends_with(renderer->extension)) return renderer;
+  return nullptr;
+}
+
 }  // namespace gapless::internal

@@ -3,7 +3,7 @@
 // diagnosis or the table of an analysis; a renderer formats, chooses and leaves out.
 //
 // To add one: write src/report/renderers/<name>.cc and end it with
-//   RENDERER(<name>) = {.name = "<name>", .help = "…", .render = Render};
+//   RENDERER(<name>) = {.name = "<name>", .help = "…", .extension = ".…", .render = Render};
 // It is then `gapless analyze --format <name>`. All texts of a recording are untrusted.
 #pragma once
 
@@ -38,9 +38,11 @@ struct RenderOptions {
 };
 
 struct Renderer {
-  std::string_view name;  // equals the file name
-  std::string_view help;  // one line of at most 72 characters
+  std::string_view name;       // equals the file name
+  std::string_view help;       // one line of at most 72 characters
+  std::string_view extension;  // of files in this form: ".html"
   std::string (*render)(const Report& report, const RenderOptions& options);
+  std::string_view file = {};  // written when nothing says where to and the terminal is no place for it; "": it is
 };
 
 #define RENDERER(n)                   \
@@ -50,5 +52,7 @@ struct Renderer {
 std::span<const Renderer* const> AllRenderers();  // sorted by name; generated from the folder
 // The renderer called `name`; null: there is none.
 const Renderer* FindRenderer(std::string_view name);
+// The renderer whose extension `path` ends in; null: none.
+const Renderer* RendererFor(std::string_view path);
 
 }  // namespace gapless::internal

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/strings.h"
@@ -75,15 +77,36 @@ Result<CostRates> RatesFrom(const Arguments& arguments) {
   return rates;
 }
 
+// The form that was asked for, else that of the file to write to, else the terminal's.
+const Renderer& RendererOf(const Arguments& arguments) {
+  if (arguments.Has("format")) return *FindRenderer(arguments.Value("format"));
+  const Renderer* by_name = RendererFor(arguments.Value("output"));
+  if (by_name) return *by_name;
+  return *FindRenderer(arguments.JsonToStdout() ? "json" : "terminal");
+}
+
+// Where to write. A form that is not for terminals has a file of its own, in the folder that was analysed.
+std::string OutputOf(const Arguments& arguments, const Session& session, const Renderer& renderer) {
+  if (arguments.Has("output") || renderer.file.empty() || !session.terminal.is_tty)
+    return std::string(arguments.Value("output"));
+  const std::filesystem::path first(arguments.positionals().front());
+  std::error_code error;
+  const bool in_folder = arguments.positionals().size() == 1 && std::filesystem::is_directory(first, error);
+  return in_folder ? (first / renderer.file).string() : std::string(renderer.file);
+}
+
 // Prints, or writes, the report in the forms that were asked for.
-Result<int> Print(const Report& report, const Arguments& arguments, const RenderOptions& options) {
+Result<int> Print(const Report& report, const Arguments& arguments, const Session& session,
+                  const RenderOptions& options) {
   if (arguments.Has("explain")) {
     const Rule& rule = RuleCalled(arguments.Value("explain"));
     return PrintTextOrJson(
         arguments, [&] { return ExplainText(report, rule, options); }, [&] { return ExplainJson(report, rule); });
   }
-  const std::string_view format = arguments.Value("format", arguments.JsonToStdout() ? "json" : "terminal");
-  GAPLESS_TRY(WriteFile(arguments.Value("output"), FindRenderer(format)->render(report, options)));
+  const Renderer& renderer = RendererOf(arguments);
+  const std::string path = OutputOf(arguments, session, renderer);
+  GAPLESS_TRY(WriteFile(path, renderer.render(report, options)));
+  if (path != arguments.Value("output")) GAPLESS_TRY(WriteFile("", StrCat("full report: ", path, "\n")));
   if (arguments.Has("json") && !arguments.JsonToStdout()) {
     GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, options)));
   }
@@ -106,13 +129,17 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const RunSummary summary = Summarise(tables, diagnosis, *single);
   const Report report{loaded->run, tables, diagnosis, summary, loaded->failures, CostOf(loaded->run, summary, *rates)};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  return Print(report, arguments, *options);
+  return Print(report, arguments, session, *options);
 }
 
 constexpr PositionalSpec kPositionals[] = {kPathsPositional};
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr OptionSpec kOptions[] = {
-    {.name = "output", .letter = 'o', .takes = kValue, .value = "FILE", .help = "Write the report to FILE"},
+    {.name = "output",
+     .letter = 'o',
+     .takes = kValue,
+     .value = "FILE",
+     .help = "Write the report to FILE, in the form its name ends in"},
     {.name = "format", .takes = kValue, .value = "NAME", .help = "Form of the report", .choices = RendererNames},
     {.name = "only",
      .takes = kValue,
@@ -152,7 +179,8 @@ constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},
     {"gapless analyze run/ --rank 0-7", "Eight ranks of a folder together"},
     {"gapless analyze trace.json.gz --json=report.json", "Prints the report and writes it as JSON, too"},
-    {"gapless analyze trace.json.gz --format markdown -o report.md", "A report to forward"},
+    {"gapless analyze run/ -o report.html", "A page to forward: charts, timeline, tables, in one file"},
+    {"gapless analyze run/ -o report.md", "The findings as text, for an issue or a chat"},
     {"gapless analyze trace.json.gz --explain launch_bound", "Why that was found: definition, numbers, rows"},
     {"gapless analyze run/ --price 2.49 --gpus 64", "What each fix would save a month"},
 };

@@ -4,9 +4,9 @@
 #include <cctype>
 
 #include "base/strings.h"
+#include "report/about.h"
 #include "report/amounts.h"
 #include "report/renderer.h"
-#include "report/renderers/terminal/sections.h"
 
 namespace gapless::internal {
 namespace {
@@ -151,6 +151,7 @@ std::string Render(const Report& report, const RenderOptions&) {
 
 }  // namespace
 
-RENDERER(markdown) = {.name = "markdown", .help = "Markdown, for an issue or a wiki", .render = Render};
+RENDERER(markdown) = {
+    .name = "markdown", .help = "Markdown, for an issue or a wiki", .extension = ".md", .render = Render};
 
 }  // namespace gapless::internal

@@ -23,6 +23,7 @@ std::string Render(const Report& report, const RenderOptions& given) {
 
 }  // namespace
 
-RENDERER(terminal) = {.name = "terminal", .help = "One screen for people (the default)", .render = Render};
+RENDERER(terminal) = {
+    .name = "terminal", .help = "One screen for people (the default)", .extension = ".txt", .render = Render};
 
 }  // namespace gapless::internal

@@ -24,10 +24,4 @@ std::string TopSection(const Report& report, const Paint& paint);
 // What to type next.
 std::string NextSection(const Report& report, const Paint& paint);
 
-// What the run was read from, as one word of a shell, as far as one path can say it: an archive, a file, "PATH" for
-// several.
-std::string PathToType(const Run& run);
-// "model.pt.trace.json.gz", "run (8 recordings)": what the report is about, for its first line.
-std::string SubjectOf(const Run& run);
-
 }  // namespace gapless::internal

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/about.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "report/amounts.h"
+
+namespace gapless::internal {
+namespace {
+
+// The last part of a path; of an archive's member, the member's.
+std::string_view BaseName(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// "2 × Tesla V100", one item per kind of device.
+std::string Devices(const RunSummary& summary) {
+  std::map<std::string, int> counts;
+  for (const DeviceBreakdown& device : summary.breakdown) ++counts[device.device_name];
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += text.empty() ? "" : ", ";
+    text += name.empty() ? StrCat(count, count == 1 ? " GPU" : " GPUs") : StrCat(count, " × ", Printable(name));
+  }
+  return text.empty() ? "no GPU work" : text;
+}
+
+// A path as one word of a shell.
+std::string Quoted(std::string_view path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
+  std::string shown = Printable(path);
+  if (!shown.empty() && shown.find_first_not_of(kPlain) == std::string::npos) return shown;
+  std::string out = "'";
+  for (const char c : shown) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+void AddReadStats(const Run& run, std::vector<Note>& notes) {
+  for (const RunTrace& trace : run.traces()) {
+    const ReadStatsTable& stats = trace.trace->read_stats;
+    for (size_t row = 0; row < stats.size(); ++row) {
+      if (stats.severity[row] == Severity::kInfo) continue;
+      std::string text = run.traces().size() > 1 ? StrCat(BaseName(trace.trace->info.path), ": ") : "";
+      text += trace.trace->Text(stats.text[row]);
+      std::vector<std::string> details;
+      if (stats.count[row] > 1) details.push_back(StrCat(FormatCount(stats.count[row]), " times"));
+      if (stats.first_offset[row] != kAbsent) {
+        details.push_back(StrCat(details.empty() ? "" : "first ", "at byte ", FormatCount(stats.first_offset[row])));
+      }
+      if (!details.empty()) text += StrCat(" (", Join(details, ", "), ")");
+      notes.push_back({stats.severity[row], std::move(text)});
+    }
+  }
+}
+
+void AddOtherExecutions(const Run& run, std::vector<Note>& notes) {
+  std::vector<std::string> paths;
+  for (const RunTrace& trace : run.traces()) {
+    if (trace.execution != 0) paths.emplace_back(BaseName(trace.trace->info.path));
+  }
+  if (paths.empty()) return;
+  const std::string which = paths.size() == 1 ? paths[0] : StrCat(paths[0], " and ", paths.size() - 1, " more");
+  notes.push_back(
+      {Severity::kLoss, StrCat("recorded in another run of the program, so not in these numbers: ", which)});
+}
+
+// " ORDER BY … DESC" by the column that says how much, when the table has one.
+std::string LargestFirst(std::string_view table) {
+  for (const Analysis* analysis : AllAnalyses()) {
+    if (analysis->name != table) continue;
+    for (const ColumnSpec& column : analysis->columns) {
+      if (column.name == "dur_ns" || column.name == "total_ns") return StrCat(" ORDER BY ", column.name, " DESC");
+    }
+  }
+  return {};
+}
+
+// A table to look at next: what the rule of the first bottleneck looked at beyond the ledger.
+std::string TableToSee(const Report& report) {
+  if (report.summary.total.wall_ns == 0) return "operators";
+  if (report.diagnosis.bottlenecks.empty()) return "kernels";
+  for (const Rule* rule : AllRules()) {
+    if (rule->id != report.diagnosis.bottlenecks[0].id) continue;
+    for (const std::string_view need : rule->needs) {
+      if (need != "ledger" && need != "steps") return std::string(need);
+    }
+  }
+  return "idle";
+}
+
+}  // namespace
+
+std::string SubjectOf(const Run& run) {
+  const auto traces = run.primary();
+  if (traces.empty()) return "nothing";
+  const std::string_view path = traces[0]->trace->info.path;
+  if (traces.size() == 1) return Printable(BaseName(path));
+  const size_t member = path.find("!/");
+  const size_t slash = path.find_last_of('/');
+  const std::string_view parent = member != std::string_view::npos  ? path.substr(0, member)
+                                  : slash == std::string_view::npos ? std::string_view()
+                                                                    : path.substr(0, slash);
+  if (parent.empty()) return StrCat(traces.size(), " recordings");
+  return StrCat(Printable(BaseName(parent)), " (", traces.size(), " recordings)");
+}
+
+std::string PathToType(const Run& run) {
+  const auto traces = run.traces();
+  if (traces.empty()) return "PATH";
+  const std::string_view first = traces[0].trace->info.path;
+  const size_t member = first.find("!/");
+  if (member != std::string_view::npos) return Quoted(first.substr(0, member));
+  if (traces.size() == 1) return Quoted(first);
+  const size_t slash = first.find_last_of('/');
+  return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
+}
+
+std::vector<std::string> FactsOf(const RunSummary& summary) {
+  std::vector<std::string> facts;
+  if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
+  facts.push_back(Devices(summary));
+  if (summary.steps > 0)
+    facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " complete step" : " complete steps"));
+  if (summary.step_ns) {
+    const std::string median = FormatDuration(summary.step_ns->median), slow = FormatDuration(summary.step_ns->p95);
+    facts.push_back(StrCat("median step ", median, slow == median ? "" : StrCat(" (p95 ", slow, ")")));
+  }
+  if (summary.steps == 0) facts.emplace_back("no training steps marked");
+  if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
+  for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
+    if (!fact.empty()) facts.push_back(fact);
+  return facts;
+}
+
+Next NextOf(const Report& report) {
+  Next next;
+  if (report.summary.total.wall_ns == 0) {
+    next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+  } else if (report.summary.steps == 0) {
+    next.advice = "call prof.step() after every step, so that times are told per step";
+  }
+  const std::string table = TableToSee(report);
+  next.query =
+      StrCat("gapless query ", PathToType(report.run), " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
+  return next;
+}
+
+std::vector<Note> NotesOf(const Report& report) {
+  std::vector<Note> notes;
+  for (const Error& error : report.failures)
+    notes.push_back({Severity::kError, StrCat("not read: ", error.ToString())});
+  AddReadStats(report.run, notes);
+  AddOtherExecutions(report.run, notes);
+  for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
+    notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});
+  }
+  return notes;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// One HTML file that needs nothing else: the page of web/, bundled when the program was built, with the data of the run
+// in place of its marker. What is in the data and how the page reads it: web/src/data.ts.
+//
+// The data are inert: a script element that is not a script, in which every "<" is escaped, so no text of a recording
+// can end it; and the page's content security policy lets only the bundled script run.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "report/about.h"
+#include "report/analyze_json.h"
+#include "report/page.h"
+#include "report/renderer.h"
+
+namespace gapless::internal {
+namespace {
+
+// Rows of a table that a page holds; beyond that, those with most of the column that says how much.
+constexpr size_t kMostRows = 250, kMostRowsOfPictures = 8000;
+constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
+constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
+                                         "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
+                                         "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
+
+// The column that says how much; −1: none, or nothing in it.
+int SortColumn(const Table& table) {
+  for (const std::string_view name : kHowMuch) {
+    const int column = table.Find(name);
+    for (size_t row = 0; column >= 0 && row < table.rows(); ++row)
+      if (!table.IsNull(row, column) && table.Real(row, column) > 0) return column;
+  }
+  return -1;
+}
+
+// The rows to show, in the order of the table.
+std::vector<size_t> RowsToShow(const Table& table) {
+  const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
+  const size_t most = picture ? kMostRowsOfPictures : kMostRows;
+  std::vector<size_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  const int column = SortColumn(table);
+  if (rows.size() <= most || table.name() == "slowest_step") return rows;
+  if (!picture && column >= 0) {
+    const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(rows, middle, [&](size_t a, size_t b) {
+      const double x = table.IsNull(a, column) ? -1 : table.Real(a, column);
+      const double y = table.IsNull(b, column) ? -1 : table.Real(b, column);
+      return x != y ? x > y : a < b;
+    });
+  }
+  rows.resize(most);
+  std::ranges::sort(rows);
+  return rows;
+}
+
+// Each distinct text once, by its place.
+class Texts {
+ public:
+  int64_t PlaceOf(std::string_view text) {
+    return places_.emplace(text, static_cast<int64_t>(places_.size())).first->second;
+  }
+  void Write(JsonWriter& json) const {
+    std::vector<std::string_view> texts(places_.size());
+    for (const auto& [text, place] : places_) texts[static_cast<size_t>(place)] = text;
+    json.Key("texts");
+    json.BeginArray();
+    for (const std::string_view text : texts) json.String(text);
+    json.EndArray();
+  }
+
+ private:
+  std::map<std::string, int64_t, std::less<>> places_;
+};
+
+void WriteColumns(JsonWriter& json, const Table& table) {
+  json.Key("columns");
+  json.BeginArray();
+  for (const ColumnSpec& column : table.columns()) {
+    json.BeginObject();
+    json.Field("name", column.name);
+    json.Field("type", column.type == ColumnType::kText ? "text" : column.type == ColumnType::kInt ? "int" : "real");
+    json.Field("unit", column.unit);
+    json.Field("help", column.help);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteCells(JsonWriter& json, const Table& table, Texts& texts) {
+  const std::vector<size_t> rows = RowsToShow(table);
+  json.Key("cells");
+  json.BeginArray();
+  for (int column = 0; column < static_cast<int>(table.columns().size()); ++column) {
+    const ColumnType type = table.columns()[static_cast<size_t>(column)].type;
+    json.BeginArray();
+    for (const size_t row : rows) {
+      if (table.IsNull(row, column)) {
+        json.Null();
+      } else if (type == ColumnType::kText) {
+        json.Int(texts.PlaceOf(table.Text(row, column)));
+      } else if (type == ColumnType::kInt) {
+        json.Int(table.Int(row, column));
+      } else {
+        json.Real(table.Real(row, column));
+      }
+    }
+    json.EndArray();
+  }
+  json.EndArray();
+}
+
+void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
+  json.Key("tables");
+  json.BeginArray();
+  std::vector<std::string_view> names;
+  for (const Analysis* analysis : AllAnalyses()) names.push_back(analysis->name);
+  report.tables.Prepare(names);
+  for (const Analysis* analysis : AllAnalyses()) {
+    const Table& table = report.tables.Get(analysis->name);
+    if (table.rows() == 0) continue;
+    json.BeginObject();
+    json.Field("name", analysis->name);
+    json.Field("help", analysis->help);
+    json.Field("rows", table.rows());
+    if (const int sort = SortColumn(table); sort >= 0)
+      json.Field("sort", table.columns()[static_cast<size_t>(sort)].name);
+    WriteColumns(json, table);
+    WriteCells(json, table, texts);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WritePage(JsonWriter& json, const Report& report) {
+  json.Key("page");
+  json.BeginObject();
+  json.Field("subject", SubjectOf(report.run));
+  json.Field("path", PathToType(report.run));
+  const Next next = NextOf(report);
+  json.FieldUnlessEmpty("advice", next.advice);
+  json.Field("query", next.query);
+  json.Key("facts");
+  json.BeginArray();
+  for (const std::string& fact : FactsOf(report.summary)) json.String(fact);
+  json.EndArray();
+  json.Key("notes");
+  json.BeginArray();
+  for (const Note& note : NotesOf(report)) {
+    json.BeginObject();
+    json.Field("severity", ToString(note.severity));
+    json.Field("text", note.text);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+std::string DataOf(const Report& report) {
+  std::string out;
+  JsonWriter json(out);
+  Texts texts;
+  json.BeginObject();
+  WritePage(json, report);
+  json.Key("analyze");
+  WriteAnalyzeJson(json, report);
+  WriteTables(json, report, texts);
+  texts.Write(json);
+  json.EndObject();
+  return out;
+}
+
+std::string Render(const Report& report, const RenderOptions&) {
+  constexpr std::string_view kMarker = "<!--data-->";
+  const std::string_view page = ReportPage();
+  const size_t marker = page.find(kMarker);
+  const std::string data = DataOf(report);
+  std::string out;
+  out.reserve(page.size() + data.size() + data.size() / 16);
+  out += page.substr(0, marker);
+  for (const char c : data) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out += page.substr(marker + kMarker.size());
+}
+
+}  // namespace
+
+RENDERER(html) = {.name = "html",
+                  .help = "One page for a browser that needs nothing else",
+                  .extension = ".html",
+                  .render = Render,
+                  .file = "report.html"};
+
+}  // namespace gapless::internal

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import {useState} from "preact/hooks";
+import type {Data} from "./data";
+import {Fixes} from "./sections/fixes";
+import {Memory} from "./sections/memory";
+import {Notices} from "./sections/notices";
+import {Recording} from "./sections/recording";
+import {Roofline} from "./sections/roofline";
+import {Steps} from "./sections/steps";
+import {Tables} from "./sections/tables";
+import {Timeline} from "./sections/timeline";
+import {Verdict} from "./sections/verdict";
+import {initialTheme, setTheme, ThemeContext} from "./theme";
+
+const SECTIONS = [
+  {id: "fixes", name: "Fixes", Section: Fixes},
+  {id: "steps", name: "Steps", Section: Steps},
+  {id: "timeline", name: "Timeline", Section: Timeline},
+  {id: "tables", name: "Tables", Section: Tables},
+  {id: "roofline", name: "Roofline", Section: Roofline},
+  {id: "memory", name: "Memory", Section: Memory},
+  {id: "recording", name: "Recording", Section: Recording},
+] as const;
+
+function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
+  switch (id) {
+    case "steps":
+      return data.tables.has("ledger");
+    case "timeline":
+      return data.tables.has("slowest_step");
+    case "roofline":
+      return (data.tables.get("roofline")?.column("tflops") ?? []).some((value) => value !== null);
+    case "memory":
+      return data.tables.has("memory_curve");
+    default:
+      return true;
+  }
+}
+
+export function App({data}: {data: Data}) {
+  const [theme, choose] = useState(initialTheme);
+  const toggle = () => choose(setTheme(theme === "dark" ? "light" : "dark"));
+  const sections = SECTIONS.filter(({id}) => has(data, id));
+  return (
+    <ThemeContext.Provider value={theme}>
+      <div class="top">
+        <div class="wrap">
+          <span class="brand">
+            <i />
+            <i />
+            <i />
+            gapless
+          </span>
+          <span class="file" title={data.page.path}>
+            {data.page.subject}
+          </span>
+          <nav aria-label="Sections">
+            {sections.map(({id, name}) => (
+              <a key={id} href={`#${id}`}>
+                {name}
+              </a>
+            ))}
+          </nav>
+          <button
+            type="button"
+            onClick={toggle}
+            aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}
+          >
+            {theme === "dark" ? "☀" : "☾"}
+          </button>
+        </div>
+      </div>
+      <main class="wrap">
+        <Notices data={data} />
+        <Verdict data={data} />
+        {sections.map(({id, Section}) => (
+          <Section key={id} data={data} />
+        ))}
+        <footer>
+          Written by gapless {data.analyze.gapless.version}. This file holds all it shows and connects to nothing.
+        </footer>
+      </main>
+    </ThemeContext.Provider>
+  );
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table that sorts by its headers and filters by a text; TanStack Table does the work.
+import {
+  type ColumnDef,
+  createTable,
+  getCoreRowModel,
+  getFilteredRowModel,
+  getSortedRowModel,
+  type SortingState,
+  type TableState,
+} from "@tanstack/table-core";
+import {useMemo, useRef, useState} from "preact/hooks";
+import type {Cell, Column, Table} from "./data";
+import {cell as format} from "./format";
+import {Scroll} from "./scroll";
+
+const FIRST = 12;
+const hidden = new Set(["trace"]);
+
+/** Columns worth a place: those with something in them; ids and the key of the trace only when asked for. */
+function columnsOf(table: Table, ids: boolean): {column: Column; at: number}[] {
+  return table.columns
+    .map((column, at) => ({column, at}))
+    .filter(({column}) => ids || !(hidden.has(column.name) || column.unit.startsWith("id:") || column.name === "id"))
+    .filter(({at}) => [...Array(table.rows).keys()].some((row) => table.at(row, at) !== null));
+}
+
+function title(column: Column): string {
+  return column.name.replace(/_(ns|bytes)$/, "").replace(/_/g, " ");
+}
+
+/** The state and rows of a TanStack table, kept in this component. */
+function useRows(table: Table, columns: {column: Column; at: number}[], filter: string) {
+  const sort = table.sort && columns.some(({column}) => column.name === table.sort) ? table.sort : undefined;
+  const [sorting, setSorting] = useState<SortingState>(sort ? [{id: sort, desc: true}] : []);
+  const data = useMemo(() => [...Array(table.rows).keys()], [table]);
+  const definitions = useMemo(
+    (): ColumnDef<number, Cell>[] =>
+      columns.map(({column, at}) => ({
+        id: column.name,
+        accessorFn: (row: number) => table.at(row, at) ?? undefined,
+        sortUndefined: "last",
+        sortDescFirst: column.type !== "text",
+        sortingFn: column.type === "text" ? "alphanumeric" : "basic",
+        enableGlobalFilter: column.type === "text",
+      })) as ColumnDef<number, Cell>[],
+    [table, columns],
+  );
+  const model = useRef(
+    createTable<number>({
+      data,
+      columns: definitions,
+      state: {},
+      onStateChange: () => {},
+      renderFallbackValue: null,
+      getCoreRowModel: getCoreRowModel(),
+      getSortedRowModel: getSortedRowModel(),
+      getFilteredRowModel: getFilteredRowModel(),
+      globalFilterFn: "includesString",
+      getColumnCanGlobalFilter: (column) => column.columnDef.enableGlobalFilter !== false,
+    }),
+  ).current;
+  model.setOptions((options) => ({
+    ...options,
+    data,
+    columns: definitions,
+    state: {...model.initialState, sorting, globalFilter: filter} as TableState,
+    onSortingChange: setSorting,
+  }));
+  return model;
+}
+
+export function TableView({table, filter, ids}: {table: Table; filter: string; ids: boolean}) {
+  const columns = useMemo(() => columnsOf(table, ids), [table, ids]);
+  const model = useRows(table, columns, filter);
+  const [all, setAll] = useState(false);
+  const [open, setOpen] = useState(-1);
+  const rows = model.getRowModel().rows;
+  const shown = all ? rows : rows.slice(0, FIRST);
+  return (
+    <>
+      <Scroll label={`Table ${table.name}`}>
+        <table data-table={table.name}>
+          <thead>
+            <tr>
+              {columns.map(({column}) => {
+                const sorted = model.getColumn(column.name)?.getIsSorted() ?? false;
+                const unit = column.unit && !column.unit.startsWith("id:") ? ` (${column.unit})` : "";
+                return (
+                  <th
+                    key={column.name}
+                    scope="col"
+                    class={column.type === "text" ? "" : "num"}
+                    aria-sort={sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : "none"}
+                    title={`${column.name}${unit}: ${column.help}`}
+                  >
+                    <button type="button" onClick={() => model.getColumn(column.name)?.toggleSorting()}>
+                      {title(column)}
+                      {sorted === "asc" ? " ↑" : sorted === "desc" ? " ↓" : ""}
+                    </button>
+                  </th>
+                );
+              })}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr
+                key={row.original}
+                class={open === row.original ? "open" : ""}
+                data-row={row.original}
+                onClick={() => setOpen(open === row.original ? -1 : row.original)}
+              >
+                {columns.map(({column, at}) => {
+                  const value = table.at(row.original, at);
+                  const text = format(value, column.unit);
+                  return (
+                    <td
+                      key={column.name}
+                      class={column.type === "text" ? "" : "num"}
+                      data-column={column.name}
+                      {...(value !== null && {"data-value": value})}
+                      title={column.type === "text" ? text : undefined}
+                    >
+                      {text}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <div class="below">
+        {rows.length > FIRST && (
+          <button type="button" onClick={() => setAll(!all)}>
+            {all ? `Show ${FIRST}` : `Show all ${rows.length}`}
+          </button>
+        )}
+        <span class="dim">
+          {rows.length === table.rows ? "" : `${rows.length} of `}
+          {table.rows} rows
+          {table.allRows > table.rows && ` of ${table.allRows}, the ones with most ${table.sort ?? ""}`}
+        </span>
+      </div>
+    </>
+  );
+}
