@@ -7,6 +7,7 @@
 #   make deps     static archives of what the distribution ships only as shared libraries; what web/ is bundled with
 #   make bench    the benchmarks of bench/ and their table
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
+#   make docs     the documentation as a site, in build/site     make pictures  draw docs/pictures anew
 #   make format   rewrite the sources in the house style      make lint   check them
 #   make install  PREFIX (/usr/local), DESTDIR                make clean  remove build/
 PREFIX ?= /usr/local
@@ -16,7 +17,7 @@ SAMPLE := samples/resnet50_v100.pt.trace.json.gz
 
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: demo test build deps bench fuzz format lint install clean packages
+.PHONY: demo test build deps bench fuzz docs pictures format lint install clean packages
 .DEFAULT_GOAL := build
 
 demo: packages build
@@ -47,6 +48,15 @@ bench: build
 fuzz: deps
 	@tools/install_packages.sh build fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+docs:
+	@tools/install_packages.sh docs
+	@tools/docs.sh
+
+pictures: build
+	@tools/install_packages.sh docs
+	@tools/venv.sh build/docs-venv docs/requirements.txt
+	@build/docs-venv/bin/python tools/pictures.py build/gapless
 
 format:
 	@tools/format.sh

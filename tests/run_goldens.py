@@ -61,28 +61,33 @@ def parse(path: Path) -> tuple[list[str], str, Printed]:
     return head, "\n".join(commands), Printed(**streams, exit=status)
 
 
+def environment(program: Path, folder: Path) -> dict[str, str]:
+    """What a command in a test sees: `gapless` is the program, nothing of the person who runs the test. Writes to `folder`."""
+    tools = folder / "bin"
+    tools.mkdir()
+    (tools / "gapless").symlink_to(program)
+    variables = {
+        "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin",
+        "LC_ALL": "C.UTF-8",
+        "TERM": "xterm",
+        "HOME": str(folder),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+    }
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX"):
+        if name in os.environ:
+            variables[name] = os.environ[name]
+    return variables
+
+
 def run(program: Path, command: str) -> Printed:
     """What the command printed, normalised."""
     with tempfile.TemporaryDirectory() as folder:
-        work, tools = Path(folder) / "work", Path(folder) / "bin"
+        work = Path(folder) / "work"
         work.mkdir()
-        tools.mkdir()
-        (tools / "gapless").symlink_to(program)
-        environment = {
-            "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin",
-            "LC_ALL": "C.UTF-8",
-            "TERM": "xterm",
-            "TMP": str(work),
-            "HOME": folder,
-            "XDG_CACHE_HOME": str(Path(folder) / "cache"),
-        }
-        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX"):
-            if name in os.environ:
-                environment[name] = os.environ[name]
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=ROOT,
-            env=environment,
+            env={**environment(program, Path(folder)), "TMP": str(work)},
             capture_output=True,
             timeout=120,
             stdin=subprocess.DEVNULL,

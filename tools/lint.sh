@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every check of the sources that needs no build; prints one line for each and fails when any fails.
-# The checks of the Python scripts run in build/venv, which is made here; where it cannot be made, they are skipped, but with
-# CI=true that is a failure.
+# The checks of the Python scripts run in build/venv, the site is built in build/docs-venv; both are made here. Where one cannot
+# be made, its checks are skipped, but with CI=true that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 failed=0
@@ -17,6 +17,15 @@ check() { # <name> <command>...
   fi
 }
 
+cannot() { # <name> <why>: the packages it needs cannot be installed
+  if [ "${CI:-}" = true ]; then
+    printf 'FAIL  %s: its packages cannot be installed\n%s\n' "$1" "$2"
+    failed=1
+  else
+    printf 'skip  %s: its packages cannot be installed — %s\n' "$1" "$(tail -1 <<<"$2")"
+  fi
+}
+
 scripts() { find tools .ci -type f -exec grep -lE '^#!/bin/(ba)?sh' {} +; }
 texts() { git ls-files -co --exclude-standard -z | grep -zvE '\.(gz|zst|svg|test|json)$|^fuzz/seeds/|^tests/data/'; }
 spelling() { texts | xargs -0 codespell --quiet-level 3 --ignore-words tools/words.txt --builtin clear,rare; }
@@ -24,13 +33,6 @@ spelling() { texts | xargs -0 codespell --quiet-level 3 --ignore-words tools/wor
 web_rules() { (cd web && node_modules/.bin/biome ci --colors=off --error-on-warnings); }
 
 venv=build/venv
-make_venv() { # as tools/requirements.txt wants it, if it is not so already
-  "$venv/bin/python" -V >/dev/null 2>&1 && cmp -s tools/requirements.txt "$venv/made_from" && return
-  rm -rf "$venv"
-  python3 -m venv "$venv" &&
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check --retries 2 -r tools/requirements.txt &&
-    cp tools/requirements.txt "$venv/made_from"
-}
 
 check "format" tools/format.sh --check
 check "layers" python3 tools/check_layers.py
@@ -38,15 +40,17 @@ check "house rules" python3 tools/check_house.py
 check "spelling" spelling
 mapfile -t found < <(scripts)
 check "scripts" shellcheck -e SC1091,SC2016,SC2317 "${found[@]}"
-if problem=$(make_venv 2>&1); then
+if problem=$(tools/venv.sh "$venv" tools/requirements.txt 2>&1); then
   check "python types" "$venv/bin/python" -m mypy
   check "python rules" "$venv/bin/python" -m ruff check
   check "python format" "$venv/bin/python" -m ruff format --check
-elif [ "${CI:-}" = true ]; then
-  printf 'FAIL  python: %s cannot be made\n%s\n' "$venv" "$problem"
-  failed=1
 else
-  printf 'skip  python: %s cannot be made — %s\n' "$venv" "$(tail -1 <<<"$problem")"
+  cannot "python" "$problem"
+fi
+if problem=$(tools/venv.sh build/docs-venv docs/requirements.txt 2>&1); then
+  check "site" tools/docs.sh
+else
+  cannot "site" "$problem"
 fi
 if problem=$(tools/web_deps.sh test 2>&1); then
   check "web types" web/node_modules/.bin/tsc -p web

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What each option of the recorder brings: the table in docs/PROFILING_GUIDE.md says what gapless still finds without it.
+
+Every rule has a recording on which it speaks (tests/rules/<rule>.py). What an option puts into a recording is taken out of
+it, and the finding is compared with the one of the whole recording. What the page says must be what happens.
+
+usage: recorded_options.py PROGRAM [--update]
+--update writes the table into the page: read the difference before you keep it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from corpus import ROOT
+from rule_contract import RULES, all_rules
+
+PAGE = ROOT / "docs" / "PROFILING_GUIDE.md"
+BEGIN, END = "<!-- written by tests/recorded_options.py --update -->\n", "<!-- end -->\n"
+Event = dict[str, Any]
+
+DEVICE_SIDE = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync"}
+SHAPES = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"}
+NCCL = {"dtype", "Collective name", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name"}
+
+
+def is_step(event: Event) -> bool:
+    return str(event["name"]).startswith("ProfilerStep")
+
+
+def without(keys: set[str]) -> Callable[[Event], Event]:
+    return lambda event: {**event, "args": {key: value for key, value in event["args"].items() if key not in keys}}
+
+
+# option → the event as it would be without it; None: it would not be there
+Take = Callable[[Event], "Event | None"]
+OPTIONS: dict[str, Take] = {
+    "`record_shapes`": without(SHAPES),
+    "`with_stack`": lambda event: None if event.get("cat") == "python_function" else event,
+    "`profile_memory`": lambda event: None if event["name"] == "[memory]" else event,
+    "`step()`": lambda event: None if is_step(event) else event,
+    "NCCL's metadata": without(NCCL),
+    "the host (`CPU`)": lambda event: (
+        event if event.get("cat") in DEVICE_SIDE or event["ph"] != "X" or is_step(event) else None
+    ),
+}
+
+
+def found(program: Path, rule: str, folder: Path) -> dict[str, Any] | None:
+    """What the rule says of the recording; None: nothing."""
+    command = [str(program), "analyze", str(folder), "--no-cache", "--only", rule, "--json"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return next(iter(json.loads(printed)["bottlenecks"]), None)
+
+
+def loss(whole: dict[str, Any], rest: dict[str, Any] | None) -> str:
+    """What is missing of a finding, in words; empty when nothing is."""
+    if rest is None:
+        return "silent"
+    words = []
+    if any("source" in one for one in whole["evidence"]) and not any("source" in one for one in rest["evidence"]):
+        words.append("no line")
+    if len(rest["evidence"]) < len(whole["evidence"]):
+        words.append("less evidence")
+    if [one["text"] for one in rest["recommendations"]] != [one["text"] for one in whole["recommendations"]]:
+        words.append("other advice")
+    gains = [one["gain"]["expected"] for one in (whole, rest) if "gain" in one]
+    if len(gains) == 2 and abs(gains[1] - gains[0]) > 0.05 * gains[0]:
+        words.append("other gain")
+    return ", ".join(words)
+
+
+def row(program: Path, rule: str) -> list[str]:
+    """The cells of a rule: what is lost without each option."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "whole"
+        subprocess.run([sys.executable, "-B", str(RULES / "recording.py"), rule, "fires", str(whole)], check=True)
+        full = found(program, rule, whole)
+        if full is None:
+            sys.exit(f"{rule} is silent where it should speak")
+        cells = []
+        for number, take in enumerate(OPTIONS.values()):
+            less = Path(folder) / str(number)
+            less.mkdir()
+            for path in whole.iterdir():
+                document = json.loads(path.read_text(encoding="utf-8"))
+                document["traceEvents"] = [kept for event in document["traceEvents"] if (kept := take(event))]
+                (less / path.name).write_text(json.dumps(document), encoding="utf-8")
+            cells.append(loss(full, found(program, rule, less)))
+    return cells
+
+
+def table(program: Path) -> str:
+    lines = [f"| finding without … | {' | '.join(OPTIONS)} |", "|---|" + "---|" * len(OPTIONS)]
+    for rule in all_rules():
+        lines.append(f"| [`{rule}`](reference/rules.md#{rule}) | {' | '.join(row(program, rule))} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    program = Path(sys.argv[1]).resolve()
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    shown, after = rest.split(END)
+    expected = "\n" + table(program) + "\n"
+    if "--update" in sys.argv:
+        PAGE.write_text(before + BEGIN + expected + END + after, encoding="utf-8")
+    elif shown != expected:
+        print(
+            *difflib.unified_diff(shown.splitlines(), expected.splitlines(), str(PAGE), "happens", lineterm=""),
+            sep="\n",
+        )
+        return 1
+    print(f"{len(all_rules())} rules and {len(OPTIONS)} options: the guide says what happens")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
