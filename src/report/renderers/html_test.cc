@@ -46,7 +46,7 @@ TEST(Html, TheReportIsThePageAroundTheData) {
   EXPECT_EQ(Count(report, "<!--data-->"), 0u);
   EXPECT_EQ(report.size(), page.size() - std::string_view("<!--data-->").size() + data.size());
   EXPECT_TRUE(data.starts_with("{\"page\":") && data.ends_with("}"));
-  EXPECT_EQ(Count(data, "\"name\": \"kernels\""), 1u);
+  EXPECT_EQ(Count(data, "\"name\": \"kernels\", \"help\""), 1u);
 }
 
 TEST(Html, TextsOfARecordingCannotLeaveTheData) {

@@ -55,6 +55,7 @@ interface Api {
 function drawer(table: Table, layout: Layout) {
   const onDevice = colour("card");
   const onHost = colour("text");
+  const labelled = new Set<number>(); // a label stays on its box until it is given an empty one
   const colours = layout.boxes.map((box) => colourOf(table, box.row));
   return (params: {coordSys: Place; dataIndex: number}, api: Api) => {
     const box = layout.boxes[params.dataIndex];
@@ -67,14 +68,16 @@ function drawer(table: Table, layout: Layout) {
     const lane = table.text(box.row, "lane");
     const label = lane === "idle" ? table.text(box.row, "kind") : table.text(box.row, "name");
     const shows = shape.width > 34 && table.number(box.row, "count") === 1;
+    if (shows) labelled.add(params.dataIndex);
     return {
       type: "rect",
       shape,
       style: {fill: colours[params.dataIndex]},
-      ...(shows && {
+      ...(labelled.has(params.dataIndex) && {
+        textConfig: {position: "insideLeft", distance: 3},
         textContent: {
           style: {
-            text: label,
+            text: shows ? label : "",
             fill: lane === "host" ? onHost : onDevice,
             fontSize: 10.5,
             width: shape.width - 6,
@@ -82,14 +85,13 @@ function drawer(table: Table, layout: Layout) {
             ellipsis: "…",
           },
         },
-        textConfig: {position: "insideLeft", distance: 3},
       }),
     };
   };
 }
 
 function optionFor(table: Table, layout: Layout, gutter: number): Option {
-  const zoom = {xAxisIndex: 0, filterMode: "weakFilter"};
+  const zoom = {xAxisIndex: 0, filterMode: "none"};
   return {
     ...base(),
     grid: {left: gutter, right: 26, top: 4, height: layout.height},
@@ -126,6 +128,7 @@ function optionFor(table: Table, layout: Layout, gutter: number): Option {
       {
         type: "custom",
         clip: true,
+        progressive: 0, // all at once: a part of a step would mislead
         renderItem: drawer(table, layout),
         encode: {x: [0, 1], y: 2},
         data: layout.boxes.map((box) => [box.start, box.end, box.top]),
@@ -181,7 +184,7 @@ function Lanes({table, layout}: {table: Table; layout: Layout}) {
         <button type="button" onClick={() => move(-0.5, 0.5)} aria-label="Zoom out">
           −
         </button>
-        <button type="button" onClick={() => chart.current && show(chart.current, layout, 0, layout.end)}>
+        <button type="button" onClick={() => chart.current?.dispatchAction({type: "dataZoom", start: 0, end: 100})}>
           whole step
         </button>
         {gaps.length > 0 && (

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of web/ (reports read in a browser) with the program under test.
+
+usage: web_test.py PROGRAM [options of playwright]    skipped without a browser, or without the tools of web/
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from corpus import FOLDER, ROOT
+
+PLAYWRIGHT = ROOT / "web/node_modules/.bin/playwright"
+SKIPPED = 77
+
+
+def main() -> int:
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("skipped: there is no chromium")
+        return SKIPPED
+    if not PLAYWRIGHT.exists():
+        print("skipped: web/ has no playwright (tools/web_deps.sh test)")
+        return SKIPPED
+    program, *options = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {
+            "GAPLESS": str(Path(program).resolve()),
+            "GAPLESS_CORPUS": str(FOLDER.resolve()),
+            "GAPLESS_CHROMIUM": browser,
+            "GAPLESS_TEST_OUTPUT": folder,
+            "XDG_CACHE_HOME": folder,
+        }
+        return subprocess.run([PLAYWRIGHT, "test", *options], cwd=ROOT / "web", env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
