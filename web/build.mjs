@@ -3,7 +3,7 @@
 // data of a run in place of the marker. Scripts and styles are inline; the content security policy names the script by
 // its hash, so nothing that a recording holds can run, and forbids every connection.
 import {createHash} from "node:crypto";
-import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
+import {mkdirSync, readdirSync, readFileSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {fileURLToPath} from "node:url";
 import {build} from "esbuild";
@@ -17,22 +17,47 @@ const result = await build({
   bundle: true,
   minify: true,
   write: false,
+  metafile: true,
   outdir: "out",
   format: "iife",
   target: "es2020",
   charset: "utf8",
-  legalComments: "eof",
+  legalComments: "none", // whole licences follow the script
   jsx: "automatic",
   jsxImportSource: "preact",
   define: {"process.env.NODE_ENV": '"production"'},
 });
+
+/** The licences of the packages in the bundle: each report is a copy of them. */
+function licences() {
+  const packages = Object.keys(result.metafile.inputs).map(
+    (path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1],
+  );
+  return [...new Set(packages)]
+    .filter(Boolean)
+    .sort()
+    .map((name) => {
+      const folder = join(here, "node_modules", name);
+      const files = readdirSync(folder, {withFileTypes: true})
+        .filter((entry) => /^(licen[cs]es?|notice|copyright)/i.test(entry.name))
+        .flatMap((entry) =>
+          entry.isDirectory()
+            ? readdirSync(join(folder, entry.name)).map((file) => join(entry.name, file))
+            : entry.name,
+        );
+      if (files.length === 0) throw new Error(`${name} has no licence file`);
+      return [name, ...files.map((file) => readFileSync(join(folder, file), "utf8").trim())].join("\n\n");
+    });
+}
+
 const text = (suffix) => result.outputFiles.find((file) => file.path.endsWith(suffix)).text.trim();
 const script = text(".js").replaceAll("</script", "<\\/script");
 const hash = createHash("sha256").update(script).digest("base64");
 const page = readFileSync(join(here, "src/page.html"), "utf8")
   .replace("/*style*/", () => text(".css"))
   .replace("script-hash", `sha256-${hash}`)
-  .replace("/*script*/", () => script);
+  .replace("/*script*/", () => script)
+  .replace("/*licences*/", () => licences().join("\n\n\n").replaceAll("</", "<\\/"));
 mkdirSync(out, {recursive: true});
 writeFileSync(join(out, "page.html"), page);
 console.log(`page.html: ${(page.length / 1000).toFixed(0)} kB`);
