@@ -3,10 +3,15 @@
 // the recording and not by the program; such a step launched less work than the others. Following the TensorBoard
 // plugin, the last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with
 // none, when others have.
+//
+// A file that ends in the middle lacks events of any time: recorders write operators first, then launches and device
+// work, so a cut takes device work of steps whose operators are all there. In such a file the last step with device
+// work and all after it count as cut off, and any below 80 % of the work of a typical one that has some.
 #include "ingest/steps.h"
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -120,12 +125,26 @@ void MarkCutOff(Trace& trace) {
   if (static_cast<double>(work.back()) < kLastStepShare * typical) complete[work.size() - 1] = 0;
 }
 
+void MarkWithoutDeviceWork(Trace& trace) {
+  const std::vector<int64_t> work = Work(trace);
+  std::vector<int64_t> some;
+  std::copy_if(work.begin(), work.end(), std::back_inserter(some), [](int64_t count) { return count > 0; });
+  if (trace.gpu_ops.size() == 0 || some.empty()) return;
+  std::nth_element(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 2), some.end());
+  const auto least = kLastStepShare * static_cast<double>(some[some.size() / 2]);
+  const auto last = std::find_if(work.rbegin(), work.rend(), [](int64_t count) { return count > 0; }).base() - 1;
+  uint8_t* complete = trace.steps.complete.mutable_data();
+  for (size_t i = 0; i < work.size(); ++i)
+    if (static_cast<double>(work[i]) < least || i >= static_cast<size_t>(last - work.begin())) complete[i] = 0;
+}
+
 }  // namespace
 
 void FindSteps(Trace& trace) {
   if (trace.steps.size() > 0) return;
   SetSteps(trace, Candidates(trace));
   MarkCutOff(trace);
+  if (EndsInTheMiddle(trace)) MarkWithoutDeviceWork(trace);
 }
 
 }  // namespace gapless::internal

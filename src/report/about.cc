@@ -92,6 +92,14 @@ std::string TableToSee(const Report& report) {
   return "idle";
 }
 
+bool HasSteps(const Run& run) {
+  return std::ranges::any_of(run.traces(), [](const RunTrace& trace) { return trace.trace->steps.size() > 0; });
+}
+
+bool CutOff(const Run& run) {
+  return std::ranges::any_of(run.traces(), [](const RunTrace& trace) { return EndsInTheMiddle(*trace.trace); });
+}
+
 }  // namespace
 
 std::string SubjectOf(const Run& run) {
@@ -119,7 +127,8 @@ std::string PathToType(const Run& run) {
   return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
 }
 
-std::vector<std::string> FactsOf(const RunSummary& summary) {
+std::vector<std::string> FactsOf(const Report& report) {
+  const RunSummary& summary = report.summary;
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
   facts.push_back(Devices(summary));
@@ -129,7 +138,7 @@ std::vector<std::string> FactsOf(const RunSummary& summary) {
     const std::string median = FormatDuration(summary.step_ns->median), slow = FormatDuration(summary.step_ns->p95);
     facts.push_back(StrCat("median step ", median, slow == median ? "" : StrCat(" (p95 ", slow, ")")));
   }
-  if (summary.steps == 0) facts.emplace_back("no training steps marked");
+  if (summary.steps == 0) facts.emplace_back(HasSteps(report.run) ? "no complete step" : "no training steps marked");
   if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
   for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
     if (!fact.empty()) facts.push_back(fact);
@@ -138,9 +147,11 @@ std::vector<std::string> FactsOf(const RunSummary& summary) {
 
 Next NextOf(const Report& report) {
   Next next;
-  if (report.summary.total.wall_ns == 0) {
+  if (CutOff(report.run)) {
+    next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
+  } else if (report.summary.total.wall_ns == 0) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
-  } else if (report.summary.steps == 0) {
+  } else if (!HasSteps(report.run)) {
     next.advice = "call prof.step() after every step, so that times are told per step";
   }
   const std::string table = TableToSee(report);

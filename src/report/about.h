@@ -17,7 +17,7 @@ std::string SubjectOf(const Run& run);
 // "PATH" for several.
 std::string PathToType(const Run& run);
 // "1 × Tesla V100", "6 complete steps", "median step 177.4 ms (p95 186.5 ms)", …
-std::vector<std::string> FactsOf(const RunSummary& summary);
+std::vector<std::string> FactsOf(const Report& report);
 
 // What leads on from the report.
 struct Next {

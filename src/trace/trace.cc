@@ -3,6 +3,14 @@
 
 namespace gapless::internal {
 
+bool EndsInTheMiddle(const Trace& trace) {
+  for (const StringId kind : trace.read_stats.kind) {
+    const std::string_view text = trace.Text(kind);
+    if (text == "truncated_input" || text == "damaged_input" || text == "overlong_event") return true;
+  }
+  return false;
+}
+
 size_t MemoryBytes(const Trace& trace) {
   size_t bytes = trace.strings.memory_bytes();
   Trace::VisitTables(trace, [&](std::string_view, const auto& table) {

@@ -77,6 +77,8 @@ struct Trace {
   }
 };
 
+// Did reading stop before the end of the events: the file was cut off, or damaged?
+bool EndsInTheMiddle(const Trace& trace);
 // Bytes held by all columns and texts.
 size_t MemoryBytes(const Trace& trace);
 

@@ -2,6 +2,7 @@
 // The forms Kineto JSON comes in, and what becomes of broken ones. Small traces as text; real ones are in tests/.
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
@@ -222,6 +223,34 @@ TEST_F(KinetoTest, ACutOffFileGivesWhatItHeld) {
   EXPECT_EQ(trace.slices.size(), 2U);
   EXPECT_EQ(trace.gpu_ops.size(), 0U);
   EXPECT_EQ(Stat(trace, "truncated_input"), 1);
+}
+
+// Four steps whose marks and operators come first, then `kernels` of them with their launches, ten a step.
+std::string FourStepsWith(int kernels) {
+  std::string json = R"({"schemaVersion":1,"traceEvents":[)";
+  for (int step = 0; step < 4; ++step) {
+    json += StrCat(R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#)", step, R"(","pid":7,"tid":7,"ts":)",
+                   step * 1000, R"(,"dur":1000},)");
+  }
+  for (int i = 0; i < kernels; ++i) {
+    const int ts = i / 10 * 1000 + i % 10 * 90;
+    json += StrCat(R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":)", ts,
+                   R"(,"dur":5,"args":{"correlation":)", i,
+                   R"(}},{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)", ts + 20,
+                   R"(,"dur":30,"args":{"device":0,"stream":7,"correlation":)", i, "}},");
+  }
+  return json;
+}
+
+TEST_F(KinetoTest, InACutOffFileStepsThatLackDeviceWorkAreNotComplete) {
+  const auto complete = [&](const std::string& json) {
+    const Trace trace = MustRead(json);
+    return std::vector<int>(trace.steps.complete.begin(), trace.steps.complete.end());
+  };
+  EXPECT_EQ(complete(FourStepsWith(40) + "{}]}"), (std::vector{1, 1, 1, 1})) << "whole";
+  EXPECT_EQ(complete(FourStepsWith(29)), (std::vector{1, 1, 0, 0})) << "step 2 lacks one, 3 all";
+  EXPECT_EQ(complete(FourStepsWith(6)), (std::vector{0, 0, 0, 0})) << "the only step with work may lack some";
+  EXPECT_EQ(complete(FourStepsWith(0)), (std::vector{1, 1, 1, 1})) << "no device: what the host did is there";
 }
 
 TEST_F(KinetoTest, WhatIsNoTraceIsAnErrorThatSaysSo) {

@@ -142,7 +142,7 @@ void WritePage(JsonWriter& json, const Report& report) {
   json.Field("query", next.query);
   json.Key("facts");
   json.BeginArray();
-  for (const std::string& fact : FactsOf(report.summary)) json.String(fact);
+  for (const std::string& fact : FactsOf(report)) json.String(fact);
   json.EndArray();
   json.Key("notes");
   json.BeginArray();

@@ -14,7 +14,7 @@ constexpr size_t kMostNotes = 6;
 
 std::string HeaderSection(const Report& report, const Paint& paint) {
   const std::string subject = Ellipsize(SubjectOf(report.run), paint.width());
-  const std::vector<std::string> facts = FactsOf(report.summary);
+  const std::vector<std::string> facts = FactsOf(report);
   std::vector<std::string> items = facts;
   items.insert(items.begin(), subject);
   std::vector<std::string> lines = WrapItems(items, paint.width());
