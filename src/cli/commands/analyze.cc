@@ -71,7 +71,7 @@ Result<CostRates> RatesFrom(const Arguments& arguments) {
   CostRates rates{.price_per_gpu_hour = *price, .carbon_g_per_kwh = *carbon, .watts_per_gpu = *watts};
   if (*gpus > 0) rates.gpus = *gpus;
   if (*epoch > 0) rates.steps_per_epoch = *epoch;
-  rates.hours_per_month = hours->value_or(kHoursPerMonth);
+  rates.hours_per_month = hours->value_or(rates.hours_per_month);
   return rates;
 }
 
