@@ -3,7 +3,7 @@
 # Rewrites every C++ source in the house style; with --check only names those that differ, and fails when there are any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -d '' -t files < <(find src tests bench fuzz \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
+mapfile -d '' -t files < <(find src include tests bench fuzz examples \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
 if [ "${1:-}" != --check ]; then
   printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 clang-format-16 -i
   exit
