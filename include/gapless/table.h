@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -104,8 +105,7 @@ class RowIterator {
 
 class Table {
  public:
-  GAPLESS_API Table();
-  GAPLESS_API explicit Table(std::shared_ptr<const internal::TableData> data);  // for the library itself
+  Table() = default;
 
   // "" for the result of a query.
   GAPLESS_API std::string_view name() const;
@@ -126,6 +126,8 @@ class Table {
   RowIterator end() const { return {data_.get(), rows()}; }
 
  private:
+  friend class internal::TableData;
+  explicit Table(std::shared_ptr<const internal::TableData> data) : data_(std::move(data)) {}
   std::shared_ptr<const internal::TableData> data_;
 };
 

@@ -2,8 +2,6 @@
 // Opening a run, and asking it for tables.
 #include "gapless/run.h"
 
-#include <system_error>
-
 #include "api/run_state.h"
 #include "api/table_data.h"
 #include "ingest/load.h"
@@ -31,15 +29,14 @@ class VisitorSink : public internal::RowSink {
 
 Result<Table> AsTable(Result<internal::TableDataPtr> data) {
   if (!data) return Unexpected{std::move(data.error())};
-  return Table(std::move(*data));
+  return internal::TableData::AsTable(std::move(*data));
 }
 
 }  // namespace
 
 Run::Run(std::shared_ptr<const internal::RunState> state) : state_(std::move(state)) {}
 
-// Reading starts threads, and a system can refuse them: the one failure below that comes as an exception.
-Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& options) try {
+Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& options) {
   auto cancel = std::make_unique<internal::CancelFlag>(options.cancel);
   auto loaded = internal::LoadRun(paths, {.use_cache = options.use_cache,
                                           .ranks = options.ranks,
@@ -50,8 +47,6 @@ Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& opt
   if (cancel->get()->load()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");
   return Run(std::make_shared<const internal::RunState>(std::move(loaded->run), std::move(loaded->failures),
                                                         options.threads, std::move(cancel)));
-} catch (const std::system_error& error) {
-  return internal::Fail(ErrorCode::kEnvironment, error.what());
 }
 
 const std::vector<Error>& Run::Failures() const { return state_->failures; }
@@ -69,6 +64,7 @@ Result<Table> Run::Table(std::string_view name) const { return AsTable(internal:
 Result<Table> Run::Query(std::string_view sql) const { return AsTable(internal::RunQuery(*state_, sql)); }
 
 Result<void> Run::Query(std::string_view sql, const RowVisitor& visit) const {
+  if (!visit) return internal::Fail(ErrorCode::kUsage, "a query needs a visitor, or is called without the argument");
   VisitorSink sink(visit);
   return state_->Query(sql, sink);
 }

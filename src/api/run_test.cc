@@ -203,6 +203,10 @@ TEST(RunQueryTest, AVisitorMayAskTheSameRunAndMayThrow) {
   EXPECT_TRUE(run.Query("SELECT 1"));
 }
 
+TEST(RunQueryTest, NoVisitorIsAnErrorNotAnException) {
+  EXPECT_EQ(OpenSample().Query("SELECT 1", RowVisitor()).error().code, ErrorCode::kUsage);
+}
+
 TEST(RunQueryTest, AWishToStopEndsARunningStatement) {
   std::stop_source stop;
   const auto run = gapless::Run::Open(kSample, {.use_cache = false, .cancel = stop.get_token()});
@@ -215,6 +219,13 @@ TEST(RunQueryTest, AWishToStopEndsARunningStatement) {
       run->Query("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n");
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code, ErrorCode::kInterrupted);
+}
+
+TEST(RunThreadsTest, AnyNumberOfThreadsGivesTheSameAnswer) {
+  const auto one = gapless::Run::Open(kSample, {.use_cache = false, .threads = 1});
+  const auto many = gapless::Run::Open(kSample, {.use_cache = false, .threads = size_t{1} << 60});
+  ASSERT_TRUE(one && many);
+  EXPECT_EQ(*one->Render("json"), *many->Render("json"));
 }
 
 TEST(RunThreadsTest, SeveralThreadsMayAskOneRun) {

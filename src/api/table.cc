@@ -16,9 +16,6 @@ std::optional<size_t> IndexOf(const internal::TableData& data, std::string_view 
 
 }  // namespace
 
-Table::Table() = default;
-Table::Table(std::shared_ptr<const internal::TableData> data) : data_(std::move(data)) {}
-
 std::string_view Table::name() const { return data_ == nullptr ? std::string_view() : data_->name; }
 
 const std::vector<Column>& Table::columns() const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +22,8 @@ class TableData {
   TableData(const TableData&) = delete;
   TableData& operator=(const TableData&) = delete;
   virtual ~TableData() = default;
+
+  static gapless::Table AsTable(std::shared_ptr<const TableData> data) { return gapless::Table(std::move(data)); }
 
   virtual Cell At(size_t row, size_t column) const = 0;  // within the table
 

@@ -27,6 +27,8 @@ class Squares : public internal::TableData {
   }
 };
 
+Table MakeSquares() { return internal::TableData::AsTable(std::make_shared<Squares>()); }
+
 TEST(CellTest, HasAValueOfItsOwnTypeOnly) {
   EXPECT_FALSE(Cell().has_value());
   EXPECT_FALSE(Cell().Int() || Cell().Real() || Cell().Text());
@@ -38,7 +40,7 @@ TEST(CellTest, HasAValueOfItsOwnTypeOnly) {
 }
 
 TEST(TableTest, RowsAreReadByIterating) {
-  const Table table(std::make_shared<Squares>());
+  const Table table = MakeSquares();
   std::vector<std::optional<double>> squares;
   for (const Row row : table) {
     EXPECT_EQ(row["n"].Int(), static_cast<int64_t>(row.index()));
@@ -50,14 +52,14 @@ TEST(TableTest, RowsAreReadByIterating) {
 }
 
 TEST(TableTest, ATemporaryResultMayBeIteratedOver) {
-  const auto make = []() -> Result<Table> { return Table(std::make_shared<Squares>()); };
+  const auto make = []() -> Result<Table> { return MakeSquares(); };
   int rows = 0;
   for (const Row row : *make()) rows += row["n"].has_value();
   EXPECT_EQ(rows, 3);
 }
 
 TEST(TableTest, OutsideTheTableThereIsNothing) {
-  const Table table(std::make_shared<Squares>());
+  const Table table = MakeSquares();
   EXPECT_FALSE(table.At(3, 0).has_value());
   EXPECT_FALSE(table.At(0, 2).has_value());
   EXPECT_FALSE(table.At(0, "squar").has_value());
@@ -66,7 +68,7 @@ TEST(TableTest, OutsideTheTableThereIsNothing) {
 }
 
 TEST(TableTest, ARequiredColumnThatIsMissingNamesTheOneMeant) {
-  const Table table(std::make_shared<Squares>());
+  const Table table = MakeSquares();
   EXPECT_EQ(*table.Require("square"), 1U);
   EXPECT_EQ(table.Find("n"), 0U);
   EXPECT_FALSE(table.Find("m"));
