@@ -45,9 +45,12 @@ TEST(MultiGPUAnalyzerTest, FromFiguresAlone) {
   EXPECT_FALSE(MultiGPUAnalyzer::ScalingEfficiency({}, 2));
 }
 
-TEST(MultiGPUAnalyzerTest, OneGpuLosesNothingToOthers) {
-  EXPECT_TRUE(MultiGPUAnalyzer::Analyze(OpenSample(), 1).empty());
-  EXPECT_TRUE(MultiGPUAnalyzer::Analyze(OpenSample(), 2).empty()) << "the sample is of one GPU";
+TEST(MultiGPUAnalyzerTest, SpeaksOfWhatGpusLoseToEachOtherOnly) {
+  const auto two = *gapless::Run::Open("tests/data/two_ranks", {.use_cache = false});
+  EXPECT_TRUE(MultiGPUAnalyzer::Analyze(two, 1).empty());
+  const auto all = MultiGPUAnalyzer::Analyze(two, 2);
+  EXPECT_FALSE(all.empty());
+  for (const Bottleneck& found : all) EXPECT_EQ(found.type, BottleneckType::kMultiGpuComm) << found.id;
 }
 
 TEST(BottleneckAnalyzerTest, TheWorstFiveAndTheirText) {

@@ -15,8 +15,10 @@ constexpr const char* kSample = "samples/resnet50_v100.pt.trace.json.gz";
 
 OpenOptions NoCache() { return {.use_cache = false}; }
 
-Run OpenSample() {
-  Result<Run> run = gapless::Run::Open(kSample, NoCache());
+constexpr const char* kSmall = "tests/data/two_ranks";
+
+Run OpenSmall() {
+  Result<Run> run = gapless::Run::Open(kSmall, NoCache());
   EXPECT_TRUE(run) << run.error().ToString();
   return *std::move(run);
 }
@@ -55,7 +57,7 @@ TEST(RunOpenTest, OnlyTheRanksAskedFor) {
 }
 
 TEST(RunOpenTest, SeveralPathsAreOneRun) {
-  const auto run = gapless::Run::Open({"4=tests/data/cpu_only.json", "5=" + std::string(kSample)}, NoCache());
+  const auto run = gapless::Run::Open({"4=tests/data/cpu_only.json", "5=tests/data/two_ranks/rank0.json"}, NoCache());
   ASSERT_TRUE(run) << run.error().ToString();
   EXPECT_EQ(run->Query("SELECT count(*) AS n FROM all_trace")->At(0, "n").Int(), 2);
 }
@@ -79,7 +81,7 @@ TEST(RunOpenTest, ProgressNamesWhatIsRead) {
 }
 
 TEST(RunTableTest, EveryTableThatIsListedIsThereWithTheColumnsListed) {
-  const auto run = OpenSample();
+  const auto run = OpenSmall();
   size_t analyses = 0;
   for (const TableInfo& info : gapless::Run::Tables()) {
     const auto table = run.Table(info.name);
@@ -97,7 +99,7 @@ TEST(RunTableTest, EveryTableThatIsListedIsThereWithTheColumnsListed) {
 
 // SQL and direct access are two ways to the same cells.
 TEST(RunTableTest, EveryTableHoldsWhatSqlSays) {
-  for (const char* path : {kSample, "tests/data/two_ranks"}) {
+  for (const char* path : {kSample, kSmall}) {
     const auto run = gapless::Run::Open(path, NoCache());
     ASSERT_TRUE(run);
     for (const TableInfo& info : gapless::Run::Tables()) {
@@ -115,7 +117,7 @@ TEST(RunTableTest, EveryTableHoldsWhatSqlSays) {
 }
 
 TEST(RunTableTest, AllBeforeANameShowsSupplementsToo) {
-  const auto run = gapless::Run::Open({kSample, "tests/data/cpu_only.json"}, NoCache());
+  const auto run = gapless::Run::Open({"tests/data/two_ranks/rank0.json", "tests/data/cpu_only.json"}, NoCache());
   ASSERT_TRUE(run);
   const auto primary = run->Table("trace"), every = run->Table("all_trace");
   ASSERT_TRUE(primary && every);
@@ -125,7 +127,7 @@ TEST(RunTableTest, AllBeforeANameShowsSupplementsToo) {
 }
 
 TEST(RunTableTest, AnUnknownTableNamesTheOneMeant) {
-  const auto run = OpenSample();
+  const auto run = OpenSmall();
   const auto table = run.Table("gpu_opp");
   ASSERT_FALSE(table);
   EXPECT_EQ(table.error().code, ErrorCode::kUsage);
@@ -139,7 +141,7 @@ TEST(RunTableTest, AnUnknownTableNamesTheOneMeant) {
 TEST(RunTableTest, ATableOutlivesItsRun) {
   Table recorded, analysis, result;
   {
-    const auto run = OpenSample();
+    const auto run = OpenSmall();
     recorded = *run.Table("gpu_op");
     analysis = *run.Table("idle");
     result = *run.Query("SELECT name FROM gpu_op");
@@ -150,7 +152,7 @@ TEST(RunTableTest, ATableOutlivesItsRun) {
 }
 
 TEST(RunQueryTest, AFaultInTheStatementSaysWhereAndWhatWasMeant) {
-  const auto run = OpenSample();
+  const auto run = OpenSmall();
   const auto result = run.Query("SELECT duration_ns FROM gpu_op");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kUsage);
@@ -162,7 +164,7 @@ TEST(RunQueryTest, AFaultInTheStatementSaysWhereAndWhatWasMeant) {
 
 TEST(RunQueryTest, ColumnsTakeTheNarrowestTypeThatFits) {
   const auto result =
-      OpenSample().Query("SELECT 1 AS i, 2 AS mixed, 'a' AS t, NULL AS n UNION ALL SELECT NULL, 0.5, 'b', NULL");
+      OpenSmall().Query("SELECT 1 AS i, 2 AS mixed, 'a' AS t, NULL AS n UNION ALL SELECT NULL, 0.5, 'b', NULL");
   ASSERT_TRUE(result);
   std::vector<ColumnType> types;
   for (const Column& column : result->columns()) types.push_back(column.type);
@@ -173,14 +175,14 @@ TEST(RunQueryTest, ColumnsTakeTheNarrowestTypeThatFits) {
 }
 
 TEST(RunQueryTest, AResultWithoutRowsHasItsColumns) {
-  const auto result = OpenSample().Query("SELECT name, dur_ns FROM gpu_op WHERE dur_ns < 0");
+  const auto result = OpenSmall().Query("SELECT name, dur_ns FROM gpu_op WHERE dur_ns < 0");
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->empty());
   EXPECT_EQ(result->columns().size(), 2U);
 }
 
 TEST(RunQueryTest, AVisitorTakesRowsUntilItHasEnough) {
-  const auto run = OpenSample();
+  const auto run = OpenSmall();
   int64_t seen = 0;
   const auto done = run.Query("SELECT id FROM gpu_op ORDER BY id",
                               [&](std::span<const std::string> columns, std::span<const Cell> cells) {
@@ -193,7 +195,7 @@ TEST(RunQueryTest, AVisitorTakesRowsUntilItHasEnough) {
 }
 
 TEST(RunQueryTest, AVisitorMayAskTheSameRunAndMayThrow) {
-  const auto run = OpenSample();
+  const auto run = OpenSmall();
   const auto asks = [&](std::span<const std::string>, std::span<const Cell>) {
     return run.Query("SELECT 1").has_value();
   };
@@ -204,12 +206,12 @@ TEST(RunQueryTest, AVisitorMayAskTheSameRunAndMayThrow) {
 }
 
 TEST(RunQueryTest, NoVisitorIsAnErrorNotAnException) {
-  EXPECT_EQ(OpenSample().Query("SELECT 1", RowVisitor()).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(OpenSmall().Query("SELECT 1", RowVisitor()).error().code, ErrorCode::kUsage);
 }
 
 TEST(RunQueryTest, AWishToStopEndsARunningStatement) {
   std::stop_source stop;
-  const auto run = gapless::Run::Open(kSample, {.use_cache = false, .cancel = stop.get_token()});
+  const auto run = gapless::Run::Open(kSmall, {.use_cache = false, .cancel = stop.get_token()});
   ASSERT_TRUE(run);
   std::jthread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -222,15 +224,15 @@ TEST(RunQueryTest, AWishToStopEndsARunningStatement) {
 }
 
 TEST(RunThreadsTest, AnyNumberOfThreadsGivesTheSameAnswer) {
-  const auto one = gapless::Run::Open(kSample, {.use_cache = false, .threads = 1});
-  const auto many = gapless::Run::Open(kSample, {.use_cache = false, .threads = size_t{1} << 60});
+  const auto one = gapless::Run::Open(kSmall, {.use_cache = false, .threads = 1});
+  const auto many = gapless::Run::Open(kSmall, {.use_cache = false, .threads = size_t{1} << 60});
   ASSERT_TRUE(one && many);
   EXPECT_EQ(*one->Render("json"), *many->Render("json"));
 }
 
 TEST(RunThreadsTest, SeveralThreadsMayAskOneRun) {
-  const auto run = OpenSample();
-  const size_t expected = OpenSample().Diagnose().size();
+  const auto run = OpenSmall();
+  const size_t expected = OpenSmall().Diagnose().size();
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([run, expected, i] {
