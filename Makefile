@@ -65,6 +65,7 @@ lint:
 	@tools/lint.sh
 
 install: build
+	@cmake --build --preset release --target gapless_shared
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 clean:

@@ -1,9 +1,9 @@
-# The program: src/cli/main.cc and every room. Only libc stays outside it.
+# The program: src/cli/main.cc and every room below. Only libc stays outside it.
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/cli/main.cc OR NOT TARGET gapless_cli)
   return()
 endif()
 add_executable(gapless ${PROJECT_SOURCE_DIR}/src/cli/main.cc)
-target_link_libraries(gapless PRIVATE ${GAPLESS_ALL_ROOMS} gapless_options)
+target_link_libraries(gapless PRIVATE gapless_cli gapless_options)
 if(NOT GAPLESS_SANITIZE)
   target_link_options(gapless PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -Wl,--gc-sections)
 endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks every #include of src/ against src/layers.txt: which room may include which, and which header has which door.
+The public headers of include/gapless/ are open to all rooms, and include only the standard library and each other.
 
 A door is the only place where sources may reach a heavy header, directly or through other headers, because each one that
 does costs seconds to compile. Prints one line for each breach and exits 1 when there is any.
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
+PUBLIC = ROOT.parent / "include"
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 Rooms = dict[str, set[str]]  # rooms each may include
@@ -67,8 +69,18 @@ def direction_breaches(rooms: Rooms, includes: Includes) -> Iterator[str]:
             yield f"src/{file}: room {room} is not in src/layers.txt"
             continue
         for number, quote, header in lines:
+            if (PUBLIC / header).is_file():
+                continue
             if quote == '"' and (header not in includes or header.split("/")[0] not in rooms[room]):
                 yield f'src/{file}:{number}: {room} may not include "{header}"'
+
+
+def public_breaches(includes: Includes) -> Iterator[str]:
+    for file, lines in includes.items():
+        for number, quote, header in lines:
+            ours = header.startswith("gapless/") and header in includes
+            if not (ours if quote == '"' else re.fullmatch(r"[a-z_0-9]+", header)):
+                yield f"include/{file}:{number}: a public header may not include {header}"
 
 
 def door_breaches(doors: Doors, includes: Includes) -> Iterator[str]:
@@ -87,6 +99,10 @@ def door_breaches(doors: Doors, includes: Includes) -> Iterator[str]:
 if __name__ == "__main__":
     all_rooms, all_doors = read_layers((ROOT / "layers.txt").read_text())
     all_includes = read_includes(ROOT)
-    breaches = [*direction_breaches(all_rooms, all_includes), *door_breaches(all_doors, all_includes)]
+    breaches = [
+        *direction_breaches(all_rooms, all_includes),
+        *public_breaches(read_includes(PUBLIC)),
+        *door_breaches(all_doors, all_includes),
+    ]
     print("\n".join(breaches), end="\n" if breaches else "")
     sys.exit(1 if breaches else 0)

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 check() {
-  clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -Isrc -I. \
+  clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -Isrc -Iinclude -I. \
     -DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL -DGAPLESS_VERSION='"0"' "$1"
 }
 export -f check

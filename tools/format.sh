@@ -4,7 +4,7 @@
 # differ, and fails when there are any (tools/lint.sh checks web/ itself).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -d '' -t files < <(find src tests bench fuzz \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
+mapfile -d '' -t files < <(find src include tests bench fuzz examples \( -name '*.cc' -o -name '*.h' \) -print0 2>/dev/null)
 if [ "${1:-}" != --check ]; then
   printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 clang-format-16 -i
   [ ! -x web/node_modules/.bin/biome ] || (cd web && node_modules/.bin/biome check --write)

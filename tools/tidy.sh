@@ -21,10 +21,10 @@ base() { # <revision, may be unknown>
 
 changed() {
   local names header
-  names=$(git diff --name-only --diff-filter=d "$(base "${1:-}")" -- src fuzz bench tests; git ls-files -o --exclude-standard src)
+  names=$(git diff --name-only --diff-filter=d "$(base "${1:-}")" -- src include fuzz bench tests; git ls-files -o --exclude-standard src)
   grep '\.cc$' <<<"$names" || true
-  for header in $(grep '^src/.*\.h$' <<<"$names" || true); do
-    grep -rl --include='*.cc' "#include \"${header#src/}\"" src || true
+  for header in $(grep -E '^(src|include)/.*\.h$' <<<"$names" || true); do
+    grep -rl --include='*.cc' "#include \"${header#*/}\"" src || true
   done
 }
 

@@ -6,6 +6,7 @@
 // It is then a table of `gapless query`, a page of the reference, and available to rules by name.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -37,7 +38,8 @@ std::span<const Analysis* const> AllAnalyses();  // sorted by name; generated fr
 // Results of analyses over one run, each computed once, when first asked for, by whichever thread asks first.
 class Tables {
  public:
-  explicit Tables(const Run& run);
+  // `threads`: of Prepare and Timelines; 0: DefaultThreads().
+  explicit Tables(const Run& run, size_t threads = 0);
   ~Tables();
   const Run& run() const { return run_; }
   // The table of the analysis called `name`. An analysis that failed gives an empty table with the right columns;
@@ -45,7 +47,7 @@ class Tables {
   const Table& Get(std::string_view name);
   // Computes these analyses side by side, so that asking for them later costs nothing. Names may repeat.
   void Prepare(std::vector<std::string_view> names);
-  const Error* ErrorOf(std::string_view name) const;  // null also before the analysis was asked for
+  const Error* ErrorOf(std::string_view name) const;  // null also before this thread has asked for the analysis
   // The device time of each primary trace, which several analyses read.
   const std::vector<TraceTimeline>& Timelines();
 

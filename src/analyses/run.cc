@@ -27,12 +27,15 @@ struct Tables::Impl {
     std::optional<Table> table;
     std::optional<Error> error;
   };
+  size_t threads = 0;
   std::vector<Entry> entries{AllAnalyses().size()};
   std::once_flag timelines_once;
   std::vector<TraceTimeline> timelines;
 };
 
-Tables::Tables(const Run& run) : run_(run), impl_(std::make_unique<Impl>()) {}
+Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>()) {
+  impl_->threads = threads;
+}
 Tables::~Tables() = default;
 
 const Table& Tables::Get(std::string_view name) {
@@ -57,7 +60,7 @@ void Tables::Prepare(std::vector<std::string_view> names) {
   names.erase(repeated.begin(), repeated.end());
   if (names.empty()) return;
   Timelines();  // most need them, and they have threads of their own
-  ThreadPool pool;
+  ThreadPool pool(impl_->threads);
   pool.ParallelFor(names.size(), [&](size_t i) { Get(names[i]); });
 }
 
@@ -73,7 +76,7 @@ const std::vector<TraceTimeline>& Tables::Timelines() {
     if (primary.size() == 1) {
       impl_->timelines[0] = MakeTimeline(*primary[0]);
     } else if (!primary.empty()) {
-      ThreadPool pool;
+      ThreadPool pool(impl_->threads);
       pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = MakeTimeline(*primary[i]); });
     }
   });

@@ -5,16 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "gapless/summary.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
-
-struct Scaling {
-  int64_t devices = 0;     // rows of table ranks
-  int64_t step_ns = 0;     // median over the devices of their median step
-  double efficiency = 1;   // 0–1, can pass 1 when the single run was slower
-  bool estimated = false;  // true: an upper bound, made without a single run
-};
 
 // Weak scaling efficiency: the step of one device alone over the step of the job, each with the same batch per device
 // (so throughput of the job over devices times the throughput of one). `single_step_ns` is the step time of a run on

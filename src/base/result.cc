@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/result.h"
 
-namespace gapless::internal {
+namespace gapless {
 
 std::string Error::ToString() const {
   std::string text = place.empty() ? message : place + ": " + message;
   if (!hint.empty()) text += " (" + hint + ")";
   return text;
 }
+
+}  // namespace gapless
+
+namespace gapless::internal {
 
 int ExitStatus(ErrorCode code) {
   switch (code) {

@@ -5,13 +5,19 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <system_error>
 
 namespace gapless::internal {
+namespace {
+
+constexpr size_t kMostThreads = 1024;
+
+}  // namespace
 
 size_t DefaultThreads() {
   if (const char* given = std::getenv("GAPLESS_THREADS")) {
     const long n = std::strtol(given, nullptr, 10);
-    if (n > 0 && n <= 1024) return static_cast<size_t>(n);
+    if (n > 0 && n <= static_cast<long>(kMostThreads)) return static_cast<size_t>(n);
   }
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
@@ -19,12 +25,16 @@ size_t DefaultThreads() {
 }
 
 ThreadPool::ThreadPool(size_t threads) {
-  const size_t n = threads == 0 ? DefaultThreads() : threads;
+  const size_t n = threads == 0 ? DefaultThreads() : std::min(threads, kMostThreads);
   workers_.reserve(n);
-  for (size_t i = 0; i < n; ++i) workers_.emplace_back([this] { Loop(); });
+  try {
+    while (workers_.size() < n) workers_.emplace_back([this] { Loop(); });
+  } catch (const std::system_error&) {  // the system refuses more: those there are do the work, or whoever waits for it
+  }
 }
 
 ThreadPool::~ThreadPool() {
+  Wait();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -43,6 +53,7 @@ void ThreadPool::Submit(std::function<void()> work) {
 
 void ThreadPool::Wait() {
   std::unique_lock lock(mutex_);
+  if (workers_.empty()) RunQueue(lock);
   idle_.wait(lock, [this] { return queue_.empty() && running_ == 0; });
 }
 
@@ -56,6 +67,12 @@ void ThreadPool::Loop() {
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
+    RunQueue(lock);
+  }
+}
+
+void ThreadPool::RunQueue(std::unique_lock<std::mutex>& lock) {
+  while (!queue_.empty()) {
     auto work = std::move(queue_.front());
     queue_.pop_front();
     ++running_;

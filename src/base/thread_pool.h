@@ -14,7 +14,8 @@ namespace gapless::internal {
 
 class ThreadPool {
  public:
-  // 0 threads: as many as the machine allows this process (affinity respected), or GAPLESS_THREADS.
+  // 0 threads: as many as the machine allows this process (affinity respected), or GAPLESS_THREADS; 1024 at most. Where
+  // the system refuses threads there are fewer; without any the work is done in Wait().
   explicit ThreadPool(size_t threads = 0);
   ~ThreadPool();  // waits for all work
   ThreadPool(const ThreadPool&) = delete;
@@ -29,6 +30,7 @@ class ThreadPool {
 
  private:
   void Loop();
+  void RunQueue(std::unique_lock<std::mutex>& lock);  // until it is empty
 
   std::mutex mutex_;
   std::condition_variable wake_, idle_;

@@ -2,9 +2,11 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 
 namespace gapless::internal {
 namespace {
@@ -48,6 +50,28 @@ TEST(ThreadPool, WorksOnItsOwnThreadsSideBySide) {
   });
   EXPECT_TRUE(met);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more address space than there is
+
+// In a process of its own, which may map only that much more memory.
+void SumWithin(rlim_t more_bytes, size_t most_threads) {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlimit limit{pages * 4096 + more_bytes, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+  ThreadPool pool(500);
+  std::atomic<size_t> sum = 0;
+  pool.ParallelFor(100, [&](size_t i) { sum += i; });
+  std::_Exit(pool.size() <= most_threads && sum == 4950 ? 0 : 1);
+}
+
+TEST(ThreadPoolDeathTest, DoesTheWorkWithTheThreadsThatTheSystemAllows) {
+  EXPECT_EXIT(SumWithin(rlim_t{100} << 20, 20), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(SumWithin(rlim_t{1} << 20, 0), testing::ExitedWithCode(0), "");
+}
+
+#endif
 
 class DefaultThreadsTest : public testing::Test {
  protected:

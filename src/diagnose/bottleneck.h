@@ -1,67 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bottleneck: one thing that costs time, with its evidence and what to do about it.
+// How severe a bottleneck is. The types themselves are public: gapless/bottleneck.h.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "gapless/bottleneck.h"
 
 namespace gapless::internal {
-
-enum class BottleneckType : uint8_t {
-  kKernelEfficiency,
-  kMemoryBandwidth,
-  kDataLoading,
-  kCpuGpuSync,
-  kMultiGpuComm,
-  kMemoryAllocation,
-  kLaunchBound,
-  kHostBound,
-  kSmallBatch,
-  kRecompilation,
-  kIo,
-  kStepVariation
-};
-std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIENCY" …
-
-struct Evidence {
-  std::string text;  // one sentence with the numbers in it
-  std::optional<double> value;
-  std::string unit;           // of value
-  std::string table;          // an SQL table or analysis …
-  std::vector<int64_t> rows;  // … and ids of its rows (at most 20: the largest)
-  std::string source;         // "file:line" in the user's code
-};
-
-struct Recommendation {
-  std::string text;    // imperative, with the values found: "set num_workers=4 in train.py:41"
-  std::string fix;     // item of `predict --what` that stands for it, "" when none
-  std::string code;    // a line or two to paste
-  std::string effort;  // "minutes", "hours", "days"
-};
-
-// Speedup factors of the whole step, bounds and expectation.
-struct Gain {
-  double low = 1, expected = 1, high = 1;
-  double confidence = 0;  // 0–1
-  std::string method{};   // "amdahl": the interval times at stake, before any simulation
-};
-
-struct Bottleneck {
-  std::string id;  // the rule's id
-  BottleneckType type = BottleneckType::kKernelEfficiency;
-  double severity = 0;  // 0–1, SeverityOfShare
-  std::string title{};  // a line of the terminal report: what it is, with the cost
-  std::string description{};
-  std::optional<double> share_of_step{};  // 0–1
-  std::vector<Evidence> evidence{};
-  std::vector<Recommendation> recommendations{};
-  std::optional<Gain> gain{};
-  // The id of a rule that claims the same time in more general terms: where both speak, their gains are not added.
-  std::string part_of{};
-};
 
 // Severity (docs/definitions.md): 1 − exp(−share/0.15).
 double SeverityOfShare(double share_of_step);

@@ -12,22 +12,10 @@
 
 #include "diagnose/bottleneck.h"
 #include "diagnose/summary.h"
+#include "gapless/report_options.h"
 #include "trace/run.h"
 
 namespace gapless::internal {
-
-inline constexpr double kHoursPerMonth = 730;  // 365 days of 24 hours over 12
-
-struct CostRates {                             // absent: not said
-  std::optional<double> price_per_gpu_hour{};  // in whatever money
-  std::optional<double> carbon_g_per_kwh{};    // of the grid
-  std::optional<double> watts_per_gpu{};       // mean while training
-  std::optional<int64_t> gpus{};               // of the job; else the ranks of the job, at least the devices recorded
-  std::optional<int64_t> steps_per_epoch{};    // none: nothing is said per epoch
-  double hours_per_month = kHoursPerMonth;     // that the job runs
-
-  bool any() const { return price_per_gpu_hour || carbon_g_per_kwh || watts_per_gpu; }
-};
 
 struct Amount {
   std::optional<double> money{}, kwh{}, carbon_kg{};

@@ -66,7 +66,7 @@ std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
   constexpr double kSame = 0.02;  // of the step
   if (*most - *least < kSame) return {};
   const DeviceBreakdown& worst = devices[static_cast<size_t>(most - shares.begin())];
-  const std::string who = worst.rank != kAbsent ? StrCat("rank ", worst.rank) : StrCat("device ", worst.device);
+  const std::string who = worst.rank ? StrCat("rank ", *worst.rank) : StrCat("device ", worst.device);
   return StrCat("; ", who, " is worst with ", FormatPercent(*most));
 }
 
@@ -81,7 +81,7 @@ LedgerView ReadLedger(Tables& tables) {
     }
     DeviceBreakdown device;
     device.trace = ledger.Int(row, "trace");
-    device.rank = ledger.IsNull(row, "rank") ? kAbsent : ledger.Int(row, "rank");
+    if (!ledger.IsNull(row, "rank")) device.rank = ledger.Int(row, "rank");
     device.device = static_cast<int32_t>(ledger.Int(row, "device"));
     device.device_name = NameIn(tables.run(), device.trace, device.device);
     for (const Part& part : kParts) {

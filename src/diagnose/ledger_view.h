@@ -7,20 +7,9 @@
 #include <vector>
 
 #include "analyses/analysis.h"
-#include "trace/ids.h"
+#include "gapless/summary.h"
 
 namespace gapless::internal {
-
-// The waste ledger of one device: compute, exposed_comm, exposed_copy and idle add up to wall, the idle parts to idle.
-struct DeviceBreakdown {
-  int64_t trace = 0;       // key of table `trace`
-  int64_t rank = kAbsent;  // kAbsent: none recorded
-  int32_t device = 0;
-  std::string device_name{};  // "Tesla V100-SXM2-32GB"; empty: not recorded
-  int64_t wall_ns = 0;
-  int64_t compute_ns = 0, exposed_comm_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
-  int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
-};
 
 struct LedgerView {
   std::vector<DeviceBreakdown> devices;  // one per device that did work, in order of trace and device

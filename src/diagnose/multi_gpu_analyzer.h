@@ -2,24 +2,15 @@
 // What several GPUs lose to each other: from tables, or from a few plain figures.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "analyses/analysis.h"
 #include "diagnose/bottleneck.h"
+#include "gapless/metrics.h"
 
 namespace gapless::internal {
-
-// Figures of a job without its recording. Times in ns.
-struct NcclMetrics {
-  int64_t total_step_ns = 0;                      // length of a step; 0: not known
-  int64_t nccl_ns = 0;                            // of it, time in NCCL kernels
-  std::vector<int64_t> rank_step_ns{};            // by rank: its own time per step, waiting left out; empty: not known
-  std::optional<double> single_gpu_throughput{};  // samples per second of one GPU alone …
-  std::optional<double> total_throughput{};       // … and of all together, with the same batch per GPU
-};
 
 struct MultiGPUAnalyzer {
   static constexpr double kNcclShare = 0.10;          // of the step: communication worth naming (B4)

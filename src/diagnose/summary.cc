@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "analyses/columns.h"
+#include "analyses/scaling.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
+#include "diagnose/ledger_view.h"
 #include "diagnose/thresholds.h"
 #include "trace/table.h"
 

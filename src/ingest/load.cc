@@ -32,7 +32,8 @@ bool HasExtension(std::string_view path) {
 Input ParseInput(const std::string& argument) {
   Input input{argument, kAbsent, true};
   const size_t equals = argument.find('=');
-  if (equals == std::string::npos || equals == 0 || fs::exists(argument)) return input;
+  std::error_code ignored;
+  if (equals == std::string::npos || equals == 0 || fs::exists(argument, ignored)) return input;
   int64_t rank = 0;
   const auto [end, error] = std::from_chars(argument.data(), argument.data() + equals, rank);
   if (error != std::errc() || end != argument.data() + equals || rank < 0) return input;
@@ -51,8 +52,9 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
       continue;
     }
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(input.path, error))
-      if (entry.is_regular_file(error) && HasExtension(entry.path().string())) found.push_back(entry.path().string());
+    std::error_code ended;
+    for (fs::directory_iterator at(input.path, ended), end; !ended && at != end; at.increment(ended))
+      if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
     if (found.empty())
       return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
                   "looked for .json, .json.gz, .json.zst and tar archives");

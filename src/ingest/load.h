@@ -11,14 +11,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "gapless/open_options.h"
 #include "trace/run.h"
 
 namespace gapless::internal {
-
-struct LoadProgress {
-  std::string_view path;
-  uint64_t bytes_done = 0, bytes_total = 0;  // on disk, over all inputs; total 0: unknown
-};
 
 struct LoadOptions {
   bool use_cache = true;

@@ -95,7 +95,8 @@ TEST_F(LoadTest, OnlyTheRanksAskedFor) {
 
 TEST_F(LoadTest, NothingToReadIsAnError) {
   EXPECT_FALSE(LoadRun(std::vector<std::string>{folder_ + "/none.json"}));
-  EXPECT_FALSE(LoadRun(std::vector<std::string>{folder_}));  // an empty folder
+  EXPECT_FALSE(LoadRun(std::vector<std::string>{"3=" + std::string(10000, 'x')}));  // no system takes such a name
+  EXPECT_FALSE(LoadRun(std::vector<std::string>{folder_}));                         // an empty folder
   EXPECT_FALSE(LoadRun({}));
 }
 

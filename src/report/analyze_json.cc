@@ -57,7 +57,7 @@ void WriteBreakdown(JsonWriter& json, const RunSummary& summary) {
   for (const DeviceBreakdown& device : summary.breakdown) {
     json.BeginObject();
     json.Field("trace", device.trace);
-    Optional(json, "rank", device.rank);
+    json.Field("rank", device.rank);
     json.Field("device", device.device);
     json.FieldUnlessEmpty("device_name", device.device_name);
     json.Field("wall_ns", device.wall_ns);

@@ -17,6 +17,7 @@
 #include "diagnose/cost.h"
 #include "diagnose/rule.h"
 #include "diagnose/summary.h"
+#include "gapless/report_options.h"
 #include "trace/run.h"
 
 namespace gapless::internal {
@@ -28,13 +29,6 @@ struct Report {
   const RunSummary& summary;
   std::span<const Error> failures;  // inputs that could not be read, while others could
   std::optional<RunCost> cost{};    // absent: no rate was given
-};
-
-struct RenderOptions {
-  int width = 80;  // columns to fill at most
-  bool colour = false;
-  bool utf8 = true;      // false: ASCII only
-  bool verbose = false;  // also what is usually left out
 };
 
 struct Renderer {

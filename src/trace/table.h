@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "gapless/column.h"
 #include "trace/string_pool.h"
 
 namespace gapless::internal {
-
-enum class ColumnType : uint8_t { kInt, kReal, kText };
 
 struct ColumnSpec {
   std::string_view name;

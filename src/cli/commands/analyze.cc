@@ -10,9 +10,7 @@
 #include "cli/loading.h"
 #include "cli/output.h"
 #include "cli/single.h"
-#include "diagnose/cost.h"
-#include "diagnose/rule.h"
-#include "diagnose/summary.h"
+#include "diagnose/findings.h"
 #include "report/explain.h"
 #include "report/renderer.h"
 
@@ -49,15 +47,6 @@ Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Sessio
   return options;
 }
 
-// Leaves out what --only and --without say.
-void ChooseRules(const Arguments& arguments, Diagnosis& diagnosis) {
-  const auto only = arguments.List("only"), without = arguments.List("without");
-  std::erase_if(diagnosis.bottlenecks, [&](const Bottleneck& bottleneck) {
-    const bool wanted = only.empty() || std::ranges::find(only, bottleneck.id) != only.end();
-    return !wanted || std::ranges::find(without, bottleneck.id) != without.end();
-  });
-}
-
 const Rule& RuleCalled(std::string_view id) {
   return **std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
 }
@@ -73,7 +62,7 @@ Result<CostRates> RatesFrom(const Arguments& arguments) {
   CostRates rates{.price_per_gpu_hour = *price, .carbon_g_per_kwh = *carbon, .watts_per_gpu = *watts};
   if (*gpus > 0) rates.gpus = *gpus;
   if (*epoch > 0) rates.steps_per_epoch = *epoch;
-  rates.hours_per_month = hours->value_or(kHoursPerMonth);
+  rates.hours_per_month = hours->value_or(rates.hours_per_month);
   return rates;
 }
 
@@ -124,10 +113,12 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto loaded = LoadFor(arguments, session, arguments.positionals());
   if (!loaded) return Unexpected{loaded.error()};
   Tables tables(loaded->run);
-  Diagnosis diagnosis = Diagnose(tables);
-  ChooseRules(arguments, diagnosis);
-  const RunSummary summary = Summarise(tables, diagnosis, *single);
-  const Report report{loaded->run, tables, diagnosis, summary, loaded->failures, CostOf(loaded->run, summary, *rates)};
+  const Findings findings = Conclude(tables, Diagnose(tables),
+                                     {.only = arguments.List("only"),
+                                      .without = arguments.List("without"),
+                                      .single_step_ns = *single,
+                                      .rates = *rates});
+  const Report report{loaded->run, tables, findings.diagnosis, findings.summary, loaded->failures, findings.cost};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   return Print(report, arguments, session, *options);
 }

@@ -64,7 +64,7 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
 struct Ranks {
   const DeviceBreakdown *least = nullptr, *most = nullptr;  // exposed communication
   bool uneven() const {
-    return least != nullptr && least != most && least->rank != kAbsent &&
+    return least != nullptr && least != most && least->rank && most->rank &&
            static_cast<double>(most->exposed_comm_ns) > kImbalance * static_cast<double>(least->exposed_comm_ns);
   }
 };
@@ -132,8 +132,8 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
   }
   if (waiting.known || !ranks.uneven()) return all;
   const std::string uneven =
-      StrCat("exposed on rank ", ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
-             ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
+      StrCat("exposed on rank ", *ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
+             *ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
   all.push_back({uneven, {}, "", "ledger", {}, ""});
   return all;
 }
@@ -197,7 +197,7 @@ Recommendation OverlapAdvice(const Use& use) {
 }
 
 std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake) {
-  const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? ranks.least->rank : kAbsent;
+  const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? *ranks.least->rank : kAbsent;
   if (slow != kAbsent)
     return Recommendation{StrCat("find out what delays rank ", slow, ": it waits least, the others wait for it"),
                           "straggler", "", "hours"};

@@ -76,7 +76,7 @@ void AppendBreakdown(std::string& out, const RunSummary& summary) {
   };
   if (summary.breakdown.size() > 1)
     for (const DeviceBreakdown& device : summary.breakdown)
-      row(device.rank == kAbsent ? StrCat("GPU ", device.device) : StrCat("rank ", device.rank), device);
+      row(device.rank ? StrCat("rank ", *device.rank) : StrCat("GPU ", device.device), device);
   row("all", summary.total);
 }
 

@@ -73,7 +73,7 @@ class RendererTest : public ::testing::Test {
   }
   void Add(const DeviceBreakdown& device) {
     summary.breakdown.push_back(device);
-    summary.ranks.push_back(device.rank);
+    summary.ranks.push_back(*device.rank);
     summary.total.wall_ns += device.wall_ns;
     summary.total.compute_ns += device.compute_ns;
     summary.total.exposed_comm_ns += device.exposed_comm_ns;

@@ -116,7 +116,7 @@ const DeviceBreakdown* StragglerOf(const Table& ranks, const std::vector<const D
 }
 
 std::string RankName(const DeviceBreakdown& device, bool several_devices) {
-  std::string name = device.rank == kAbsent ? StrCat("trace ", device.trace) : StrCat("rank ", device.rank);
+  std::string name = device.rank ? StrCat("rank ", *device.rank) : StrCat("trace ", device.trace);
   if (several_devices) name += StrCat(" GPU ", device.device);
   return name;
 }

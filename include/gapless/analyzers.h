@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the diagnosis on their own: by subject, from plain figures, or the worst few with a text of them.
+//
+// All functions are safe from several threads. Lists are sorted by severity, the worst first.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gapless/bottleneck.h"
+#include "gapless/export.h"
+#include "gapless/metrics.h"
+#include "gapless/run.h"
+
+namespace gapless {
+
+// Verdicts on single kernels from hardware metrics, as a kernel profiler measures them.
+struct KernelAnalyzer {
+  static constexpr KernelThresholds kThresholds{};
+
+  // One bottleneck per kernel and verdict. Metrics that were not measured say nothing. With `share_of_step` severity
+  // follows from it; without, from how far the metric is from full.
+  GAPLESS_API static std::vector<Bottleneck> Analyze(std::span<const KernelMetrics> kernels);
+};
+
+// Does the job wait for its data?
+struct DataLoadingAnalyzer {
+  // Waiting for batches, with iterator, settings and line, long gaps, and loading that takes longer than the GPU works;
+  // and copies to the device that take more than half of the step.
+  GAPLESS_API static std::vector<Bottleneck> Analyze(const Run& run);
+};
+
+// What several GPUs lose to each other. Nothing for fewer than two.
+struct MultiGPUAnalyzer {
+  GAPLESS_API static std::vector<Bottleneck> Analyze(const Run& run, int num_gpus);
+  // From figures alone: communication above a tenth of the step, ranks whose times differ by more than a tenth, and
+  // scaling efficiency below 0.9.
+  GAPLESS_API static std::vector<Bottleneck> Analyze(const NcclMetrics& metrics, int num_gpus);
+  // Throughput of all over num_gpus times that of one; absent when either is not known or no number above 0.
+  GAPLESS_API static std::optional<double> ScalingEfficiency(const NcclMetrics& metrics, int num_gpus);
+};
+
+struct BottleneckAnalyzer {
+  static constexpr size_t kMost = 5;
+  // What the rules find, at most kMost, by severity (Run::Diagnose ranks by expected gain instead).
+  GAPLESS_API static std::vector<Bottleneck> AnalyzeAll(const Run& run);
+  // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
+  // Performance Improvement": the factor if all given ones were cured. What is part of another that is given, too, is
+  // not counted twice. Milder ones count in the estimate only.
+  GAPLESS_API static std::string GenerateReport(std::span<const Bottleneck> bottlenecks);
+};
+
+}  // namespace gapless

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures that were measured elsewhere, for the analyzers that need no recording.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gapless {
+
+// What was measured of one kernel. Percent are 0–100; NaN and negative counts: not measured.
+struct KernelMetrics {
+  static constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+  std::string name;
+  double share_of_step = kNotMeasured;           // 0–1, of the step's time; NaN: no timeline was recorded
+  double sm_throughput_pct = kNotMeasured;       // compute throughput, of the device's peak
+  double dram_throughput_pct = kNotMeasured;     // memory throughput, of the device's peak
+  double achieved_occupancy_pct = kNotMeasured;  // resident warps, of the most there can be
+  double warp_efficiency_pct = kNotMeasured;     // threads active in an executed instruction, of a warp's
+  int64_t registers_per_thread = -1;
+  int64_t shared_bytes_per_block = -1;
+};
+
+// Lines from which a kernel's metric is worth a word, percent.
+struct KernelThresholds {
+  double sm_throughput_pct = 60;           // below: the compute side is underused …
+  double sm_throughput_critical_pct = 40;  // … and critically so
+  double achieved_occupancy_pct = 30;      // below: too few warps to hide latency
+  double warp_efficiency_pct = 80;         // below: threads of a warp diverge
+  double dram_throughput_pct = 80;         // above, while compute is underused: bound by memory
+};
+
+// Figures of a job on several GPUs. Times in ns.
+struct NcclMetrics {
+  int64_t total_step_ns = 0;                      // length of a step; 0: not known
+  int64_t nccl_ns = 0;                            // of it, time in NCCL kernels
+  std::vector<int64_t> rank_step_ns{};            // by rank: its own time per step, waiting left out; empty: not known
+  std::optional<double> single_gpu_throughput{};  // samples per second of one GPU alone …
+  std::optional<double> total_throughput{};       // … and of all together, with the same batch per GPU
+};
+
+}  // namespace gapless

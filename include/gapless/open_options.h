@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said about opening a run. Everything has a default; new members come at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+namespace gapless {
+
+struct LoadProgress {
+  std::string_view path;                     // good during the call
+  uint64_t bytes_done = 0, bytes_total = 0;  // on disk, over all inputs; total 0: unknown
+};
+
+struct OpenOptions {
+  std::vector<int64_t> ranks{};  // only these; empty: all
+  bool use_cache = true;         // keep what was read in the user's cache folder, and take it from there
+  size_t threads = 0;            // for reading and analysing; 0: as many as the machine allows, or GAPLESS_THREADS
+  std::function<void(const LoadProgress&)> progress{};  // now and then while reading, from any thread; must not throw
+  std::stop_token cancel{};  // ends opening, and later the run's queries, soon, with ErrorCode::kInterrupted
+};
+
+}  // namespace gapless

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunSummary: what a report says before it goes into detail: whose run, how long a step takes, where its time goes,
+// what kind of limit the run is under, and what removing all bottlenecks together would buy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gapless/bottleneck.h"
+
+namespace gapless {
+
+struct StepTimes {  // of the complete steps' windows, over all ranks
+  int64_t median = 0, p50 = 0, p95 = 0, p99 = 0;
+};
+
+// The waste ledger of one device: compute, exposed_comm, exposed_copy and idle add up to wall, the idle parts to idle.
+struct DeviceBreakdown {
+  int64_t trace = 0;              // key of table `trace`
+  std::optional<int64_t> rank{};  // absent: none recorded
+  int32_t device = 0;
+  std::string device_name{};  // "Tesla V100-SXM2-32GB"; empty: not recorded
+  int64_t wall_ns = 0;
+  int64_t compute_ns = 0, exposed_comm_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
+  int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
+};
+
+// How well a job scales over its ranks.
+struct Scaling {
+  int64_t devices = 0;     // that took part
+  int64_t step_ns = 0;     // median over the devices of their median step
+  double efficiency = 1;   // 0–1, can pass 1 when the single run was slower
+  bool estimated = false;  // true: an upper bound, made without a single run
+};
+
+struct RunSummary {
+  std::vector<int64_t> ranks;              // ascending; empty: no trace has a rank
+  std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
+  // Sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work.
+  DeviceBreakdown total;
+  int64_t steps = 0;  // complete steps, of the rank with the most
+  std::optional<StepTimes> step_ns;
+  std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
+  std::optional<double> gpu_busy_share;
+  std::optional<double> matrix_time_share;  // of kernel time: products, convolutions, attention
+  std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
+  std::optional<double> mfu;                // FLOPs known from shapes, of the dense peak over the analysed time
+  double mfu_coverage = 0;                  // of the time of matrix kernels, whose FLOPs are known: below 1 it is more
+  std::optional<Scaling> scaling;           // of several ranks, or against a run on one GPU
+  std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
+  // What limits the run, finely: "input bound", "launch bound", "sync bound", "host bound", "communication bound",
+  // "copy bound", "compute bound", "memory bound", "unknown" (idle, and nothing recorded says why). Empty: no device
+  // did work.
+  std::string run_class;
+  // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with
+  // an empty or unknown class.
+  std::string_view limit;
+  std::string class_evidence;             // one sentence with the numbers; empty with run_class
+  std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
+};
+
+}  // namespace gapless

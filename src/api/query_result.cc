@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole result of a statement, held: one number or text id per cell, each distinct text once.
+#include "api/run_state.h"
+#include "api/table_data.h"
+#include "trace/string_pool.h"
+
+namespace gapless::internal {
+namespace {
+
+class QueryResult : public TableData, public RowSink {
+ public:
+  void Columns(std::span<const std::string> names) override {
+    for (const std::string& one : names) columns.push_back({.name = one});
+  }
+
+  bool Row(std::span<const SqlValue> values) override {
+    for (size_t i = 0; i < values.size(); ++i) Append(values[i], columns[i].type);
+    ++rows;
+    return true;
+  }
+
+  Cell At(size_t row, size_t column) const override {
+    const Held& held = cells_[row * columns.size() + column];
+    switch (held.kind) {
+      case SqlValue::Kind::kNull: return {};
+      case SqlValue::Kind::kInt: return Cell(held.integer);
+      case SqlValue::Kind::kReal: return Cell(held.real);
+      case SqlValue::Kind::kText: break;
+    }
+    return Cell(texts_[held.text]);
+  }
+
+ private:
+  struct Held {
+    SqlValue::Kind kind;
+    union {
+      int64_t integer;
+      double real;
+      StringId text;
+    };
+  };
+
+  // Keeps the value; `type` grows to what fits it, too: integer, real, text.
+  void Append(const SqlValue& value, ColumnType& type) {
+    Held held{value.kind, {0}};
+    if (value.kind == SqlValue::Kind::kInt) held.integer = value.integer;
+    if (value.kind == SqlValue::Kind::kReal) {
+      held.real = value.real;
+      if (type == ColumnType::kInt) type = ColumnType::kReal;
+    }
+    if (value.kind == SqlValue::Kind::kText) {
+      held.text = texts_.Intern(value.text);
+      type = ColumnType::kText;
+    }
+    cells_.push_back(held);
+  }
+
+  std::vector<Held> cells_;  // row by row
+  StringPool texts_;
+};
+
+}  // namespace
+
+Result<TableDataPtr> RunQuery(const RunState& state, std::string_view sql) {
+  auto result = std::make_shared<QueryResult>();
+  GAPLESS_TRY(state.Query(sql, *result));
+  return TableDataPtr(std::move(result));
+}
+
+}  // namespace gapless::internal

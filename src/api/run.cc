@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a run, and asking it for tables.
+#include "gapless/run.h"
+
+#include "api/run_state.h"
+#include "api/table_data.h"
+#include "ingest/load.h"
+
+namespace gapless {
+namespace {
+
+class VisitorSink : public internal::RowSink {
+ public:
+  explicit VisitorSink(const RowVisitor& visit) : visit_(visit) {}
+  void Columns(std::span<const std::string> names) override {
+    names_.assign(names.begin(), names.end());
+    cells_.resize(names.size());
+  }
+  bool Row(std::span<const internal::SqlValue> cells) override {
+    for (size_t i = 0; i < cells.size(); ++i) cells_[i] = internal::CellOf(cells[i]);
+    return visit_(names_, cells_);
+  }
+
+ private:
+  const RowVisitor& visit_;
+  std::vector<std::string> names_;
+  std::vector<Cell> cells_;
+};
+
+Result<Table> AsTable(Result<internal::TableDataPtr> data) {
+  if (!data) return Unexpected{std::move(data.error())};
+  return internal::TableData::AsTable(std::move(*data));
+}
+
+}  // namespace
+
+Run::Run(std::shared_ptr<const internal::RunState> state) : state_(std::move(state)) {}
+
+Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& options) {
+  auto cancel = std::make_unique<internal::CancelFlag>(options.cancel);
+  auto loaded = internal::LoadRun(paths, {.use_cache = options.use_cache,
+                                          .ranks = options.ranks,
+                                          .progress = options.progress,
+                                          .cancel = cancel->get(),
+                                          .threads = options.threads});
+  if (!loaded) return Unexpected{std::move(loaded.error())};
+  if (cancel->get()->load()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");
+  return Run(std::make_shared<const internal::RunState>(std::move(loaded->run), std::move(loaded->failures),
+                                                        options.threads, std::move(cancel)));
+}
+
+const std::vector<Error>& Run::Failures() const { return state_->failures; }
+
+std::vector<TableInfo> Run::Tables() {
+  std::vector<TableInfo> all;
+  for (const internal::SqlTableInfo& table : internal::DescribeSqlTables())
+    all.push_back(
+        {std::string(table.name), std::string(table.help), table.is_analysis, internal::ColumnsOf(table.columns)});
+  return all;
+}
+
+Result<Table> Run::Table(std::string_view name) const { return AsTable(internal::FindTable(state_, name)); }
+
+Result<Table> Run::Query(std::string_view sql) const { return AsTable(internal::RunQuery(*state_, sql)); }
+
+Result<void> Run::Query(std::string_view sql, const RowVisitor& visit) const {
+  if (!visit) return internal::Fail(ErrorCode::kUsage, "a query needs a visitor, or is called without the argument");
+  VisitorSink sink(visit);
+  return state_->Query(sql, sink);
+}
+
+}  // namespace gapless

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/run_state.h"
+
+namespace gapless::internal {
+
+const Diagnosis& RunState::Diagnosed() const {
+  std::call_once(diagnosed_, [this] { diagnosis_ = Diagnose(tables); });
+  return diagnosis_;
+}
+
+Result<Database> RunState::TakeDatabase() const {
+  {
+    const std::lock_guard lock(databases_mutex_);
+    if (!databases_.empty()) {
+      Database last = std::move(databases_.back());
+      databases_.pop_back();
+      return last;
+    }
+  }
+  return Database::Open(run, tables, cancel->get());
+}
+
+Result<void> RunState::Query(std::string_view sql, RowSink& sink) const {
+  Result<Database> database = TakeDatabase();
+  if (!database) return Unexpected{database.error()};
+  Result<void> done = database->Query(sql, sink);
+  const std::lock_guard lock(databases_mutex_);
+  databases_.push_back(std::move(*database));
+  return done;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind a public Table: where its cells come from. Made once, then read from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "gapless/table.h"
+#include "query/database.h"
+
+namespace gapless::internal {
+
+struct RunState;
+
+class TableData {
+ public:
+  TableData() = default;
+  TableData(const TableData&) = delete;
+  TableData& operator=(const TableData&) = delete;
+  virtual ~TableData() = default;
+
+  static gapless::Table AsTable(std::shared_ptr<const TableData> data) { return gapless::Table(std::move(data)); }
+
+  virtual Cell At(size_t row, size_t column) const = 0;  // within the table
+
+  std::string name;
+  std::vector<gapless::Column> columns;
+  size_t rows = 0;
+};
+
+using TableDataPtr = std::shared_ptr<const TableData>;
+
+// A recorded table, "all_" of one, or an analysis; it keeps the state alive.
+Result<TableDataPtr> FindTable(const std::shared_ptr<const RunState>& state, std::string_view name);
+
+// Holds the whole result of a statement; nothing else is kept alive.
+Result<TableDataPtr> RunQuery(const RunState& state, std::string_view sql);
+
+Cell CellOf(const SqlValue& value);
+
+// Of anything that describes columns by name, type, unit and help.
+template <class Specs>
+std::vector<gapless::Column> ColumnsOf(const Specs& specs) {
+  std::vector<gapless::Column> columns;
+  for (const auto& spec : specs)
+    columns.push_back({std::string(spec.name), spec.type, std::string(spec.unit), std::string(spec.help)});
+  return columns;
+}
+
+}  // namespace gapless::internal
