@@ -25,6 +25,7 @@ enum class Note : uint8_t {
   kBeginEnd,
   kOtherPhase,
   kOtherCategory,
+  kOwnAnnotation,
   kCount
 };
 struct NoteText {
