@@ -43,16 +43,19 @@ void PlaceThreads(const Trace& trace, Numbers& pids, Places& places) {
 
 // Every device and stream that some row names. Waits without either are the host's.
 void FindStreams(const Trace& trace, Places& places) {
-  const auto take = [&](const Column<int32_t>& devices, const Column<int64_t>& streams, bool may_be_host) {
-    for (size_t row = 0; row < devices.size(); ++row) {
-      if (row > 0 && devices[row] == devices[row - 1] && streams[row] == streams[row - 1]) continue;
-      if (may_be_host && devices[row] == kAbsent32 && streams[row] == kAbsent) continue;
-      places.devices[devices[row]].streams.try_emplace(streams[row]);
+  const auto take = [&](const auto& table, bool StreamTids::*has) {
+    const bool waits = has == &StreamTids::has_waits;
+    for (size_t row = 0; row < table.size(); ++row) {
+      const int32_t device = table.device[row];
+      const int64_t stream = table.stream[row];
+      if (row > 0 && device == table.device[row - 1] && stream == table.stream[row - 1]) continue;
+      if (waits && device == kAbsent32 && stream == kAbsent) continue;
+      places.devices[device].streams[stream].*has = true;
     }
   };
-  take(trace.gpu_ops.device, trace.gpu_ops.stream, false);
-  take(trace.gpu_annotations.device, trace.gpu_annotations.stream, false);
-  take(trace.syncs.device, trace.syncs.stream, true);
+  take(trace.gpu_ops, &StreamTids::has_work);
+  take(trace.gpu_annotations, &StreamTids::has_annotations);
+  take(trace.syncs, &StreamTids::has_waits);
 }
 
 void PlaceDevices(const Trace& trace, Numbers& pids, Places& places) {

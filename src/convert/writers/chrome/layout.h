@@ -23,6 +23,7 @@ namespace gapless::internal::chrome {
 // The threads of one stream.
 struct StreamTids {
   int64_t work = 0, annotations = 0, waits = 0;
+  bool has_work = false, has_annotations = false, has_waits = false;
 };
 
 struct DevicePlaces {

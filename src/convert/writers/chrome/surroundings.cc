@@ -162,12 +162,14 @@ void NameDevice(const RunTrace& of, int32_t device, const DevicePlaces& its, Eve
   int64_t order = 0;
   for (const auto& [stream, tids] : its.streams) {
     const std::string stream_name = stream == kAbsent ? "all streams" : StrCat("stream ", stream);
-    WriteName(out, "thread_name", {its.pid, tids.annotations}, stream_name + " annotations");
-    WriteOrder(out, "thread_sort_index", {its.pid, tids.annotations}, order++);
-    WriteName(out, "thread_name", {its.pid, tids.work}, stream_name);
-    WriteOrder(out, "thread_sort_index", {its.pid, tids.work}, order++);
-    WriteName(out, "thread_name", {its.pid, tids.waits}, stream_name + " waits");
-    WriteOrder(out, "thread_sort_index", {its.pid, tids.waits}, order++);
+    const auto name_thread = [&, pid = its.pid](bool has, int64_t tid, std::string_view what) {
+      if (!has) return;
+      WriteName(out, "thread_name", {pid, tid}, StrCat(stream_name, what));
+      WriteOrder(out, "thread_sort_index", {pid, tid}, order++);
+    };
+    name_thread(tids.has_annotations, tids.annotations, " annotations");
+    name_thread(tids.has_work, tids.work, "");
+    name_thread(tids.has_waits, tids.waits, " waits");
   }
 }
 
