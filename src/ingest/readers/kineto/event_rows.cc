@@ -162,7 +162,7 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
   if (category == Category::kOperator || category == Category::kAnnotation) {
     found.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoadingMark(text);
     if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:"))
-      found.collective = shard_.Text(CollectiveKind(text));
+      found.host_collective = shard_.Text(CollectiveKind(text));
   }
   return traits_[at] = found;
 }
@@ -194,7 +194,7 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   row.source_line = category == Category::kPython ? traits.source_line
                     : !event.source_line.empty()  ? Text(event.source_line)
                                                   : StackLine(event.call_stack);
-  const StringId collective = traits.collective;
+  const StringId collective = traits.host_collective;
   row.input_shapes = Shapes(event.input_dims);
   row.input_types = Shapes(event.input_types);
   row.concrete_inputs = Shapes(event.concrete_inputs);

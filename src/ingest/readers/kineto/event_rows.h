@@ -62,7 +62,8 @@ class EventRows {
     KernelTraits kernel{};
     CopyKind copy = CopyKind::kNone;
     StringId source_line = StringId::kNone;  // of a Python frame
-    StringId collective = StringId::kNone;
+    StringId collective = StringId::kNone;       // of a kernel
+    StringId host_collective = StringId::kNone;  // of an operator or annotation of the same name
   };
   enum class Category : uint8_t {
     kNone,
