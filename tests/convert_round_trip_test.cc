@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/strings.h"
+#include "convert/testing/in_memory.h"
 #include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/load.h"
@@ -15,25 +16,6 @@
 
 namespace gapless::internal {
 namespace {
-
-// The destination of one document in memory.
-class Document : public Destination {
- public:
-  bool is_folder() const override { return false; }
-  Result<std::unique_ptr<Sink>> Open(std::string_view) override { return std::unique_ptr<Sink>(new Into(text)); }
-  std::string text;
-
- private:
-  class Into : public Sink {
-   public:
-    explicit Into(std::string& text) : text_(text) {}
-    bool Write(std::string_view block) override { return text_ += block, true; }
-    Result<void> Finish() override { return {}; }
-
-   private:
-    std::string& text_;
-  };
-};
 
 // Each table as text: a line per column.
 using Columns = std::vector<std::string>;
@@ -175,7 +157,7 @@ class MadeUp {
   int64_t base_us_ = 0;
 };
 
-class ConvertRoundTrip : public testing::Test {
+class ConvertRoundTrip : public ::testing::Test {
  protected:
   Trace MustRead(std::string json) {
     MemorySource source(std::move(json));
@@ -187,10 +169,10 @@ class ConvertRoundTrip : public testing::Test {
     const internal::Run run({std::make_shared<Trace>(std::move(trace))});
     Tables tables(run);
     const Diagnosis diagnosis = Diagnose(tables);
-    Document document;
+    testing::InMemory document;
     const WriteInput input{.run = run, .traces = run.primary(), .tables = &tables, .diagnosis = &diagnosis};
     EXPECT_TRUE(FindWriter("chrome")->write(input, document));
-    return std::move(document.text);
+    return document.text();
   }
   ThreadPool pool_{2};
 };

@@ -61,7 +61,7 @@ class EventRows {
     ApiKind api = ApiKind::kNone;
     KernelTraits kernel{};
     CopyKind copy = CopyKind::kNone;
-    StringId source_line = StringId::kNone;  // of a Python frame
+    StringId source_line = StringId::kNone;      // of a Python frame
     StringId collective = StringId::kNone;       // of a kernel
     StringId host_collective = StringId::kNone;  // of an operator or annotation of the same name
   };
