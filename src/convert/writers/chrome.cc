@@ -28,7 +28,7 @@ bool IsAnnotated(const WriteInput& input, const RunTrace& of) {
 bool WriteOwn(const Job& job) {
   chrome::WriteName(job.out, "process_name", {job.places.own_pid, 0},
                     job.of.rank() == kAbsent ? "gapless" : StrCat("gapless (rank ", job.of.rank(), ")"));
-  chrome::WriteOrder(job.out, "process_sort_index", {job.places.own_pid, 0}, job.of.index * 1000);
+  chrome::WriteOrder(job.out, "process_sort_index", {job.places.own_pid, 0}, int64_t{job.of.index} * 1000);
   return WriteSteps(job) && WriteIdle(job) && WriteBottlenecks(job) &&
          (!job.input.parts.counters || WriteOwnCounters(job));
 }

@@ -151,14 +151,14 @@ void NameProcesses(const RunTrace& of, const Places& places, bool of_several, Ev
       WriteName(out, "process_name", place, recorded);
     out.Begin(Kind::kMetadata, 'M', "").Name("process_labels").Of(place);
     out.Arg("labels", of.rank() == kAbsent ? "host" : StrCat("host, rank ", of.rank())).End();
-    WriteOrder(out, "process_sort_index", place, of.index * 1000 + 1);
+    WriteOrder(out, "process_sort_index", place, int64_t{of.index} * 1000 + 1);
   }
 }
 
 void NameDevice(const RunTrace& of, int32_t device, const DevicePlaces& its, Events& out) {
   const std::string name = device == kAbsent32 || device < 0 ? "GPU" : StrCat("GPU ", device);
   WriteName(out, "process_name", {its.pid, 0}, name + OfRank(of));
-  WriteOrder(out, "process_sort_index", {its.pid, 0}, of.index * 1000 + 2);
+  WriteOrder(out, "process_sort_index", {its.pid, 0}, int64_t{of.index} * 1000 + 2);
   int64_t order = 0;
   for (const auto& [stream, tids] : its.streams) {
     const std::string stream_name = stream == kAbsent ? "all streams" : StrCat("stream ", stream);
