@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything from bytes to reports on arbitrary input: analyses, rules, renderers and SQL must take any trace a reader
-// makes, and the ledger must add up in each.
+// Everything from bytes to reports on arbitrary input: analyses, rules, renderers, writers and SQL must take any trace
+// a reader makes, the ledger must add up in each, and what is converted reads back with as many rows.
 #include <cstdlib>
 
+#include "convert/testing/in_memory.h"
+#include "convert/writer.h"
 #include "diagnose/summary.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
@@ -32,6 +34,20 @@ void CheckBottleneck(const gapless::internal::Bottleneck& found) {
   Check(!found.title.empty() && !found.evidence.empty() && !found.recommendations.empty());
   if (!found.gain) return;
   Check(1 <= found.gain->low && found.gain->low <= found.gain->expected && found.gain->expected <= found.gain->high);
+}
+
+void CheckConversion(const gapless::internal::Run& run, gapless::internal::Tables& tables,
+                     const gapless::internal::Diagnosis& diagnosis, gapless::internal::ThreadPool& pool) {
+  gapless::internal::testing::InMemory document;
+  const gapless::internal::WriteInput input{
+      .run = run, .traces = run.primary(), .tables = &tables, .diagnosis = &diagnosis};
+  Check(gapless::internal::FindWriter("chrome")->write(input, document).has_value());
+  gapless::internal::MemorySource source(document.text());
+  const auto again = gapless::internal::ReadTrace(source, {.pool = pool});
+  const gapless::internal::Trace& before = *run.traces()[0].trace;
+  Check(again.has_value() && again->slices.size() == before.slices.size() &&
+        again->gpu_ops.size() == before.gpu_ops.size() && again->syncs.size() == before.syncs.size() &&
+        again->flows.size() == before.flows.size() && again->collectives.size() == before.collectives.size());
 }
 
 class Drain : public gapless::internal::RowSink {
@@ -68,6 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const gapless::internal::Rule* rule : gapless::internal::AllRules())
     Check(!gapless::internal::ExplainText(report, *rule, {}).empty() &&
           !gapless::internal::ExplainJson(report, *rule).empty());
+  CheckConversion(run, tables, diagnosis, pool);
   auto database = gapless::internal::Database::Open(run, tables);
   Check(database.has_value());
   for (const gapless::internal::SqlTableInfo& table : gapless::internal::DescribeSqlTables()) {

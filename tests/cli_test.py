@@ -8,6 +8,7 @@ usage: cli_test.py PROGRAM [unittest options]
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -130,6 +131,9 @@ class ExitStatus(unittest.TestCase):
             ["query", SAMPLE, "DROP TABLE slice"],
             ["analyze", SAMPLE, "--", "ls"],
             ["analyze", SAMPLE, "-o", str(DATA)],
+            ["convert", SAMPLE, "-o", SAMPLE],
+            ["convert", SAMPLE, "-o", os.devnull, "--without", "x"],
+            ["convert", SAMPLE, "-o", os.devnull, "--steps", "x"],
         ):
             done = self.check(2, *words)
             self.assertTrue(done.stderr.startswith("gapless: "), done.stderr)
@@ -165,6 +169,7 @@ class Streams(unittest.TestCase):
             "analyze": [SAMPLE],
             "query": [SAMPLE, "SELECT 1"],
             "completion": ["bash"],
+            "convert": [SAMPLE, "-o", os.devnull],
             "docs": ["--check", "docs"],
         }
         for verb in VERBS:
@@ -272,6 +277,75 @@ class Signals(unittest.TestCase):
                 self.assertEqual(process.returncode, status)
                 self.assertIn("interrupted", stderr)
                 self.assertEqual(list(Path(folder).iterdir()), [])
+
+
+class Conversion(unittest.TestCase):
+    def test_what_is_compressed_holds_the_same(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a.json", "a.json.gz"):
+                done = run("convert", SAMPLE, "-o", name, cwd=Path(folder))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(f"wrote {name}: ", done.stdout)
+            plain = (Path(folder) / "a.json").read_bytes()
+            self.assertEqual(gzip.decompress((Path(folder) / "a.json.gz").read_bytes()), plain)
+            self.assertEqual(run("convert", SAMPLE).stdout.encode(), plain)
+            self.assertLess((Path(folder) / "a.json.gz").stat().st_size, len(plain) / 5)
+
+    def test_json_tells_what_was_written(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            told = json.loads(run("convert", SAMPLE, "-o", f"{folder}/a.json", "--json").stdout)
+            size = (Path(folder) / "a.json").stat().st_size
+            self.assertEqual(told["files"], [{"path": f"{folder}/a.json", "bytes": size}])
+            self.assertEqual(told["uncompressed_bytes"], size)
+            rows = json.loads(run("query", SAMPLE, "SELECT count(*) AS rows FROM slice", "--json").stdout)
+            self.assertEqual(told["events"]["slice"], rows[0]["rows"])
+
+    def test_a_file_for_each_rank(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            run("convert", str(DATA / "two_ranks"), "-o", f"{folder}/out/")
+            names = sorted(path.name for path in (Path(folder) / "out").iterdir())
+            self.assertEqual(names, ["rank0.json.gz", "rank1.json.gz"])
+
+    def test_no_input_is_written_over_by_any_name(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy, link = Path(folder) / "in.json.gz", Path(folder) / "link.json.gz"
+            shutil.copy(SAMPLE, copy)
+            link.symlink_to(copy)
+            before = copy.read_bytes()
+            for words in ([str(copy), "-o", str(link)], [f"3={link}", "-o", str(copy)], [folder, "-o", f"{folder}/"]):
+                done = run("convert", *words)
+                self.assertEqual(done.returncode, 2, words)
+                self.assertIn("replace an input", done.stderr)
+            self.assertEqual(copy.read_bytes(), before)
+            self.assertEqual(len(list(Path(folder).iterdir())), 2)
+
+    def test_a_full_disk_is_told(self) -> None:
+        for words in (["-o", "/dev/full"], []):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                command = [PROGRAM, "convert", SAMPLE, *words]
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 4)
+            self.assertIn(b"No space left", done.stderr)
+
+    def test_an_interrupt_leaves_nothing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            ranks = [f"{rank}={SAMPLE}" for rank in range(30)]
+            command = [PROGRAM, "convert", *ranks, "-o", f"{folder}/out/"]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while process.poll() is None and not list(Path(folder).glob("out/*")):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, stderr)
+            self.assertIn("interrupted", stderr)
+            self.assertEqual(list(Path(folder).iterdir()), [])
+
+    def test_two_streams_cannot_share_standard_output(self) -> None:
+        self.assertEqual(run("convert", SAMPLE, "--json").returncode, 2)
+
+    @unittest.skipUnless(has_terminals(), "the system has no pseudo-terminals (/dev/pts is not mounted)")
+    def test_a_terminal_gets_no_recording(self) -> None:
+        self.assertEqual(on_terminal("convert", SAMPLE), "")
 
 
 class Options(unittest.TestCase):

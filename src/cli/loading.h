@@ -23,8 +23,9 @@ inline constexpr OptionSpec kRankOption = {.name = "rank",
                                            .is_list = true};
 inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neither use nor write the column cache"};
 
-// "0,4-7" as numbers.
-Result<std::vector<int64_t>> ParseRanks(const std::vector<std::string>& items);
+// "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.
+Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,
+                                          std::string_view hint);
 
 // Reads the paths as the options say. Shows progress when standard error is a terminal and a second has passed.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);

@@ -66,14 +66,19 @@ bool Output::Write(std::string_view text) {
   return failure_ == 0;
 }
 
-Result<void> Output::Commit() {
+Result<void> Output::Close() {
   if (failure_ != 0 && failure_ != EPIPE) {
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(failure_)),
                 path_.empty() ? "standard output" : path_);
   }
+  if (temporary_.empty() || descriptor_ < 0 || close(std::exchange(descriptor_, -1)) == 0) return {};
+  return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), path_);
+}
+
+Result<void> Output::Commit() {
+  GAPLESS_TRY(Close());
   if (temporary_.empty()) return {};
-  const bool closed = close(std::exchange(descriptor_, -1)) == 0;
-  if (!closed || rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), path_);
   }
   temporary_.clear();

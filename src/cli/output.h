@@ -22,6 +22,8 @@ class Output {
 
   // False: nothing more can be written. When that is because a pipe's reader has gone, Commit() still succeeds.
   bool Write(std::string_view text);
+  // Nothing more is written; Commit() has only the name left to give. So many files can be complete before any appears.
+  Result<void> Close();
   Result<void> Commit();
 
  private:

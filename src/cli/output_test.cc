@@ -56,6 +56,26 @@ TEST_F(OutputTest, WithoutCommitNothingIsLeftAndTheOldFileStays) {
   EXPECT_EQ(Files(), 1U);
 }
 
+TEST_F(OutputTest, ManyFilesCanBeCompleteBeforeAnyAppears) {
+  const fs::path path = folder / "report.json";
+  {
+    auto output = Output::Open(path.string());
+    ASSERT_TRUE(output);
+    output->Write("all");
+    EXPECT_TRUE(output->Close());
+    EXPECT_FALSE(fs::exists(path));
+    EXPECT_TRUE(output->Commit());
+    EXPECT_EQ(Content(path), "all");
+  }
+  {
+    auto output = Output::Open(path.string());
+    ASSERT_TRUE(output);
+    EXPECT_TRUE(output->Close());
+  }
+  EXPECT_EQ(Content(path), "all");
+  EXPECT_EQ(Files(), 1U);
+}
+
 TEST_F(OutputTest, WhatCannotBeWrittenIsNamed) {
   const auto missing = Output::Open((folder / "no" / "file").string());
   ASSERT_FALSE(missing);

@@ -90,10 +90,10 @@ TEST(FailureTest, AnErrorSaysWhatWhereAndWhatToDo) {
 }
 
 TEST(LoadingTest, RanksAreNumbersAndRanges) {
-  EXPECT_EQ(*ParseRanks({"0", "4-6"}), (std::vector<int64_t>{0, 4, 5, 6}));
-  EXPECT_TRUE(ParseRanks({})->empty());
+  EXPECT_EQ(*ParseNumbers({"0", "4-6"}, "rank", ""), (std::vector<int64_t>{0, 4, 5, 6}));
+  EXPECT_TRUE(ParseNumbers({}, "rank", "")->empty());
   for (const std::string wrong : {"x", "", "-1", "3-1", "1-2-3", "1.5", "99999999999999999999"})
-    EXPECT_FALSE(ParseRanks({wrong})) << wrong;
+    EXPECT_FALSE(ParseNumbers({wrong}, "rank", "")) << wrong;
 }
 
 }  // namespace

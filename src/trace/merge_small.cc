@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merging of the smaller tables: rows are collected in file order, sorted by time, and turned into columns.
 #include <map>
+#include <tuple>
 
 #include "trace/merge.h"
 #include "trace/order.h"
@@ -35,7 +36,11 @@ SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
 void Merger::MergeCollectives() {
   const Trace& trace = trace_;
   const auto rows = TakeRows<CollectiveRow>(
-      shards_, kCollectiveList, &Shard::Impl::collectives, [](const CollectiveRow& row) { return row.ts_ns; },
+      shards_, kCollectiveList, &Shard::Impl::collectives,
+      [](const CollectiveRow& row) {
+        const bool on_host = row.device == kAbsent32;
+        return std::tuple(row.ts_ns, !on_host, on_host ? -row.dur_ns : 0);
+      },
       [this](CollectiveRow& row, uint32_t shard) {
         row.name = Text(row.name, shard), row.kind = Text(row.kind, shard), row.group = Text(row.group, shard);
         row.dtype = Text(row.dtype, shard);

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/docs/pages.h"
 #include "cli/usage.h"
+#include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/reader.h"
 #include "query/database.h"
@@ -85,6 +86,11 @@ std::string FormatsPage() {
   for (const Reader* reader : AllReaders()) {
     const std::vector<std::string> extensions(reader->extensions.begin(), reader->extensions.end());
     out += StrCat("| ", reader->name, " | ", Join(extensions, " "), " | ", Cell(reader->help), " |\n");
+  }
+  out += "\nForms that `gapless convert` writes.\n\n| form | files | what it is |\n|---|---|---|\n";
+  for (const Writer* writer : AllWriters()) {
+    const std::vector<std::string> extensions(writer->extensions.begin(), writer->extensions.end());
+    out += StrCat("| ", writer->name, " | ", Join(extensions, " "), " | ", Cell(writer->help), " |\n");
   }
   return out;
 }

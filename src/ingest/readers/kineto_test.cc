@@ -314,5 +314,38 @@ TEST_F(KinetoTest, CancellingStopsTheReading) {
   EXPECT_EQ(trace.error().code, ErrorCode::kInterrupted);
 }
 
+TEST_F(KinetoTest, WhatGaplessAddedToAConvertedRecordingIsNotRead) {
+  const std::string_view added =
+      R"(,{"ph":"X","cat":"gapless","name":"data","pid":9,"tid":100,"ts":1,"dur":500000}
+         ,{"ph":"C","cat":"gapless","name":"GPU 0 busy","pid":9,"tid":0,"ts":1,"args":{"share":0.5}}
+         ,{"ph":"M","name":"thread_name","pid":9,"tid":100,"args":{"name":"idle GPU 0"}})";
+  const Trace trace = MustRead(Wrap(Three() + std::string(added)));
+  ExpectThree(trace);
+  EXPECT_EQ(trace.info.origin_ns, 100'500);
+  EXPECT_EQ(trace.counters.size(), 0U);
+  EXPECT_EQ(trace.threads.size(), 1U);
+  EXPECT_EQ(Stat(trace, "gapless_annotations"), 2);
+}
+
+TEST_F(KinetoTest, ASourceLineMayBeGivenAsSuch) {
+  const Trace trace = MustRead(Wrap(
+      R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2,"args":{"source line":"my \"x\".py:3"}})"));
+  EXPECT_EQ(trace.Text(trace.slices.source_line[0]), "my \"x\".py:3");
+}
+
+TEST_F(KinetoTest, RanksPutIntoOneFileAreToldOf) {
+  EXPECT_EQ(Stat(MustRead("{\"gaplessRanks\":8,\"traceEvents\":[" + Three() + "]}"), "several_ranks"), 8);
+  EXPECT_EQ(Stat(MustRead("{\"gaplessRanks\":\"x\",\"traceEvents\":[" + Three() + "]}"), "several_ranks"), 0);
+}
+
+TEST_F(KinetoTest, AnAnnotationCalledLikeAKernelIsNoCollective) {
+  const std::string_view both =
+      R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":7,"ts":1,"dur":2},
+         {"ph":"X","cat":"user_annotation","name":"ncclDevKernel_AllReduce","pid":1,"tid":1,"ts":1,"dur":2})";
+  const Trace trace = MustRead(Wrap(both));
+  ASSERT_EQ(trace.collectives.size(), 1U);
+  EXPECT_EQ(trace.collectives.gpu_op[0], GpuOpId(0));
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collective communication. One row per device kernel of a collective; without kernels (CPU backends) per host call.
-// Sorted by ts_ns.
+// Sorted by ts_ns; at the same time the host's come first, as their slices are sorted.
 #pragma once
 
 #include "trace/column.h"

@@ -23,6 +23,7 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"begin_end_events", Severity::kLoss, "begin and end events are not paired up and were left out"},
     {"other_phases", Severity::kInfo, "events of phases that carry no time were left out"},
     {"other_categories", Severity::kInfo, "slices of unknown categories are kept as category other"},
+    {"gapless_annotations", Severity::kInfo, "what gapless added to a converted recording is not part of the tables"},
 }};
 
 constexpr int64_t kMaxDurationNs = int64_t{86'400} * 1'000'000'000;  // a day: longer than any recording
@@ -98,6 +99,7 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
 
 void EventRows::Add(const EventFields& event, uint64_t offset) {
   ++events_;
+  if (event.cat == "\"gapless\"") return Tell(Note::kOwnAnnotation, offset);
   const char phase = event.ph.size() == 3 ? event.ph[1] : '\0';
   switch (phase) {
     case 'X': return AddComplete(event, offset);
@@ -160,7 +162,7 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
   if (category == Category::kOperator || category == Category::kAnnotation) {
     found.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoadingMark(text);
     if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:"))
-      found.collective = shard_.Text(CollectiveKind(text));
+      found.host_collective = shard_.Text(CollectiveKind(text));
   }
   return traits_[at] = found;
 }
@@ -189,8 +191,10 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   row.external_id = event.external_id;
   row.correlation = event.correlation;
   row.sequence = event.sequence;
-  row.source_line = category == Category::kPython ? traits.source_line : StackLine(event.call_stack);
-  const StringId collective = traits.collective;
+  row.source_line = category == Category::kPython ? traits.source_line
+                    : !event.source_line.empty()  ? Text(event.source_line)
+                                                  : StackLine(event.call_stack);
+  const StringId collective = traits.host_collective;
   row.input_shapes = Shapes(event.input_dims);
   row.input_types = Shapes(event.input_types);
   row.concrete_inputs = Shapes(event.concrete_inputs);

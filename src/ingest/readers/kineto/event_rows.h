@@ -25,6 +25,7 @@ enum class Note : uint8_t {
   kBeginEnd,
   kOtherPhase,
   kOtherCategory,
+  kOwnAnnotation,
   kCount
 };
 struct NoteText {
@@ -60,8 +61,9 @@ class EventRows {
     ApiKind api = ApiKind::kNone;
     KernelTraits kernel{};
     CopyKind copy = CopyKind::kNone;
-    StringId source_line = StringId::kNone;  // of a Python frame
-    StringId collective = StringId::kNone;
+    StringId source_line = StringId::kNone;      // of a Python frame
+    StringId collective = StringId::kNone;       // of a kernel
+    StringId host_collective = StringId::kNone;  // of an operator or annotation of the same name
   };
   enum class Category : uint8_t {
     kNone,

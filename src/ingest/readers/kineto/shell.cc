@@ -124,6 +124,10 @@ bool ParseStrictly(std::string_view json, TraceBuilder& builder, int64_t& base_t
     const std::string_view token = TextOf(value);
     if (name == "baseTimeNanoseconds" && TokenInt(token) != kAbsent) base_time_ns = TokenInt(token);
     if (name == "host_name") builder.info().host = Unescape(TokenText(token));
+    if (name == "gaplessRanks" && TokenInt(token) > 1)
+      builder.Count(
+          "several_ranks", Severity::kLoss, TokenInt(token), kAbsent,
+          "ranks put into one file to look at cannot be told apart: convert them to a folder to read them again");
     if (name == "schemaVersion") builder.info().framework = "pytorch";
     builder.AddEnvironment(name, Unescape(TokenText(token).substr(0, kMaxEnvironmentText)));
   });

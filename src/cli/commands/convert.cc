@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/destination.h"
+#include "cli/loading.h"
+#include "cli/progress.h"
+#include "convert/step_windows.h"
+#include "convert/writer.h"
+
+namespace gapless::internal {
+namespace {
+
+std::vector<std::string_view> WriterNames() {
+  std::vector<std::string_view> names;
+  for (const Writer* writer : AllWriters()) names.push_back(writer->name);
+  return names;
+}
+
+struct Part {
+  std::string_view name;
+  bool WriteParts::*member;
+};
+constexpr Part kParts[] = {{"annotations", &WriteParts::annotations},
+                           {"counters", &WriteParts::counters},
+                           {"flows", &WriteParts::flows},
+                           {"memory", &WriteParts::memory},
+                           {"python", &WriteParts::python}};
+
+std::vector<std::string_view> PartNames() {
+  std::vector<std::string_view> names;
+  for (const Part& part : kParts) names.push_back(part.name);
+  return names;
+}
+
+WriteParts PartsFrom(const Arguments& arguments) {
+  WriteParts parts;
+  for (const std::string& left_out : arguments.List("without"))
+    for (const Part& part : kParts)
+      if (part.name == left_out) parts.*part.member = false;
+  return parts;
+}
+
+// The form that was asked for; else the one whose files are called so; else Chrome's.
+const Writer& WriterFor(const Arguments& arguments) {
+  if (arguments.Has("format")) return *FindWriter(arguments.Value("format"));
+  for (const Writer* writer : AllWriters())
+    for (const std::string_view extension : writer->extensions)
+      if (arguments.Value("output").ends_with(extension)) return *writer;
+  return *FindWriter("chrome");
+}
+
+// Files that were read, as the file system names them: an archive for its members.
+std::vector<std::string> InputFiles(const LoadedRun& loaded, const std::vector<std::string>& arguments) {
+  std::vector<std::string> files = arguments;
+  for (const RunTrace& trace : loaded.run.traces()) {
+    const std::string& path = trace.trace->info.path;
+    files.push_back(path.substr(0, path.find("!/")));
+  }
+  for (const Error& failure : loaded.failures) files.push_back(failure.place.substr(0, failure.place.find("!/")));
+  return files;
+}
+
+Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
+  const std::string_view output = arguments.Value("output");
+  if (!output.empty() && output != "-") return {};
+  if (arguments.JsonToStdout())
+    return Fail(ErrorCode::kUsage, "--json and the recording would both go to standard output", "",
+                "write the recording to a file: -o trace.json.gz");
+  if (session.terminal.is_tty)
+    return Fail(ErrorCode::kUsage, "a converted recording is nothing for a terminal", "",
+                "write it to a file: -o trace.json.gz");
+  return {};
+}
+
+struct Outcome {
+  const Writer& writer;
+  Written written;
+  std::vector<OutputDestination::File> files;
+  size_t traces = 0;
+  bool in_folder = false;
+};
+
+int64_t EventsOf(const Written& written) {
+  int64_t events = 0;
+  for (const auto& [kind, count] : written.events) events += count;
+  return events;
+}
+
+std::string AsText(const Outcome& outcome) {
+  int64_t bytes = 0;
+  for (const auto& file : outcome.files) bytes += file.bytes;
+  const std::string path = outcome.files.empty() ? "" : Printable(outcome.files[0].path);
+  std::string out = StrCat("wrote ", outcome.files.size() == 1 ? path : StrCat(outcome.files.size(), " files"), ": ",
+                           FormatCount(EventsOf(outcome.written)), " events, ", FormatBytes(bytes), "\n");
+  if (outcome.writer.name == "chrome") out += "open it in https://ui.perfetto.dev\n";
+  if (outcome.traces > 1 && !outcome.in_folder)
+    out += StrCat(outcome.traces, " ranks in one file are to look at; with -o FOLDER/ each can be analysed again\n");
+  return out;
+}
+
+std::string AsJson(const Outcome& outcome) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("format", outcome.writer.name);
+  json.Field("traces", outcome.traces);
+  json.Key("events");
+  json.BeginObject();
+  for (const auto& [kind, count] : outcome.written.events) json.Field(kind, count);
+  json.EndObject();
+  json.Field("uncompressed_bytes", outcome.written.bytes);
+  json.Key("files");
+  json.BeginArray();
+  for (const auto& file : outcome.files) {
+    json.BeginObject();
+    json.Field("path", file.path);
+    json.Field("bytes", file.bytes);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
+  if (!all) return run.primary();
+  std::vector<const RunTrace*> traces;
+  for (const RunTrace& trace : run.traces()) traces.push_back(&trace);
+  return traces;
+}
+
+Result<Outcome> Convert(const Arguments& arguments, const Session& session, const LoadedRun& loaded,
+                        std::span<const int64_t> steps) {
+  const Writer& writer = WriterFor(arguments);
+  OutputDestination destination(std::string(arguments.Value("output")), InputFiles(loaded, arguments.positionals()));
+  WriteInput input{.run = loaded.run,
+                   .traces = TracesToWrite(loaded.run, destination.is_folder()),
+                   .parts = PartsFrom(arguments),
+                   .cancel = session.cancel};
+  if (arguments.Has("steps")) {
+    auto windows = WindowsOfSteps(input.traces, steps);
+    if (!windows) return Unexpected{windows.error()};
+    input.windows = std::move(*windows);
+  }
+  ProgressLine line;
+  if (session.stderr_is_tty)
+    input.progress = [&](int64_t done, int64_t total) {
+      line.Update("writing", arguments.Value("output"), static_cast<uint64_t>(done), static_cast<uint64_t>(total),
+                  [](uint64_t rows) { return StrCat(FormatCount(static_cast<int64_t>(rows)), " rows"); });
+    };
+  Tables tables(loaded.run);
+  Diagnosis diagnosis;
+  if (input.parts.annotations) diagnosis = Diagnose(tables);
+  input.tables = &tables;
+  input.diagnosis = &diagnosis;
+  auto written = writer.write(input, destination);
+  if (!written) return Unexpected{written.error()};
+  if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  GAPLESS_TRY(destination.Commit());
+  return Outcome{writer, std::move(*written), destination.files(), input.traces.size(), destination.is_folder()};
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  GAPLESS_TRY(CheckOutput(arguments, session));
+  const auto steps = ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7");
+  if (!steps) return Unexpected{steps.error()};
+  const auto loaded = LoadFor(arguments, session, arguments.positionals());
+  if (!loaded) return Unexpected{loaded.error()};
+  WarnOfLosses(*loaded);
+  const auto outcome = Convert(arguments, session, *loaded, *steps);
+  if (!outcome) return Unexpected{outcome.error()};
+  const std::string_view output = arguments.Value("output");
+  if (output.empty() || output == "-") {
+    if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), AsJson(*outcome)));
+    return 0;
+  }
+  return PrintTextOrJson(
+      arguments, [&] { return AsText(*outcome); }, [&] { return AsJson(*outcome); });
+}
+
+constexpr PositionalSpec kPositionals[] = {kPathsPositional};
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr OptionSpec kOptions[] = {
+    {.name = "output",
+     .letter = 'o',
+     .takes = kValue,
+     .value = "FILE",
+     .help = "Write to FILE, compressed for .gz and .zst; FOLDER/ gets a file for each rank"},
+    {.name = "format", .takes = kValue, .value = "NAME", .help = "Form of the output", .choices = WriterNames},
+    {.name = "steps",
+     .takes = kValue,
+     .value = "LIST",
+     .help = "Write only what begins while these steps run, e.g. 3,5-7",
+     .is_list = true},
+    {.name = "without",
+     .takes = kValue,
+     .value = "LIST",
+     .help = "Leave these out",
+     .choices = PartNames,
+     .is_list = true},
+    kRankOption,
+    kNoCacheOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless convert trace.json.gz -o annotated.json.gz", "The recording with steps, idle gaps and bottlenecks in it"},
+    {"gapless convert trace.json.gz -o step7.json --steps 7 --without python", "One step, small enough to send"},
+    {"gapless convert run/ -o annotated/", "A file for each rank of a folder"},
+    {"gapless convert run/ -o run.json.gz", "All ranks on one clock in one file, to look at"},
+};
+
+}  // namespace
+
+COMMAND(convert) = {
+    .name = "convert",
+    .help = "Write a recording, annotated, in a form other tools open",
+    .about =
+        "Writes recordings as Chrome trace events, which ui.perfetto.dev and chrome://tracing open, with what gapless "
+        "found as tracks beside the recorded ones: steps with their ledgers, idle gaps by cause, bottlenecks with the "
+        "rows that are their evidence, counters of how busy the devices are.\n\nA file of one rank reads back as it "
+        "was: analysing it gives the same numbers, what was added is left out. Several ranks in one file share one "
+        "clock and are to look at; a folder gets one file for each and can be analysed.\n\nA file appears only when it "
+        "is complete, and never replaces an input.",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/destination.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/strings.h"
+#include "convert/compress.h"
+
+namespace gapless::internal {
+
+namespace fs = std::filesystem;
+
+struct OutputDestination::Entry {
+  File file;
+  Output output;
+};
+
+namespace {
+
+// Passes bytes on to an output that the destination holds, too.
+template <class Entry>
+class OutputSink : public Sink {
+ public:
+  explicit OutputSink(std::shared_ptr<Entry> entry) : entry_(std::move(entry)) {}
+  bool Write(std::string_view block) override {
+    entry_->file.bytes += static_cast<int64_t>(block.size());
+    return entry_->output.Write(block);
+  }
+  Result<void> Finish() override { return entry_->output.Close(); }
+
+ private:
+  std::shared_ptr<Entry> entry_;
+};
+
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+}  // namespace
+
+OutputDestination::OutputDestination(std::string path, std::vector<std::string> inputs)
+    : path_(std::move(path)), inputs_(std::move(inputs)) {
+  std::error_code ignored;
+  is_folder_ = path_.ends_with('/') || fs::is_directory(path_, ignored);
+}
+
+OutputDestination::~OutputDestination() {
+  entries_.clear();
+  std::error_code ignored;
+  if (made_folder_) fs::remove(path_, ignored);  // only while it is empty
+}
+
+Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
+  std::error_code error;
+  if (is_folder_ && fs::create_directories(path_, error)) made_folder_ = true;
+  if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), path_);
+  const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
+  for (const std::string& input : inputs_)
+    if (IsSameFile(path, input))
+      return Fail(ErrorCode::kUsage, "the output would replace an input", path, "give another name with -o");
+  auto output = Output::Open(path);
+  if (!output) return Unexpected{output.error()};
+  entries_.push_back(std::make_shared<Entry>(Entry{{path, 0}, std::move(*output)}));
+  return CompressByName(path, std::make_unique<OutputSink<Entry>>(entries_.back()));
+}
+
+Result<void> OutputDestination::Commit() {
+  for (const auto& entry : entries_) GAPLESS_TRY(entry->output.Commit());
+  made_folder_ = false;
+  return {};
+}
+
+std::vector<OutputDestination::File> OutputDestination::files() const {
+  std::vector<File> found;
+  for (const auto& entry : entries_) found.push_back(entry->file);
+  return found;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where `convert` writes to: standard output, a file, or the files of a folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/output.h"
+#include "convert/sink.h"
+
+namespace gapless::internal {
+
+class OutputDestination : public Destination {
+ public:
+  // "" or "-": standard output. A path that ends in "/" or is a folder: files in it; it is made when it is not there.
+  // `inputs` are never written over.
+  OutputDestination(std::string path, std::vector<std::string> inputs);
+  // Without Commit() nothing of what was written is left.
+  ~OutputDestination() override;
+
+  bool is_folder() const override { return is_folder_; }
+  Result<std::unique_ptr<Sink>> Open(std::string_view name) override;
+
+  // Once every sink is finished: the files take their names.
+  Result<void> Commit();
+
+  struct File {
+    std::string path;
+    int64_t bytes = 0;  // as written, compressed
+  };
+  std::vector<File> files() const;
+
+ private:
+  struct Entry;
+
+  const std::string path_;
+  const std::vector<std::string> inputs_;
+  bool is_folder_ = false, made_folder_ = false;
+  std::vector<std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace gapless::internal

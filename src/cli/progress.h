@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line on standard error that tells how far a long piece of work is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace gapless::internal {
+
+// Shows nothing in the first second, is rewritten in place at most ten times a second, and goes when the object does.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+
+  // "reading trace.json  42 % of 1.02 GB"; `total` 0: unknown. `amount` puts a number of the work's own into words.
+  // From any thread.
+  void Update(std::string_view doing, std::string_view what, uint64_t done, uint64_t total,
+              std::string (*amount)(uint64_t));
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::mutex mutex_;
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+  bool shown_ = false;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/json_check.h"
+
+#include <simdjson.h>
+
+namespace gapless::internal {
+
+struct JsonCheck::Impl {
+  simdjson::dom::parser parser;
+};
+
+JsonCheck::JsonCheck() : impl_(std::make_unique<Impl>()) {}
+JsonCheck::~JsonCheck() = default;
+
+bool JsonCheck::IsValue(std::string_view text) {
+  simdjson::dom::element element;
+  return impl_->parser.parse(text.data(), text.size()).get(element) == simdjson::SUCCESS;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorders put JSON texts into arguments; some are none (NaN, cut off). Only valid ones may go into a document as they
+// are.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+namespace gapless::internal {
+
+class JsonCheck {
+ public:
+  JsonCheck();
+  ~JsonCheck();
+  // Is `text` one JSON value, strictly (RFC 8259, UTF-8)?
+  bool IsValue(std::string_view text);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gapless::internal

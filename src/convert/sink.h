@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a writer's bytes go: one file, a stream, or the files of a folder. The verb that calls a writer supplies them.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+// One file, from first to last byte. Not thread-safe.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // False: nothing more can be taken, so stop. Finish() tells why.
+  virtual bool Write(std::string_view block) = 0;
+  // No more comes. Success when all of it was taken, or when nobody wants it any more (a pipe's reader has gone).
+  virtual Result<void> Finish() = 0;
+};
+
+class Destination {
+ public:
+  virtual ~Destination() = default;
+  // False: everything goes into one file, and Open() may be called once.
+  virtual bool is_folder() const = 0;
+  // The file of that name in the folder; without a folder the name means nothing. Ends such as ".json.gz" tell how the
+  // bytes are compressed (compress.h).
+  virtual Result<std::unique_ptr<Sink>> Open(std::string_view name) = 0;
+};
+
+}  // namespace gapless::internal

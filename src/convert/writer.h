@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A writer turns a run into files that other tools open. One form = one file in convert/writers/.
+//
+// To add one: write src/convert/writers/<name>.cc and end it with
+//   WRITER(<name>) = {.name = "<name>", .help = "…", .extensions = kExtensions, .write = Write};
+// It is then `gapless convert --format <name>`. A writer passes its bytes on block by block: what it holds besides the
+// run must not grow with it. All texts of a recording are untrusted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "analyses/intervals.h"
+#include "base/result.h"
+#include "convert/sink.h"
+#include "diagnose/rule.h"
+#include "trace/run.h"
+
+namespace gapless::internal {
+
+// What can be left out.
+struct WriteParts {
+  bool annotations = true;  // ours: steps, idle gaps, bottlenecks, counters made from the recording
+  bool counters = true;     // recorded ones, and ours
+  bool flows = true;        // arrows
+  bool memory = true;       // the allocator's events
+  bool python = true;       // frames
+};
+
+// Only rows that begin within; times of the trace. Ordered, disjoint, not empty.
+using WriteWindows = Intervals;
+
+struct WriteInput {
+  const Run& run;
+  std::vector<const RunTrace*> traces{};               // to be written
+  std::optional<std::vector<WriteWindows>> windows{};  // of each of `traces`, maybe none; absent: all there is
+  WriteParts parts{};
+  Tables* tables = nullptr;                                  // with parts.annotations: what to annotate with
+  const Diagnosis* diagnosis = nullptr;                      // the same
+  const std::atomic<bool>* cancel = nullptr;                 // set: return kInterrupted soon
+  std::function<void(int64_t done, int64_t of)> progress{};  // rows, now and then; may be empty
+
+  bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
+};
+
+struct Written {
+  std::vector<std::pair<std::string_view, int64_t>> events;  // by kind, those there are
+  int64_t bytes = 0;                                         // before compression
+};
+
+struct Writer {
+  std::string_view name;                         // equals the file name
+  std::string_view help;                         // one line of at most 72 characters
+  std::span<const std::string_view> extensions;  // what its files are called, with the dot
+  // Writes all of `input`: into one file, or into as many of a folder as the form likes. Sinks are finished; the
+  // destination makes the files appear.
+  Result<Written> (*write)(const WriteInput& input, Destination& destination);
+};
+
+#define WRITER(n)                 \
+  extern const Writer n##_writer; \
+  constinit const Writer n##_writer
+
+std::span<const Writer* const> AllWriters();  // sorted by name; generated from the folder
+// The writer called `name`; null: there is none.
+const Writer* FindWriter(std::string_view name);
+
+}  // namespace gapless::internal

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of a Chrome trace, one after the other, into a sink. Text is gathered in one block that is passed on when it
+// is full; a recording has millions of events, so nothing is allocated for one.
+//
+//   out.Begin(Kind::kSlice, 'X', "cpu_op").Name(id).At(place, ts_ns).Dur(dur_ns).Arg("External id", 3).End();
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convert/sink.h"
+#include "convert/writers/chrome/text_cache.h"
+#include "trace/ids.h"
+
+namespace gapless::internal::chrome {
+
+// What an event is for, as it is counted.
+enum class Kind : uint8_t {
+  kSlice,
+  kGpuOp,
+  kGpuAnnotation,
+  kSync,
+  kFlow,
+  kCounter,
+  kMemoryEvent,
+  kAnnotation,
+  kMetadata,
+  kCount
+};
+inline constexpr std::array<std::string_view, static_cast<size_t>(Kind::kCount)> kKindNames = {
+    "slice", "gpu_op", "gpu_annotation", "sync", "flow", "counter", "memory_event", "annotation", "metadata"};
+
+// A thread of a process, as the file numbers them.
+struct Place {
+  int64_t pid = 0, tid = 0;
+};
+
+// Nanoseconds as decimal microseconds with three digits, exactly: -1234 → "-1.234".
+void AppendUs(std::string& out, int64_t ns);
+
+class Events {
+ public:
+  explicit Events(Sink& sink) : sink_(sink) { block_.reserve(kBlockBytes + kBlockBytes / 4); }
+
+  // Times that follow are counted from here, and texts are of this trace.
+  void SetTrace(int64_t offset_ns, TextCache& texts) { offset_ns_ = offset_ns, texts_ = &texts; }
+
+  // Text outside events.
+  void Raw(std::string_view text);
+  // False: the sink takes no more; what follows is thrown away.
+  bool good() const { return good_; }
+  void Flush();
+
+  Events& Begin(Kind kind, char phase, std::string_view category);
+  Events& Name(StringId id);
+  Events& Name(std::string_view text);
+  Events& At(Place place, int64_t ts_ns);
+  Events& Of(Place place);  // where; metadata has no time
+  Events& Dur(int64_t dur_ns);
+  // A field of the event itself; before the arguments.
+  Events& Field(std::string_view key, std::string_view text);
+  Events& Field(std::string_view key, int64_t value);
+  // Arguments. What is absent (kAbsent, kAbsent32, NaN, an empty text) is left out. Keys are plain.
+  Events& Arg(std::string_view key, int64_t value);
+  Events& Arg(std::string_view key, int32_t value) {
+    return Arg(key, value == kAbsent32 ? kAbsent : static_cast<int64_t>(value));
+  }
+  Events& Arg(std::string_view key, double value);
+  Events& Arg(std::string_view key, float value);
+  Events& Arg(std::string_view key, std::string_view text);
+  Events& Arg(std::string_view key, const char* text) { return Arg(key, std::string_view(text)); }
+  Events& Arg(std::string_view key, StringId text);
+  Events& JsonArg(std::string_view key, StringId json);              // a text that is JSON itself
+  Events& RawArg(std::string_view key, std::string_view json_text);  // known to be JSON
+  void End();
+
+  // By kind, those there are.
+  std::vector<std::pair<std::string_view, int64_t>> counts() const;
+  int64_t bytes() const { return bytes_ + static_cast<int64_t>(block_.size()); }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{512} * 1024;
+  void Key(std::string_view key);
+  void ArgKey(std::string_view key);
+
+  Sink& sink_;
+  std::string block_;
+  TextCache* texts_ = nullptr;
+  int64_t offset_ns_ = 0, bytes_ = 0;
+  bool good_ = true, first_ = true, in_args_ = false;
+  std::array<int64_t, static_cast<size_t>(Kind::kCount)> counts_{};
+};
+
+}  // namespace gapless::internal::chrome

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gapless adds: steps, idle gaps by cause, bottlenecks with their evidence, and counters made from the recording.
+// All of it has a category that begins with "gapless", by which the reader leaves it out: it is never taken for work.
+#pragma once
+
+#include "analyses/timeline.h"
+#include "convert/writers/chrome/rows.h"
+
+namespace gapless::internal::chrome {
+
+// Needs job.input.tables and job.input.diagnosis.
+bool WriteSteps(const Job& job);
+bool WriteIdle(const Job& job);
+bool WriteBottlenecks(const Job& job);
+bool WriteOwnCounters(const Job& job);
+
+// Threads of the process that holds all this.
+inline constexpr int64_t kStepsTid = 1, kIdleTid = 100, kBottleneckTid = 10'000;
+inline constexpr std::string_view kOwnCategory = "gapless";
+
+// The rows of an analysis that are about this trace: tables are ordered by trace.
+RowRange RowsOfTrace(const Table& table, const RunTrace& of);
+// One cell as an argument; Null is left out.
+void CellArg(Events& out, std::string_view key, const Table& table, size_t row, int column);
+
+}  // namespace gapless::internal::chrome
