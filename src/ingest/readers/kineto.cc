@@ -135,9 +135,9 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
 void Complete(Trace& trace) {
   const int64_t base = trace.info.start_unix_ns;
   const int64_t origin = trace.info.origin_ns;
-  trace.info.start_unix_ns = origin >= kUnixTimeFrom                    ? origin
-                             : base != kAbsent && base >= kUnixTimeFrom ? base + origin
-                                                                        : kAbsent;
+  int64_t start = kAbsent;
+  if (base < kUnixTimeFrom || __builtin_add_overflow(base, origin, &start)) start = kAbsent;  // kAbsent is the least
+  trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : start;
   FindSteps(trace);
   GpuOpClass* op_class = trace.gpu_ops.op_class.mutable_data();
   for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {

@@ -121,6 +121,8 @@ TEST_F(KinetoTest, BaseTimeMakesWallClock) {
       MustRead("{\"baseTimeNanoseconds\":1727743122000000000,\"traceEvents\":[" + std::string(kOp) + "]}");
   EXPECT_EQ(trace.info.start_unix_ns, 1727743122000000000 + 100'500);
   EXPECT_EQ(MustRead(Wrap(kOp)).info.start_unix_ns, kAbsent);
+  const std::string beyond = "{\"baseTimeNanoseconds\":9223372036854775800,\"traceEvents\":[" + std::string(kOp) + "]}";
+  EXPECT_EQ(MustRead(beyond).info.start_unix_ns, kAbsent) << "no time that a clock can show";
 }
 
 TEST_F(KinetoTest, OldRecordersWroteOtherNames) {

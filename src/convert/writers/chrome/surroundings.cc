@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::string_view kDistributed = "distributed.";
 // Keys of the recorder that are written anew, and those of an earlier conversion.
-constexpr std::string_view kOwnKeys[] = {"baseTimeNanoseconds", "displayTimeUnit",  "traceEvents",    "gapless",
-                                         "gaplessRanks",        "deviceProperties", "distributedInfo"};
+constexpr std::string_view kOwnKeys[] = {
+    "baseTimeNanoseconds", "displayTimeUnit", "traceEvents",      "gapless",
+    "gaplessRanks",        "gaplessCutOff",   "deviceProperties", "distributedInfo"};
 
 // "key": value, with the comma before it.
 class Members {
@@ -195,6 +196,8 @@ void WriteHead(std::span<const RunTrace* const> traces, const Layout& layout, bo
     WriteDistributed(first, traces.size() == 1, members);
     WriteEnvironment(first, members);
     if (traces.size() > 1) members.Number("gaplessRanks", static_cast<int64_t>(traces.size()));
+    const bool cut = std::ranges::any_of(traces, [](const RunTrace* of) { return EndsInTheMiddle(*of->trace); });
+    if (cut) members.Number("gaplessCutOff", 1);
     WriteOrigin(traces, has_all_steps, members);
   }
   members.Begin("traceEvents", '[');

@@ -128,6 +128,9 @@ bool ParseStrictly(std::string_view json, TraceBuilder& builder, int64_t& base_t
       builder.Count(
           "several_ranks", Severity::kLoss, TokenInt(token), kAbsent,
           "ranks put into one file to look at cannot be told apart: convert them to a folder to read them again");
+    if (name == "gaplessCutOff")
+      builder.Count("truncated_input", Severity::kError, 1, kAbsent,
+                    "the recording that this was made from ends in the middle; the events before are all there");
     if (name == "schemaVersion") builder.info().framework = "pytorch";
     builder.AddEnvironment(name, Unescape(TokenText(token).substr(0, kMaxEnvironmentText)));
   });
