@@ -306,6 +306,19 @@ class Conversion(unittest.TestCase):
             names = sorted(path.name for path in (Path(folder) / "out").iterdir())
             self.assertEqual(names, ["rank0.json.gz", "rank1.json.gz"])
 
+    def test_no_verb_writes_over_what_it_read(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "in.json.gz"
+            shutil.copy(SAMPLE, copy)
+            before = copy.read_bytes()
+            verbs = ["analyze", str(copy)], ["query", str(copy), "SELECT 1"], ["convert", str(copy), "-o", f"{folder}/o.json"]
+            for words in verbs:
+                for option in (f"--json={copy}", f"--output={folder}/../{Path(folder).name}/in.json.gz"):
+                    done = run(*words, option)
+                    self.assertEqual(done.returncode, 2, [*words, option])
+                    self.assertIn("replace an input", done.stderr)
+            self.assertEqual(copy.read_bytes(), before)
+
     def test_no_input_is_written_over_by_any_name(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             copy, link = Path(folder) / "in.json.gz", Path(folder) / "link.json.gz"

@@ -33,11 +33,6 @@ class OutputSink : public Sink {
   std::shared_ptr<Entry> entry_;
 };
 
-bool IsSameFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
 }  // namespace
 
 OutputDestination::OutputDestination(std::string path, std::vector<std::string> inputs)
@@ -57,9 +52,7 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   if (is_folder_ && fs::create_directories(path_, error)) made_folder_ = true;
   if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), path_);
   const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
-  for (const std::string& input : inputs_)
-    if (IsSameFile(path, input))
-      return Fail(ErrorCode::kUsage, "the output would replace an input", path, "give another name with -o");
+  GAPLESS_TRY(RefuseInput(path, inputs_));
   auto output = Output::Open(path);
   if (!output) return Unexpected{output.error()};
   entries_.push_back(std::make_shared<Entry>(Entry{{path, 0}, std::move(*output)}));

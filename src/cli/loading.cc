@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "cli/failure.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 
 namespace gapless::internal {
@@ -54,8 +55,10 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
   options.cancel = session.cancel;
   if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
   auto loaded = LoadRun(paths, options);
-  if (loaded && session.cancel != nullptr && session.cancel->load())
-    return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (!loaded) return loaded;
+  if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  const std::vector<std::string> inputs = InputFiles(*loaded, paths);
+  for (const std::string_view option : {"output", "json"}) GAPLESS_TRY(RefuseInput(arguments.Value(option), inputs));
   return loaded;
 }
 
@@ -72,6 +75,16 @@ void WarnOfLosses(const LoadedRun& loaded) {
            StrCat(trace.trace->Text(stats.text[row]), " (", FormatCount(stats.count[row]), ")"));
     }
   }
+}
+
+std::vector<std::string> InputFiles(const LoadedRun& loaded, std::span<const std::string> paths) {
+  std::vector<std::string> files(paths.begin(), paths.end());
+  for (const RunTrace& trace : loaded.run.traces()) {
+    const std::string& path = trace.trace->info.path;
+    files.push_back(path.substr(0, path.find("!/")));
+  }
+  for (const Error& failure : loaded.failures) files.push_back(failure.place.substr(0, failure.place.find("!/")));
+  return files;
 }
 
 }  // namespace gapless::internal

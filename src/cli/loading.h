@@ -27,8 +27,13 @@ inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neith
 Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,
                                           std::string_view hint);
 
-// Reads the paths as the options say. Shows progress when standard error is a terminal and a second has passed.
+// Reads the paths as the options say. A usage error when --output or --json names one of the files that were read.
+// Shows progress when standard error is a terminal and a second has passed.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);
+
+// Files that were read, as the file system names them: an archive for its members. No output may replace one of them
+// (RefuseInput).
+std::vector<std::string> InputFiles(const LoadedRun& loaded, std::span<const std::string> paths);
 
 // For verbs whose output has no place for it: what could not be read or was lost, as warnings on standard error.
 void WarnOfLosses(const LoadedRun& loaded);

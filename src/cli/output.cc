@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/strings.h"
@@ -82,6 +84,16 @@ Result<void> Output::Commit() {
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), path_);
   }
   temporary_.clear();
+  return {};
+}
+
+Result<void> RefuseInput(std::string_view path, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (!path.empty() && std::filesystem::equivalent(path, input, error) && !error) {
+      return Fail(ErrorCode::kUsage, "the output would replace an input", std::string(path), "give another name");
+    }
+  }
   return {};
 }
 

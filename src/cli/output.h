@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ class Output {
   std::string path_, temporary_;  // empty: standard output
   int failure_ = 0;               // errno of the first failed write
 };
+
+// A usage error when writing to `path` would replace one of the files that were read.
+Result<void> RefuseInput(std::string_view path, std::span<const std::string> inputs);
 
 // Writes `text` to the file (standard output for "" and "-") at once.
 Result<void> WriteFile(std::string_view path, std::string_view text);

@@ -53,17 +53,6 @@ const Writer& WriterFor(const Arguments& arguments) {
   return *FindWriter("chrome");
 }
 
-// Files that were read, as the file system names them: an archive for its members.
-std::vector<std::string> InputFiles(const LoadedRun& loaded, const std::vector<std::string>& arguments) {
-  std::vector<std::string> files = arguments;
-  for (const RunTrace& trace : loaded.run.traces()) {
-    const std::string& path = trace.trace->info.path;
-    files.push_back(path.substr(0, path.find("!/")));
-  }
-  for (const Error& failure : loaded.failures) files.push_back(failure.place.substr(0, failure.place.find("!/")));
-  return files;
-}
-
 Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   const std::string_view output = arguments.Value("output");
   if (!output.empty() && output != "-") return {};

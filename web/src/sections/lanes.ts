@@ -26,12 +26,14 @@ export interface Layout {
   lanes: Lane[];
   boxes: Box[];
   height: number;
+  hidden: number; // lanes for which there is no room
 }
 
 const HEIGHT = {rank: 22, idle: 16, gpu: 20, host: 15} as const;
 const GAP = 5;
 const MOST_DEPTHS = 9; // of a host thread; deeper calls are in table slowest_step
 const MOST_THREADS = 6;
+const MOST_LANES = 120;
 
 function keyOf(table: Table, row: number): string {
   const cells = ["trace", "lane", "device", "stream", "tid"].map((name) => table.column(name)[row] ?? "");
@@ -86,6 +88,7 @@ export function layOut(table: Table, hostOf: number): Layout {
     lanes: [],
     boxes: [],
     height: 0,
+    hidden: 0,
   };
   const add = (kind: Lane["kind"], label: string, title: string, lines: number): number => {
     const top = layout.height;
@@ -102,7 +105,11 @@ export function layOut(table: Table, hostOf: number): Layout {
         if (traces.size > 1) add("rank", rankName(table, first), rankName(table, first), 1);
         continue;
       }
-      if (lane === "host" && (trace !== hostOf || ++threads > MOST_THREADS)) continue;
+      if (lane === "host" && trace !== hostOf) continue;
+      if ((lane === "host" && ++threads > MOST_THREADS) || layout.lanes.length >= MOST_LANES) {
+        layout.hidden += 1;
+        continue;
+      }
       const kind = lane as "idle" | "gpu" | "host";
       const shown = rows.filter((row) => (table.number(row, "depth") ?? 0) < MOST_DEPTHS);
       const depths = 1 + shown.reduce((most, row) => Math.max(most, table.number(row, "depth") ?? 0), 0);

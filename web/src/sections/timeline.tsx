@@ -261,6 +261,11 @@ export function Timeline({data}: {data: Data}) {
         </div>
       </header>
       <Lanes table={table} layout={layout} />
+      {layout.hidden > 0 && (
+        <p class="dim">
+          {layout.hidden} more streams and threads are in table <code>slowest_step</code>
+        </p>
+      )}
     </section>
   );
 }

@@ -12,7 +12,7 @@ std::string NextSection(const Report& report, const Paint& paint) {
   if (!next.advice.empty()) out += StrCat("next: ", next.advice, "\n");
   const std::string_view lead = out.empty() ? "next: " : "      ";
   out += StrCat(lead, paint.In(Tone::kHost, next.query), "\n");
-  if (!paint.verbose()) out += "      the same command with -v shows all evidence and the code to paste\n";
+  if (!paint.verbose()) out += "      -v shows all evidence and the code to paste; -o report.html writes a page\n";
   return out;
 }
 
