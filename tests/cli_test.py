@@ -311,7 +311,11 @@ class Conversion(unittest.TestCase):
             copy = Path(folder) / "in.json.gz"
             shutil.copy(SAMPLE, copy)
             before = copy.read_bytes()
-            verbs = ["analyze", str(copy)], ["query", str(copy), "SELECT 1"], ["convert", str(copy), "-o", f"{folder}/o.json"]
+            verbs = (
+                ["analyze", str(copy)],
+                ["query", str(copy), "SELECT 1"],
+                ["convert", str(copy), "-o", f"{folder}/o.json"],
+            )
             for words in verbs:
                 for option in (f"--json={copy}", f"--output={folder}/../{Path(folder).name}/in.json.gz"):
                     done = run(*words, option)
