@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -51,16 +50,9 @@ TEST(Repeats, SeveralInARowDoNotOverlap) {
   EXPECT_EQ(found[1].count(), 16u);
 }
 
-TEST(Repeats, TakeTenTimesAsLongForTenTimesAsMuch) {
-  const auto measure = [](int blocks) {
-    const std::string tokens = Times(blocks, Times(40, "abc") + "xyzw");
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(FindIn(tokens).size(), static_cast<size_t>(blocks));
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  measure(1000);
-  const double once = measure(1000), ten = measure(10'000);
-  EXPECT_LT(ten, 40 * once) << "linear, with room for a busy machine";
+TEST(Repeats, EachOfManyStretchesIsFound) {
+  const std::string tokens = Times(10'000, Times(40, "abc") + "xyzw");
+  EXPECT_EQ(FindIn(tokens).size(), 10'000U);
 }
 
 }  // namespace
