@@ -34,6 +34,7 @@ make_root() { # <folder> <debootstrap option>...
   find "$1/etc/apt/sources.list.d" -type f -print0 | xargs -0 -r grep -LZ -E "[[:space:]]$release([-/[:space:]]|\$)" | xargs -0 -r rm
   cp /etc/resolv.conf "$1/etc/resolv.conf"
   cp /etc/hosts "$1/etc/hosts"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/as_here.crt"
 }
 
 with_mounts() { # <folder> <command>
@@ -42,14 +43,18 @@ with_mounts() { # <folder> <command>
   mount --bind /dev/pts "$1/dev/pts" 2>/dev/null || true
   local status=0
   env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    "${proxies[@]}" chroot "$1" /bin/bash -c "$2" || status=$?
+    "${reach[@]}" chroot "$1" /bin/bash -c "$2" || status=$?
   umount "$1/dev/pts" "$1/dev" "$1/proc" 2>/dev/null || true
   return $status
 }
 
-proxies=()
+# Whom this machine trusts, which may be more than the distribution does.
+reach=()
+for name in NODE_EXTRA_CA_CERTS PIP_CERT SSL_CERT_FILE; do
+  [ -z "${!name:-}" ] || reach+=("$name=/etc/ssl/as_here.crt")
+done
 for name in http_proxy https_proxy no_proxy; do
-  [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
+  [ -z "${!name:-}" ] || reach+=("$name=${!name}")
 done
 
 copy_source() { # <folder>
