@@ -12,7 +12,7 @@ export default defineConfig({
   timeout: 60_000,
   reporter: [["list"]],
   snapshotPathTemplate: "{testDir}/approved/{arg}{ext}",
-  expect: {toHaveScreenshot: {maxDiffPixelRatio: 0.02, animations: "disabled"}},
+  expect: {toHaveScreenshot: {maxDiffPixelRatio: 0.008, animations: "disabled"}},
   use: {
     launchOptions: {
       executablePath: process.env["GAPLESS_CHROMIUM"] ?? "/usr/bin/chromium",
