@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the rule speaks and when not is in tests/rules/straggler.py; here is where it says the time goes.
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+#include "diagnose/rule.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kUs = 1000;
+
+// Works 200 µs and joins an all-reduce that ends at 900 µs. The slow rank's device first waits for two operators: 50 µs
+// for one and 400 µs for the other.
+std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
+  testing::HandMade trace;
+  const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
+  trace.Rank(rank).Step(0, 0, 1000 * kUs);
+  trace.Kernel("nccl", {0, 1 * kUs, 0, 10 * kUs}, communication).Collective("all_reduce", 0, 10 * kUs, 1 << 20);
+  int64_t now = 10 * kUs;
+  for (const auto& [name, waits] : {std::pair("aten::short", 50 * kUs), std::pair("aten::long", 400 * kUs)}) {
+    if (!slow) break;
+    trace.Operator(name, now, now + waits + 2 * kUs);
+    trace.Kernel("work", {now + waits, now + waits + kUs, now + waits + 2 * kUs, now + waits + 12 * kUs});
+    now += waits + 12 * kUs;
+  }
+  trace.Kernel("gemm", {now, now + kUs, now, now + 200 * kUs});
+  now += 200 * kUs;
+  trace.Kernel("nccl", {now, now + kUs, now, 900 * kUs}, communication);
+  trace.Collective("all_reduce", now, 900 * kUs, 1 << 20);
+  return trace.Finish();
+}
+
+TEST(Straggler, NamesTheOperatorInWhichTheSlowRankLosesMost) {
+  testing::Analysed run({Rank(0, false), Rank(1, true)});
+  const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* one) { return one->id; });
+  const auto found = CheckRule(**rule, run.tables());
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1U);
+  std::string evidence;
+  for (const Evidence& one : found->front().evidence) evidence += one.text + "\n";
+  EXPECT_NE(evidence.find("rank 1 takes"), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("most in aten::long"), std::string::npos) << evidence;
+}
+
+}  // namespace
+}  // namespace gapless::internal
