@@ -55,7 +55,7 @@ void AppendEvidence(std::string& out, const Bottleneck& found, const Report& rep
     AppendWrapped(out, evidence.text, paint, StrCat("  ", i + 1, "  "));
     if (!evidence.source.empty()) out += StrCat("     in ", Printable(evidence.source), "\n");
     if (const std::string query = QueryOf(evidence, report); !query.empty())
-      out += "     " + paint.In(Tone::kHost, query) + "\n";
+      out += "     " + paint.In(Tone::kAction, query) + "\n";
   }
 }
 

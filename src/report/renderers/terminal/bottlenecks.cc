@@ -92,7 +92,7 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
     if (!paint.verbose() && shown++ == kMostAdvice) return;
     last = advice.text;
     const std::string effort = advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")");
-    AppendIndented(out, advice.text + effort, paint, Tone::kHost, "→ ");
+    AppendIndented(out, advice.text + effort, paint, Tone::kAction, "→ ");
     if (!paint.verbose() || advice.code.empty()) continue;
     for (const std::string_view line : Split(advice.code, '\n')) out += StrCat("        ", Printable(line), "\n");
   }

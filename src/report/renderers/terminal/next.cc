@@ -11,7 +11,7 @@ std::string NextSection(const Report& report, const Paint& paint) {
   std::string out;
   if (!next.advice.empty()) out += StrCat("next: ", next.advice, "\n");
   const std::string_view lead = out.empty() ? "next: " : "      ";
-  out += StrCat(lead, paint.In(Tone::kHost, next.query), "\n");
+  out += StrCat(lead, paint.In(Tone::kAction, next.query), "\n");
   if (!paint.verbose()) out += "      -v shows all evidence and the code to paste; -o report.html writes a page\n";
   return out;
 }

@@ -15,15 +15,16 @@ constexpr double kSmallestShown = 0.005;
 
 // Select Graphic Rendition of a tone: the sixteen colours that every terminal has and every theme makes readable.
 std::string_view CodeOf(Tone tone) {
+  // The same meanings as on the page (web/src/style.css): cool is work, warm is waste, green is what to do.
   switch (tone) {
     case Tone::kPlain: return "";
     case Tone::kBold: return "1";
     case Tone::kDim: return "2";
-    case Tone::kCompute: return "32";
+    case Tone::kCompute: return "94";
     case Tone::kCommunication: return "35";
-    case Tone::kCopy: return "33";
+    case Tone::kCopy: return "36";
     case Tone::kIdle: return "31";
-    case Tone::kHost: return "36";
+    case Tone::kAction: return "32";
     case Tone::kCritical: return "1;31";
     case Tone::kWarning: return "1;33";
     case Tone::kGood: return "1;32";

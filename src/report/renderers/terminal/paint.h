@@ -22,7 +22,7 @@ enum class Tone : uint8_t {
   kCommunication,
   kCopy,
   kIdle,
-  kHost,
+  kAction,
   kCritical,
   kWarning,
   kGood
