@@ -167,13 +167,16 @@ async function shownRows(page: Page): Promise<{column: string; value: string | n
   );
 }
 
+/** What a cell holds, as far as the page shows a text: long ones are cut. */
+const start = (value: string | number | null) => String(value).slice(0, 990);
+
 /** Which cells of `shown` are not in `rows`, or say something else than they hold. */
 function mistakes(shown: Awaited<ReturnType<typeof shownRows>>, rows: readonly Row[]): string[] {
   const columns = shown[0]?.map((cell) => cell.column) ?? [];
-  const known = new Set(rows.map((row) => columns.map((column) => String(row[column] ?? null)).join("\n")));
+  const known = new Set(rows.map((row) => columns.map((column) => start(row[column] ?? null)).join("\n")));
   const found: string[] = [];
   for (const cells of shown) {
-    if (!known.has(cells.map((cell) => String(cell.value)).join("\n")))
+    if (!known.has(cells.map((cell) => start(cell.value)).join("\n")))
       found.push(`no such row: ${JSON.stringify(cells)}`);
     for (const {column, value, text} of cells) {
       const number = Number(value);

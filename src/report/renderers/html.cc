@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/strings.h"
 #include "report/about.h"
 #include "report/analyze_json.h"
 #include "report/page.h"
@@ -18,6 +19,7 @@ namespace {
 
 // Rows of a table that a page holds; beyond that, those with most of the column that says how much.
 constexpr size_t kMostRows = 250, kMostRowsOfPictures = 8000;
+constexpr int kLongestText = 1000;  // columns; a query gives the whole
 constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
 constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
@@ -58,7 +60,9 @@ std::vector<size_t> RowsToShow(const Table& table) {
 class Texts {
  public:
   int64_t PlaceOf(std::string_view text) {
-    return places_.emplace(text, static_cast<int64_t>(places_.size())).first->second;
+    const auto next = static_cast<int64_t>(places_.size());
+    if (text.size() <= static_cast<size_t>(kLongestText)) return places_.emplace(text, next).first->second;
+    return places_.emplace(Ellipsize(text, kLongestText), next).first->second;
   }
   void Write(JsonWriter& json) const {
     std::vector<std::string_view> texts(places_.size());

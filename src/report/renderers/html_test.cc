@@ -49,6 +49,13 @@ TEST(Html, TheReportIsThePageAroundTheData) {
   EXPECT_EQ(Count(data, "\"name\": \"kernels\", \"help\""), 1u);
 }
 
+TEST(Html, ATextOfMegabytesIsCut) {
+  testing::HandMade trace;
+  trace.Step(0, 0, 1'000).Operator("aten::mm", 100, 600);
+  trace.Kernel(std::string(5'000'000, 'k'), {200, 300, 400, 900});
+  EXPECT_LT(ReportOf(trace).size(), ReportPage().size() + 1'000'000);
+}
+
 TEST(Html, TextsOfARecordingCannotLeaveTheData) {
   testing::HandMade trace;
   trace.Step(0, 0, 1'000).Operator("</script><script>alert(1)</script><!--", 100, 600);
