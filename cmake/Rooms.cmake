@@ -46,7 +46,7 @@ function(gapless_test program)
   target_link_libraries(${program} PRIVATE ${T_LINK} gapless_options GTest::gtest_main)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 600)
+                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 1200)
 endfunction()
 
 # Every room there is, as libraries to link: what the program, the end-to-end tests, the benchmarks and the fuzzers use.
