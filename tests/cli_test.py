@@ -242,6 +242,14 @@ class Terminals(unittest.TestCase):
         self.assertNotIn("\x1b[", run("analyze", SAMPLE).stdout)
         self.assertIn("\x1b[", run("analyze", SAMPLE, "--color=always").stdout)
 
+    def test_a_page_is_no_output_for_a_terminal_but_a_file_in_the_folder_analysed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(SAMPLE, folder)
+            for _ in range(2):  # the page is no recording: it does not disturb the second time
+                said = on_terminal("analyze", folder, "--format", "html")
+                self.assertEqual(said.strip(), f"full report: {folder}/report.html")
+            self.assertIn("<!doctype html>", (Path(folder) / "report.html").read_text(encoding="utf-8"))
+
     def test_colour_changes_nothing_else(self) -> None:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("analyze", SAMPLE))
         self.assertEqual(plain, run("analyze", SAMPLE).stdout)
@@ -305,6 +313,23 @@ class Conversion(unittest.TestCase):
             run("convert", str(DATA / "two_ranks"), "-o", f"{folder}/out/")
             names = sorted(path.name for path in (Path(folder) / "out").iterdir())
             self.assertEqual(names, ["rank0.json.gz", "rank1.json.gz"])
+
+    def test_a_report_takes_the_form_its_name_ends_in(self) -> None:
+        begins = {
+            "r.html": "<!doctype html>",
+            "r.md": "# Bottlenecks of",
+            "r.json": "{",
+            "r.txt": "resnet50_v100",
+            "r": "resnet50",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, begin in begins.items():
+                run("analyze", SAMPLE, "-o", f"{folder}/{name}")
+                self.assertTrue((Path(folder) / name).read_text(encoding="utf-8").startswith(begin), name)
+            run("analyze", SAMPLE, "--format", "json", "-o", f"{folder}/r.html")
+            self.assertTrue(
+                (Path(folder) / "r.html").read_text(encoding="utf-8").startswith("{"), "what is said goes first"
+            )
 
     def test_no_verb_writes_over_what_it_read(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,13 +5,8 @@ import {useCallback, useState} from "preact/hooks";
 import {axis, base, ChartView, legend, type Option, tip, tooltip} from "../chart";
 import type {Data, Table} from "../data";
 import {bytes, duration} from "../format";
+import {Choice, ownerOf} from "../owner";
 import {colour} from "../theme";
-
-function owner(table: Table, row: number): string {
-  const rank = table.number(row, "rank");
-  const device = table.number(row, "device");
-  return `${rank === null ? "" : `rank ${rank} · `}${device === null ? "host memory" : `GPU ${device}`}`;
-}
 
 const LINES = [
   {column: "reserved_bytes", name: "held by the allocator", colour: "unknown"},
@@ -61,8 +56,10 @@ export function Memory({data}: {data: Data}) {
   const table = data.tables.get("memory_curve");
   const owners = new Map<string, number[]>();
   for (let row = 0; table && row < table.rows; ++row) {
-    const name = owner(table, row);
-    owners.set(name, [...(owners.get(name) ?? []), row]);
+    const name = ownerOf(table, row);
+    const rows = owners.get(name);
+    if (rows) rows.push(row);
+    else owners.set(name, [row]);
   }
   const names = [...owners.keys()];
   const [of, setOf] = useState(names.find((name) => name.includes("GPU")) ?? names[0] ?? "");
@@ -74,15 +71,7 @@ export function Memory({data}: {data: Data}) {
         <h2>Memory</h2>
         <span class="dim">as the framework's allocator recorded it</span>
         <div class="controls">
-          {names.length > 1 && (
-            <select aria-label="Device" value={of} onChange={(event) => setOf(event.currentTarget.value)}>
-              {names.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
+          <Choice label="Device" names={names} value={of} choose={setOf} />
         </div>
       </header>
       <ChartView height={240} label="Memory over time; table memory has the peaks" option={option} />

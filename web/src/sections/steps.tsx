@@ -4,6 +4,7 @@ import {useCallback, useState} from "preact/hooks";
 import {axis, base, ChartView, legend, type Option, tip, tooltip} from "../chart";
 import type {Data, Table} from "../data";
 import {duration, percent} from "../format";
+import {Choice, ownerOf} from "../owner";
 import {PARTS} from "../parts";
 import {colour} from "../theme";
 
@@ -12,14 +13,6 @@ interface Bar {
   title: string;
   wall: number;
   parts: number[];
-}
-
-/** Whose time a row of the ledger is. */
-function owner(table: Table, row: number): string {
-  const rank = table.number(row, "rank");
-  const device = table.number(row, "device");
-  const of = rank === null ? "" : `rank ${rank}`;
-  return `${of}${of ? " · " : ""}GPU ${device}`;
 }
 
 function barOf(table: Table, row: number, label: string, title: string): Bar {
@@ -73,17 +66,17 @@ export function Steps({data}: {data: Data}) {
   const ofSteps = rows.filter((row) => table?.number(row, "step") !== null);
   const wholes = rows.filter((row) => table?.number(row, "step") === null);
   const [by, setBy] = useState<"step" | "rank">(wholes.length > 1 || ofSteps.length === 0 ? "rank" : "step");
-  const owners = table ? [...new Set(ofSteps.map((row) => owner(table, row)))] : [];
+  const owners = table ? [...new Set(ofSteps.map((row) => ownerOf(table, row)))] : [];
   const [of, setOf] = useState(owners[0] ?? "");
   const option = useCallback((): Option => {
     if (!table) return {};
     if (by === "rank") {
       const bars = wholes.map((row) =>
-        barOf(table, row, owner(table, row), `${owner(table, row)}, all that was analysed`),
+        barOf(table, row, ownerOf(table, row), `${ownerOf(table, row)}, all that was analysed`),
       );
       return optionFor(bars, "");
     }
-    const mine = ofSteps.filter((row) => owner(table, row) === of);
+    const mine = ofSteps.filter((row) => ownerOf(table, row) === of);
     const bars = mine.map((row) => {
       const step = table.number(row, "step");
       return barOf(table, row, String(step), `step ${step} · ${of}`);
@@ -103,15 +96,7 @@ export function Steps({data}: {data: Data}) {
               <option value="rank">by rank</option>
             </select>
           )}
-          {by === "step" && owners.length > 1 && (
-            <select aria-label="Rank and device" value={of} onChange={(event) => setOf(event.currentTarget.value)}>
-              {owners.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
+          {by === "step" && <Choice label="Rank and device" names={owners} value={of} choose={setOf} />}
         </div>
       </header>
       <ChartView
