@@ -9,14 +9,25 @@ export default defineConfig({
   outputDir: `${process.env["GAPLESS_TEST_OUTPUT"] ?? "../build/web"}/${file[0]}`,
   fullyParallel: true,
   workers: 2,
-  timeout: 60_000,
-  reporter: [["list"]],
+  // A busy machine draws slowly, and a browser may die of it; what needed a second try is named at the end.
+  timeout: 180_000,
+  retries: process.env["CI"] ? 2 : 0,
+  reporter: [[process.env["CI"] ? "dot" : "list"]],
   snapshotPathTemplate: "{testDir}/approved/{arg}{ext}",
-  expect: {toHaveScreenshot: {maxDiffPixelRatio: 0.008, animations: "disabled"}},
+  expect: {
+    timeout: 30_000,
+    toHaveScreenshot: {maxDiffPixelRatio: 0.008, animations: "disabled"},
+  },
   use: {
     launchOptions: {
       executablePath: process.env["GAPLESS_CHROMIUM"] ?? "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none", "--disable-lcd-text"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--font-render-hinting=none",
+        "--disable-lcd-text",
+      ],
     },
   },
 });

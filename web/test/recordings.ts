@@ -27,8 +27,9 @@ const hta = "kineto/facebookresearch__HolisticTraceAnalysis/tests/data";
 /** The sample, cut off in the middle of an event that a device ran. */
 function broken(): string {
   const whole = gunzipSync(readFileSync(join(root, sample)));
-  const path = join(folder, "broken.json");
-  mkdirSync(folder, {recursive: true});
+  const mine = join(folder, `${process.pid}`); // other workers write theirs at the same time
+  const path = join(mine, "broken.json");
+  mkdirSync(mine, {recursive: true});
   if (!existsSync(path)) writeFileSync(path, whole.subarray(0, Math.floor(whole.length * 0.9)));
   return path;
 }
