@@ -38,6 +38,7 @@ class RingKeeper {
   void Finish();
 
   std::vector<std::unique_ptr<AgentProcess>>& processes() { return processes_; }
+  const std::vector<std::unique_ptr<AgentProcess>>& processes() const { return processes_; }
   // Steps of the process that has done most; 0: none.
   uint64_t steps() const;
 
