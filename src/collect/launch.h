@@ -29,13 +29,13 @@ class Watcher {
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  std::string folder;         // of the run; empty: the first free default
-  std::string agent_options;  // JSON, as the agent takes it
-  bool cupti_always = false;  // the native collector in Python processes, too
-  int telemetry_hz = 0;       // 0: none
+  std::string folder{};         // of the run; empty: the first free default
+  std::string agent_options{};  // JSON, as the agent takes it
+  bool cupti_always = false;    // the native collector in Python processes, too
+  int telemetry_hz = 0;         // 0: none
   bool output_to_stderr = false;
-  std::vector<std::string> missing;
-  std::vector<Watcher*> watchers;
+  std::vector<std::string> missing{};
+  std::vector<Watcher*> watchers{};
 };
 
 struct LaunchResult {

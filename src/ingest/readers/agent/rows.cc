@@ -145,7 +145,12 @@ void Rows::Add(const RingRecord& record) {
   }
 }
 
+// A step ends where the next one starts: the two were timed by clocks that differ by some nanoseconds.
 void Rows::Finish() {
+  for (size_t i = 0; i + 1 < steps_.size(); ++i) {
+    const int64_t until_next = steps_[i + 1].ts_ns - steps_[i].ts_ns;
+    if (until_next > 0) steps_[i].dur_ns = std::min(steps_[i].dur_ns, until_next);
+  }
   for (StepRow& step : steps_) {
     const auto loss = losses_.find(step.number);
     if (loss != losses_.end()) step.loss = loss->second;
