@@ -10,14 +10,16 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kBand = 0.99, kAboveBand = 1.2, kAboveMedian = 1.5;
+constexpr double kBand = 0.99, kAboveMedian = 1.5;
+constexpr int64_t kBands = 3;         // the band is from the median to the 99th percentile
+constexpr int64_t kWorse = 2;         // so many times as far off as the last one: told without a pause
 constexpr double kWorthNaming = 0.2;  // of what the step took more than the median
 
 bool IsSlow(const StepParts& parts, const StepHistory& history) {
   if (history.size() < StepHistory::kEnough) return false;
-  const auto dur = static_cast<double>(parts.dur_ns);
-  return dur > kAboveMedian * static_cast<double>(history.Quantile(0.5)) &&
-         dur > kAboveBand * static_cast<double>(history.Quantile(kBand));
+  const int64_t median = history.Quantile(0.5);
+  return static_cast<double>(parts.dur_ns) > kAboveMedian * static_cast<double>(median) &&
+         parts.dur_ns - median > kBands * (history.Quantile(kBand) - median);
 }
 
 }  // namespace
@@ -57,8 +59,10 @@ void FlightRecorder::OnRecord(AgentProcess& process, const wire::RingRecord& rec
   if ((parts.flags & (wire::kStepRecorded | wire::kStepFirst)) != 0) return;
   if (IsSlow(parts, state.dur)) {
     ++seen_;
-    if (parts.step >= state.quiet_until && !noted_[parts.step]) {
+    const int64_t more_ns = parts.dur_ns - state.dur.Quantile(0.5);
+    if ((parts.step >= state.quiet_until || more_ns > kWorse * state.last_more_ns) && !noted_[parts.step]) {
       noted_[parts.step] = true;
+      state.last_more_ns = more_ns;
       state.quiet_until = parts.step + options_.pause_steps;
       found_.push_back({.pid = header.pid,
                         .parts = parts,

@@ -29,8 +29,9 @@ struct SlowStep {
   std::string Text() const;
 };
 
-// A step is slow when it takes 1.2 times the 99th percentile of the (up to 1,000) steps before, and 1.5 times their
-// median. Looked at from 100 steps on; steps with the profiler on do not count.
+// A step is slow when it lies three times as far above the median of the (up to 1,000) steps before as their 99th
+// percentile does, and takes 1.5 times the median. Looked at from 100 steps on; steps with the profiler on do not
+// count. After one there is a pause, but for steps that are twice as far off.
 class FlightRecorder : public Watcher {
  public:
   explicit FlightRecorder(FlightOptions options) : options_(options) {}
@@ -44,7 +45,8 @@ class FlightRecorder : public Watcher {
   struct State {
     StepAccount account;
     StepHistory dur, wait, gc, save, compile;
-    int64_t quiet_until = 0;  // step
+    int64_t quiet_until = 0;   // step
+    int64_t last_more_ns = 0;  // what the last one that was told took more than the median
   };
 
   FlightOptions options_;

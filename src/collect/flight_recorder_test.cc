@@ -108,6 +108,17 @@ TEST_F(Flight, CollectionsOfGarbageAndCheckpointsAreNamed) {
       << events[0].text;
 }
 
+// A small hiccup before does not hide the stall.
+TEST_F(Flight, WhatIsFarWorseThanTheLastOneIsToldWithoutAPause) {
+  const auto events = Fly(500, {}, [](wire::RingFile&, wire::RingRecord& step) {
+    if (step.a == 280) step.dur_ns += 10 * kMs;
+    if (step.a == 300) step.dur_ns += 400 * kMs;
+    if (step.a == 320) step.dur_ns += 300 * kMs;
+  });
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_NE(events[1].text.find("step 300"), std::string::npos);
+}
+
 // A checkpoint every tenth step is this run's way; after a hundred pauses the recorder says no more.
 TEST_F(Flight, RecordingsAreRare) {
   const auto events =
