@@ -11,9 +11,10 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kBand = 0.99, kAboveMedian = 1.5;
-constexpr int64_t kBands = 3;         // the band is from the median to the 99th percentile
-constexpr int64_t kWorse = 2;         // so many times as far off as the last one: told without a pause
-constexpr double kWorthNaming = 0.2;  // of what the step took more than the median
+constexpr int64_t kBands = 3;           // the band is from the median to the 99th percentile
+constexpr int64_t kAfterRecording = 3;  // steps
+constexpr int64_t kWorse = 2;           // so many times as far off as the last one: told without a pause
+constexpr double kWorthNaming = 0.2;    // of what the step took more than the median
 
 bool IsSlow(const StepParts& parts, const StepHistory& history) {
   if (history.size() < StepHistory::kEnough) return false;
@@ -56,7 +57,9 @@ void FlightRecorder::OnRecord(AgentProcess& process, const wire::RingRecord& rec
   State& state = states_[header.pid];
   if (!state.account.Add(record)) return;
   const StepParts& parts = state.account.last();
-  if ((parts.flags & (wire::kStepRecorded | wire::kStepFirst)) != 0) return;
+  // The profiler writes its file in the steps after those it recorded.
+  if ((parts.flags & wire::kStepRecorded) != 0) state.disturbed_until = parts.step + kAfterRecording;
+  if ((parts.flags & wire::kStepFirst) != 0 || parts.step <= state.disturbed_until) return;
   if (IsSlow(parts, state.dur)) {
     ++seen_;
     const int64_t more_ns = parts.dur_ns - state.dur.Quantile(0.5);

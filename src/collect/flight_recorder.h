@@ -45,8 +45,9 @@ class FlightRecorder : public Watcher {
   struct State {
     StepAccount account;
     StepHistory dur, wait, gc, save, compile;
-    int64_t quiet_until = 0;   // step
-    int64_t last_more_ns = 0;  // what the last one that was told took more than the median
+    int64_t disturbed_until = -1;  // step
+    int64_t quiet_until = 0;       // step
+    int64_t last_more_ns = 0;      // what the last one that was told took more than the median
   };
 
   FlightOptions options_;

@@ -55,11 +55,6 @@ bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
          !fs::exists(StrCat(folder, "/", name.substr(0, name.size() - kSaved.size()), ".ring"), error);
 }
 
-bool IsRun(const std::string& folder) {
-  std::error_code error;
-  return fs::exists(folder + "/manifest.json", error) && fs::exists(folder + "/control", error);
-}
-
 void FindInRun(const std::string& folder, int depth, std::vector<std::string>& found) {
   std::error_code ended, error;
   for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
@@ -80,7 +75,7 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
     }
     std::vector<std::string> found;
     std::error_code ended;
-    const bool is_run = IsRun(input.path);
+    const bool is_run = IsRunFolder(input.path);
     if (is_run) FindInRun(input.path, 0, found);
     if (is_run && found.empty())
       return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
@@ -214,6 +209,11 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
   Trace trace = std::move(builder).Finish(&context.pool);
   if (reader->complete != nullptr) reader->complete(trace);
   return trace;
+}
+
+bool IsRunFolder(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path + "/manifest.json", error) && fs::exists(path + "/control", error);
 }
 
 int64_t RankInName(std::string_view path) {
