@@ -19,7 +19,8 @@ namespace {
 
 // A sample of each format.
 const std::map<std::string_view, std::string> kSamples = {{"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
-                                                          {"telemetry", "tests/data/telemetry.gts"}};
+                                                          {"telemetry", "tests/data/telemetry.gts"},
+                                                          {"nsys", "tests/data/nsys_two_processes.sqlite"}};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kPrefixStep = 65536;
