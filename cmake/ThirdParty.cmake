@@ -41,7 +41,7 @@ target_link_libraries(third_party::sqlite3 INTERFACE Threads::Threads m ${CMAKE_
 function(gapless_use_third_party)
   set(base Threads::Threads)
   set(trace third_party::xxhash third_party::zstd)
-  set(ingest third_party::simdjson third_party::isal third_party::zstd)
+  set(ingest third_party::simdjson third_party::isal third_party::zstd third_party::sqlite3)
   set(query third_party::sqlite3)
   set(collect third_party::xxhash third_party::httplib Threads::Threads)
   set(convert third_party::simdjson third_party::isal third_party::zstd)

@@ -86,6 +86,16 @@ void TraceBuilder::DropShards() { impl_->shards.clear(); }
 
 void TraceBuilder::AddDevice(DeviceRow row) { impl_->devices.push_back(std::move(row)); }
 
+void TraceBuilder::AddKernelMetric(const KernelMetricRow& row) {
+  StringPool& strings = impl_->metric_strings;
+  impl_->kernel_metrics.push_back({.kernel_name = strings.Intern(row.kernel_name),
+                                   .metric = strings.Intern(row.metric),
+                                   .text = strings.Intern(row.text),
+                                   .unit = strings.Intern(row.unit),
+                                   .launch_index = row.launch_index,
+                                   .value = row.value});
+}
+
 void TraceBuilder::AddEnvironment(std::string_view key, std::string_view value) {
   impl_->environment.insert_or_assign(std::string(key), std::string(value));
 }

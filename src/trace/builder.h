@@ -113,6 +113,15 @@ struct MemoryEventRow {
   int64_t address = kAbsent, total_allocated = kAbsent, total_reserved = kAbsent;
 };
 
+// One metric of one launch, as measured by a kernel profiler: a number (value) or a text.
+struct KernelMetricRow {
+  std::string_view kernel_name{};
+  int64_t launch_index = 0;
+  std::string_view metric{};
+  double value = kNan;
+  std::string_view text{}, unit{};
+};
+
 struct DeviceRow {
   int32_t device = 0;
   Vendor vendor = Vendor::kOther;
@@ -139,6 +148,7 @@ class TraceBuilder {
 
   // Small tables, from one thread.
   void AddDevice(DeviceRow row);
+  void AddKernelMetric(const KernelMetricRow& row);
   void AddEnvironment(std::string_view key, std::string_view value);
   void NameThread(int64_t pid, int64_t tid, std::string_view name);
   void NameProcess(int64_t pid, std::string_view name);

@@ -80,9 +80,18 @@ struct StatEntry {
   std::string text;
 };
 
+// Texts are of TraceBuilder::Impl::metric_strings.
+struct StoredKernelMetric {
+  StringId kernel_name, metric, text, unit;
+  int64_t launch_index;
+  double value;
+};
+
 struct TraceBuilder::Impl {
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<DeviceRow> devices;
+  StringPool metric_strings;
+  std::vector<StoredKernelMetric> kernel_metrics;
   std::map<std::string, std::string, std::less<>> environment;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
   std::map<int64_t, std::string> process_names;

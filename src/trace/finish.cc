@@ -48,6 +48,18 @@ bool MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
   return renumbered;
 }
 
+void FillKernelMetrics(Trace& trace, const StringPool& strings, const std::vector<StoredKernelMetric>& rows) {
+  KernelMetricTable& out = trace.kernel_metrics;
+  const auto text = [&](auto member) {
+    return ColumnFrom(
+        rows, [&, member](const StoredKernelMetric& row) { return trace.strings.Intern(strings[row.*member]); });
+  };
+  out.kernel_name = text(&StoredKernelMetric::kernel_name), out.metric = text(&StoredKernelMetric::metric);
+  out.text = text(&StoredKernelMetric::text), out.unit = text(&StoredKernelMetric::unit);
+  out.launch_index = ColumnFrom(rows, [](const StoredKernelMetric& row) { return row.launch_index; });
+  out.value = ColumnFrom(rows, [](const StoredKernelMetric& row) { return row.value; });
+}
+
 void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>& stats) {
   std::vector<std::pair<std::string, StatEntry>> rows(stats.begin(), stats.end());
   ReadStatsTable& out = trace.read_stats;
@@ -84,6 +96,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   const int64_t overlapping_steps = SetSteps(trace, merger.TakeSteps());
   FindMainProcess(trace);
   const bool renumbered_device = MergeDevices(trace, std::move(impl_->devices));
+  FillKernelMetrics(trace, impl_->metric_strings, impl_->kernel_metrics);
   std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
   trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
   trace.environment.value =

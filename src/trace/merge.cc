@@ -123,7 +123,7 @@ void Merger::FindOrigin() {
   constexpr int64_t kMonthNs = int64_t{30} * 86'400 * 1'000'000'000;
   const int64_t typical = TypicalTime();
   nearest_ = typical - kMonthNs, furthest_ = typical + kMonthNs;
-  int64_t first = INT64_MAX, last = INT64_MIN, other = typical;
+  int64_t first = INT64_MAX, last = INT64_MIN, other = typical, other_last = typical;
   const auto take = [&](int64_t start, int64_t length) {
     if (!IsNear(start)) return;
     first = std::min(first, start);
@@ -133,12 +133,13 @@ void Merger::FindOrigin() {
     const Shard::Impl& rows = *shard->impl;
     for (size_t i = 0; i < rows.slices.rows; ++i) take(rows.slices.ts_ns[i], rows.slices.dur_ns[i]);
     for (size_t i = 0; i < rows.gpu_ops.size(); ++i) take(rows.gpu_ops[i].ts_ns, rows.gpu_ops[i].dur_ns);
-    for (size_t i = 0; i < rows.counters.size(); ++i)
-      if (IsNear(rows.counters[i].ts_ns)) other = std::min(other, rows.counters[i].ts_ns);
-    for (size_t i = 0; i < rows.memory_events.size(); ++i)
-      if (IsNear(rows.memory_events[i].event.ts_ns)) other = std::min(other, rows.memory_events[i].event.ts_ns);
+    const auto take_other = [&](int64_t ts_ns) {
+      if (IsNear(ts_ns)) other = std::min(other, ts_ns), other_last = std::max(other_last, ts_ns);
+    };
+    for (size_t i = 0; i < rows.counters.size(); ++i) take_other(rows.counters[i].ts_ns);
+    for (size_t i = 0; i < rows.memory_events.size(); ++i) take_other(rows.memory_events[i].event.ts_ns);
   }
-  if (first == INT64_MAX) first = last = other;
+  if (first == INT64_MAX) first = other, last = other_last;
   origin_ = first;
   trace_.info.origin_ns = first;
   trace_.info.dur_ns = last - first;

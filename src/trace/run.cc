@@ -8,6 +8,10 @@
 // - different processes with different ranks, or overlapping in time on the wall clock (a rank and the workers that
 // load
 //   its data), or without ranks but overlapping in time: parts of one execution.
+// - what was recorded around the processes (telemetry of a host: counters only): belongs to the execution it shares
+// most
+//   time with, and founds one only when nothing else was recorded. Metrics of kernels have no time and go with the
+//   first.
 #include "trace/run.h"
 
 #include <algorithm>
@@ -53,10 +57,40 @@ bool MoreRows(const Trace& a, const Trace& b) {
   return a.slices.size() + a.gpu_ops.size() > b.slices.size() + b.gpu_ops.size();
 }
 
+// Holds nothing that a process did, only what was measured around it.
+bool IsSurroundings(const Trace& trace) {
+  return trace.slices.size() + trace.gpu_ops.size() + trace.syncs.size() + trace.memory_events.size() == 0 &&
+         trace.info.pid == kAbsent && trace.counters.size() + trace.kernel_metrics.size() > 0;
+}
+
+// Time shared by a trace and the recordings of one execution.
+int64_t SharedTime(const Trace& trace, const std::vector<RunTrace>& traces, const std::vector<size_t>& execution) {
+  int64_t shared = 0;
+  for (const size_t other : execution) shared = std::max(shared, Overlap(SpanOf(trace), SpanOf(*traces[other].trace)));
+  return shared;
+}
+
+void PlaceSurroundings(std::vector<RunTrace>& traces, const std::vector<size_t>& which,
+                       std::vector<std::vector<size_t>> executions) {
+  const size_t founded = executions.size();
+  for (const size_t i : which) {
+    const Trace& trace = *traces[i].trace;
+    size_t best = trace.counters.size() == 0 && founded > 0 ? 0 : executions.size();
+    int64_t most = 0;
+    for (size_t execution = 0; execution < executions.size() && trace.counters.size() > 0; ++execution) {
+      const int64_t shared = SharedTime(trace, traces, executions[execution]);
+      if (shared > most) most = shared, best = execution;
+    }
+    if (best == executions.size()) executions.emplace_back();
+    if (best >= founded) executions[best].push_back(i);
+    traces[i].execution = static_cast<int>(best);
+  }
+}
+
 // Each trace joins the first execution with all of whose traces it goes together.
 void AssignExecutions(std::vector<RunTrace>& traces) {
-  std::vector<size_t> by_time(traces.size());
-  for (size_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
+  std::vector<size_t> by_time, surroundings;
+  for (size_t i = 0; i < traces.size(); ++i) (IsSurroundings(*traces[i].trace) ? surroundings : by_time).push_back(i);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
   std::vector<std::vector<size_t>> executions;
@@ -70,6 +104,7 @@ void AssignExecutions(std::vector<RunTrace>& traces) {
     executions[execution].push_back(i);
     traces[i].execution = static_cast<int>(execution);
   }
+  PlaceSurroundings(traces, surroundings, std::move(executions));
 }
 
 void AssignRoles(std::vector<RunTrace>& traces) {
@@ -83,10 +118,13 @@ void AssignRoles(std::vector<RunTrace>& traces) {
 }
 
 void AssignTimeAxis(std::vector<RunTrace>& traces) {
+  const auto timeless = [](const Trace& trace) { return IsSurroundings(trace) && trace.counters.size() == 0; };
   for (RunTrace& one : traces) {
+    if (timeless(*one.trace)) continue;
     int64_t zero = SpanOf(*one.trace).start;
     for (const RunTrace& other : traces)
-      if (other.execution == one.execution) zero = std::min(zero, SpanOf(*other.trace).start);
+      if (other.execution == one.execution && !timeless(*other.trace))
+        zero = std::min(zero, SpanOf(*other.trace).start);
     one.ts_shift_ns = SpanOf(*one.trace).start - zero;
   }
 }
@@ -110,7 +148,8 @@ void AssignIds(std::vector<RunTrace>& traces) {
 
 Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
   const auto key = [](const Trace& trace) {
-    return std::make_tuple(trace.info.rank, SpanOf(trace).start, trace.info.pid, std::string_view(trace.info.path));
+    return std::make_tuple(IsSurroundings(trace), trace.info.rank, SpanOf(trace).start, trace.info.pid,
+                           std::string_view(trace.info.path));
   };
   std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
   for (auto& trace : given)

@@ -37,8 +37,8 @@ struct RunTrace {
 class Run {
  public:
   Run() = default;
-  // Orders the traces (by rank, start, pid, path), decides roles and executions, sets the common time axis and the id
-  // bases.
+  // Orders the traces (by rank, start, pid, path; what was recorded around processes comes last), decides roles and
+  // executions, sets the common time axis and the id bases.
   explicit Run(std::vector<std::shared_ptr<const Trace>> traces);
 
   std::span<const RunTrace> traces() const { return traces_; }

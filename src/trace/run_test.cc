@@ -60,5 +60,42 @@ TEST(Run, ProcessesWithoutRanksBelongTogetherWhenTheyOverlapInTime) {
   EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 9000, 10)}).primary().size(), 1U);
 }
 
+// Counters only, as telemetry is.
+std::shared_ptr<const Trace> Telemetry(int64_t start, int64_t end) {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (const int64_t ts : {start, end})
+    shard.Add(CounterRow{.name = shard.Text("host.load1"), .unit = shard.Text("tasks"), .ts_ns = ts, .value = 1});
+  builder.info().start_unix_ns = start;
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+
+TEST(Run, TelemetryBelongsToTheExecutionItSharesMostTimeWith) {
+  const Job run({Telemetry(500, 1400), Recording(0, 10, 1000, 10), Recording(0, 99, 1390, 20)});
+  ASSERT_EQ(run.traces().size(), 3U);
+  EXPECT_EQ(run.traces()[2].trace->info.dur_ns, 900);
+  EXPECT_EQ(run.traces()[2].execution, 0);
+  EXPECT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.traces()[0].ts_shift_ns, 500);  // the run's zero is where telemetry starts
+}
+
+TEST(Run, TelemetryNeverPushesARecordingOutOfTheFirstExecution) {
+  const Job run({Telemetry(500, 900), Recording(0, 10, 1000, 10)});
+  ASSERT_EQ(run.primary().size(), 1U);
+  EXPECT_EQ(run.primary()[0]->rank(), 0);
+  EXPECT_EQ(run.traces()[1].execution, 1);
+}
+
+TEST(Run, TelemetryAloneIsARun) { EXPECT_EQ(Job({Telemetry(500, 900)}).primary().size(), 1U); }
+
+TEST(Run, MetricsOfKernelsGoWithTheFirstExecution) {
+  TraceBuilder builder;
+  builder.AddKernelMetric({.kernel_name = "k", .launch_index = 1, .metric = "m", .value = 2, .unit = "%"});
+  const Job run({Recording(0, 10, 1000, 10), std::make_shared<Trace>(std::move(builder).Finish())});
+  EXPECT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.traces()[0].rank(), 0);
+  EXPECT_EQ(run.traces()[0].ts_shift_ns, 0);  // what has no time does not move the zero
+}
+
 }  // namespace
 }  // namespace gapless::internal

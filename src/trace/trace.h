@@ -15,6 +15,7 @@
 #include "trace/schema/flow.h"
 #include "trace/schema/gpu_annotation.h"
 #include "trace/schema/gpu_op.h"
+#include "trace/schema/kernel_metric.h"
 #include "trace/schema/memory_event.h"
 #include "trace/schema/read_stats.h"
 #include "trace/schema/slice.h"
@@ -53,6 +54,7 @@ struct Trace {
   FlowTable flows;
   CounterTable counters;
   MemoryEventTable memory_events;
+  KernelMetricTable kernel_metrics;
   EnvironmentTable environment;
   ReadStatsTable read_stats;
 
@@ -72,6 +74,7 @@ struct Trace {
     f("flow", self.flows);
     f("counter", self.counters);
     f("memory_event", self.memory_events);
+    f("kernel_metric", self.kernel_metrics);
     f("environment", self.environment);
     f("read_stats", self.read_stats);
   }

@@ -9,9 +9,9 @@
 #include <mutex>
 
 #include "base/strings.h"
-#include "ingest/names.h"
 #include "ingest/reader.h"
 #include "ingest/readers/kineto/parse.h"
+#include "ingest/refine.h"
 #include "ingest/steps.h"
 
 namespace gapless::internal {
@@ -139,12 +139,7 @@ void Complete(Trace& trace) {
   if (base < kUnixTimeFrom || __builtin_add_overflow(base, origin, &start)) start = kAbsent;  // kAbsent is the least
   trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : start;
   FindSteps(trace);
-  GpuOpClass* op_class = trace.gpu_ops.op_class.mutable_data();
-  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
-    const SliceId op = trace.gpu_ops.op[row];
-    if (op.valid() && (op_class[row] == GpuOpClass::kOther || op_class[row] == GpuOpClass::kGemm))
-      op_class[row] = RefineByOperator(op_class[row], trace.Text(trace.slices.name[op.value]));
-  }
+  RefineGpuOpClasses(trace);
 }
 
 }  // namespace

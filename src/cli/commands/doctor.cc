@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+#include "cli/commands/doctor/text.h"
+#include "cli/output.h"
+
+namespace gapless::internal {
+namespace {
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const std::vector<CheckedFinding> findings = Examine(RealSurroundings());
+  RenderOptions options;
+  options.width = session.terminal.width;
+  options.utf8 = session.terminal.utf8;
+  options.colour = session.terminal.colour;
+  const auto printed = PrintTextOrJson(
+      arguments, [&] { return DoctorText(findings, options); }, [&] { return DoctorJson(findings); });
+  if (!printed) return printed;
+  return IsHealthy(findings) ? *printed : ExitStatus(ErrorCode::kEnvironment);
+}
+
+constexpr Example kExamples[] = {{"gapless doctor", "Looks at this machine"},
+                                 {"gapless doctor --json", "The same for scripts"}};
+
+}  // namespace
+
+COMMAND(doctor) = {
+    .name = "doctor",
+    .help = "Say what makes this machine slow or unable to profile",
+    .about =
+        "Looks at the driver, the GPUs and their clocks, memory errors and links, at permissions and limits, at the "
+        "processors, and at the tools that are there. Each finding says what was seen, why it matters and what to "
+        "type. Nothing is changed.\n\nThe exit status is 4 when a problem stands in the way of recording or training, "
+        "else 0.",
+    .positionals = {},
+    .options = {},
+    .examples = kExamples,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/doctor/text.h"
+
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "report/renderers/terminal/paint.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kHealthWidth = 9, kSubjectWidth = 18;
+constexpr int kTextColumn = kHealthWidth + kSubjectWidth;
+
+Tone ToneOf(Health health) {
+  switch (health) {
+    case Health::kOk: return Tone::kGood;
+    case Health::kWarning: return Tone::kWarning;
+    case Health::kProblem: return Tone::kCritical;
+    case Health::kUnknown: return Tone::kDim;
+  }
+  return Tone::kPlain;
+}
+
+int64_t CountOf(std::span<const CheckedFinding> findings, Health health) {
+  return std::ranges::count(findings, health, [](const CheckedFinding& one) { return one.finding.health; });
+}
+
+std::string Headline(std::span<const CheckedFinding> findings, const Paint& paint) {
+  const auto number = [](int64_t count, std::string_view what) {
+    return StrCat(count, ' ', what, count == 1 ? "" : "s");
+  };
+  const int64_t problems = CountOf(findings, Health::kProblem), warnings = CountOf(findings, Health::kWarning);
+  if (problems + warnings == 0) return paint.In(Tone::kGood, "nothing stands in the way") + "\n";
+  std::vector<std::string> parts;
+  if (problems > 0) parts.push_back(paint.In(Tone::kCritical, number(problems, "problem")));
+  if (warnings > 0) parts.push_back(paint.In(Tone::kWarning, number(warnings, "warning")));
+  return Join(parts, ", ") + "\n";
+}
+
+// The text broken over lines, each after `indent` columns; `first` stands before the first.
+void AppendWrapped(std::string& out, std::string_view first, std::string_view text, const Paint& paint, Tone tone) {
+  const int room = std::max(20, paint.width() - kTextColumn - DisplayWidth(first));
+  bool begun = false;
+  for (const std::string& line : WrapWords(text, room)) {
+    out += PadRight("", kTextColumn);
+    out += begun ? PadRight("", DisplayWidth(first)) : paint.In(tone, first);
+    out += paint.In(tone, line) + "\n";
+    begun = true;
+  }
+}
+
+void AppendFinding(std::string& out, const HealthFinding& finding, const Paint& paint) {
+  const bool bad = finding.health == Health::kProblem || finding.health == Health::kWarning;
+  out += paint.In(ToneOf(finding.health), PadRight(ToString(finding.health), kHealthWidth));
+  out += PadRight(Ellipsize(finding.subject, kSubjectWidth - 1), kSubjectWidth);
+  const int room = std::max(20, paint.width() - kTextColumn);
+  const std::string saw = Printable(finding.saw);
+  if (!bad) {
+    const std::string line = finding.fix.empty() ? saw : StrCat(saw, " → ", finding.fix);
+    out += paint.In(finding.health == Health::kUnknown ? Tone::kDim : Tone::kPlain, Ellipsize(line, room)) + "\n";
+    return;
+  }
+  bool begun = false;
+  for (const std::string& line : WrapWords(saw, room)) {
+    out += StrCat(begun ? PadRight("", kTextColumn) : "", paint.In(Tone::kBold, line), "\n");
+    begun = true;
+  }
+  AppendWrapped(out, "", finding.why, paint, Tone::kPlain);
+  if (!finding.fix.empty()) AppendWrapped(out, "→ ", finding.fix, paint, Tone::kAction);
+}
+
+}  // namespace
+
+bool IsHealthy(std::span<const CheckedFinding> findings) { return CountOf(findings, Health::kProblem) == 0; }
+
+std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options) {
+  const Paint paint(options);
+  std::string out = Headline(findings, paint) + "\n";
+  for (const CheckedFinding& one : findings) AppendFinding(out, one.finding, paint);
+  return options.utf8 ? out : ToAscii(out);
+}
+
+std::string DoctorJson(std::span<const CheckedFinding> findings) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("healthy", IsHealthy(findings));
+  json.Key("checks");
+  json.BeginArray();
+  for (const auto& [check, finding] : findings) {
+    json.BeginObject();
+    json.Field("check", check);
+    json.Field("subject", finding.subject);
+    json.Field("health", ToString(finding.health));
+    json.Field("saw", finding.saw);
+    json.FieldUnlessEmpty("why", finding.why);
+    json.FieldUnlessEmpty("fix", finding.fix);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless doctor` prints: for people, and as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "collect/doctor/check.h"
+#include "gapless/report_options.h"
+
+namespace gapless::internal {
+
+// Lines of at most options.width columns. Problems and warnings say why they matter and what to type; the rest is a
+// line each.
+std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options);
+std::string DoctorJson(std::span<const CheckedFinding> findings);
+
+// Does nothing stand in the way?
+bool IsHealthy(std::span<const CheckedFinding> findings);
+
+}  // namespace gapless::internal

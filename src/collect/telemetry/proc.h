@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the small files of /proc and /sys: whole, at once, and number by number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gapless::internal {
+
+// The file's content, at most 1 MiB; nullopt when it cannot be read.
+std::optional<std::string> ReadSmallFile(const std::string& path);
+// The same without blanks at the end; "" when it cannot be read.
+std::string ReadLineOf(const std::string& path);
+
+// The whole text (without blanks around it) as a number; nullopt when it is none.
+std::optional<int64_t> ToInt(std::string_view text);
+std::optional<double> ToReal(std::string_view text);
+
+// The words of a line, split at blanks.
+std::vector<std::string_view> Words(std::string_view line);
+// The lines of a text, without their ends.
+std::vector<std::string_view> Lines(std::string_view text);
+
+// "key value" or "key: value unit" lines: the number after `key`.
+std::optional<int64_t> NumberAfter(std::string_view text, std::string_view key);
+
+// Names in a folder, sorted; empty when it cannot be read.
+std::vector<std::string> NamesIn(const std::string& folder);
+// The names that are numbers (processes, threads), ascending.
+std::vector<int64_t> NumbersIn(const std::string& folder);
+
+}  // namespace gapless::internal

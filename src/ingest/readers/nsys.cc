@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nsight Systems: the SQLite file that `nsys export --type sqlite` writes. docs/formats/nsys.md describes what is read.
+//
+// Tables and columns come and go with the version, so each table is asked which columns it has; all but a few may be
+// missing. Several processes may be in one file: a correlation id is unique within a process only, so ids are made
+// distinct before launches are joined with what they launched.
+#include "ingest/reader.h"
+#include "ingest/readers/nsys/tables.h"
+#include "ingest/refine.h"
+#include "ingest/steps.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kExtensions[] = {".sqlite"};
+
+Sniff SniffHead(std::string_view head) {
+  if (!head.starts_with(std::string_view("SQLite format 3\0", 16))) return Sniff::kNo;
+  return head.find("StringIds") != std::string_view::npos ? Sniff::kYes : Sniff::kMaybe;
+}
+
+Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+  auto database = nsys::Database::Open(source, context);
+  if (!database) return Unexpected{database.error()};
+  if (!(*database)->HasTable("StringIds"))
+    return Fail(ErrorCode::kInput, "an SQLite file, but none of Nsight Systems", source.path(),
+                "nsys export --type sqlite REPORT.nsys-rep");
+  nsys::Importer importer(**database, builder);
+  importer.ReadAbout();
+  using Part = void (nsys::Importer::*)();
+  for (const Part part : {&nsys::Importer::ReadApiCalls, &nsys::Importer::ReadRanges, &nsys::Importer::ReadOverhead,
+                          &nsys::Importer::ReadKernels, &nsys::Importer::ReadCopies, &nsys::Importer::ReadGraphs,
+                          &nsys::Importer::ReadSyncs}) {
+    if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
+    if (context.progress) context.progress();
+    (importer.*part)();
+  }
+  importer.Finish();
+  builder.info().start_unix_ns = importer.session_start_unix_ns();  // completed in Complete()
+  return {};
+}
+
+// Times count from the start of the session.
+void Complete(Trace& trace) {
+  int64_t start = kAbsent;
+  if (trace.info.start_unix_ns <= 0 || __builtin_add_overflow(trace.info.start_unix_ns, trace.info.origin_ns, &start))
+    start = kAbsent;
+  trace.info.start_unix_ns = start;
+  FindSteps(trace);
+  RefineGpuOpClasses(trace);
+}
+
+}  // namespace
+
+READER(nsys) = {.name = "nsys",
+                .help = "Nsight Systems, exported: nsys export --type sqlite",
+                .extensions = kExtensions,
+                .sniff = SniffHead,
+                .read = Read,
+                .complete = Complete};
+
+}  // namespace gapless::internal
