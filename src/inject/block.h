@@ -13,8 +13,7 @@ namespace gapless::internal::inject {
 // Takes finished blocks, header and filling included.
 class BlockSink {
  public:
-  // Not pure: a pure function drags the C++ runtime's termination, and with it an unwinder, into the library.
-  virtual void Write(const uint8_t*, size_t /*bytes*/, uint32_t /*records*/) {}
+  virtual void Write(const uint8_t* block, size_t bytes, uint32_t records) = 0;
 
  protected:
   ~BlockSink() = default;

@@ -63,9 +63,9 @@ bool VisitBesideRuntime(TryPath try_path, void* context) {
   // dl_iterate_phdr holds the loader's lock, so the paths are taken first and opened afterwards.
   struct Paths {
     char of[8][kMaxPath];
-    int count = 0;
+    int count;
   };
-  static Paths paths;  // used once, while the process starts CUDA
+  static constinit Paths paths{};  // used once, while the process starts CUDA
   paths.count = 0;
   const auto keep = [](const char* path, void* into) {
     auto& all = *static_cast<Paths*>(into);
