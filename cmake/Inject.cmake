@@ -35,3 +35,46 @@ target_link_options(gapless_inject PRIVATE -static-libstdc++ -static-libgcc LINK
 if(NOT GAPLESS_SANITIZE AND NOT GAPLESS_COVERAGE)
   target_link_options(gapless_inject PRIVATE LINKER:--no-undefined LINKER:--strip-all)
 endif()
+
+# What tests need: a stand-in for libcupti 12 and 13, a program that loads the collector as CUDA would, and their paths.
+if(NOT BUILD_TESTING)
+  return()
+endif()
+function(gapless_stand_in name source folder)
+  add_library(${name} SHARED ${PROJECT_SOURCE_DIR}/src/inject/testing/${source})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_in/${folder}
+                                           OUTPUT_NAME cupti CXX_VISIBILITY_PRESET default)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE gapless_cupti_headers gapless_options)
+endfunction()
+gapless_stand_in(stand_in_cupti12 stand_in_cupti.cc cupti12)
+gapless_stand_in(stand_in_cupti13 stand_in_cupti.cc cupti13)
+gapless_stand_in(stand_in_lacking stand_in_lacking.cc lacking)
+target_compile_definitions(stand_in_cupti12 PRIVATE GAPLESS_STAND_IN_12)
+set_target_properties(stand_in_cupti12 PROPERTIES SUFFIX .so.12)
+set_target_properties(stand_in_cupti13 PROPERTIES SUFFIX .so.13)
+foreach(program IN ITEMS plain_program python_like_program)
+  add_executable(${program} ${PROJECT_SOURCE_DIR}/src/inject/testing/plain_program.cc)
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/stand_in)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${program} PRIVATE gapless_options ${CMAKE_DL_LIBS})
+endforeach()
+set_target_properties(python_like_program PROPERTIES ENABLE_EXPORTS ON)
+target_compile_definitions(python_like_program PRIVATE GAPLESS_LIKE_PYTHON)
+
+file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/inject/*_test.cc)
+gapless_test(test_inject SOURCES ${tests} LINK gapless_inject_core)
+
+# tests/inject_test.cc has the collector and its reader together; bench/inject_records.cc times the collector.
+function(gapless_inject_users)
+  if(TARGET test_whole)
+    target_compile_definitions(test_whole PRIVATE GAPLESS_INJECT_FILE="${GAPLESS_INJECT_FILE}"
+      GAPLESS_STAND_IN_FOLDER="${PROJECT_BINARY_DIR}/stand_in" GAPLESS_CUPTI_FOLDER="${GAPLESS_CUPTI}")
+    add_dependencies(test_whole gapless_inject stand_in_cupti12 stand_in_cupti13 stand_in_lacking plain_program
+                     python_like_program)
+  endif()
+  if(TARGET inject_records)
+    target_link_libraries(inject_records PRIVATE gapless_inject_core)
+  endif()
+endfunction()
+cmake_language(DEFER CALL gapless_inject_users)
