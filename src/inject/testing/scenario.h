@@ -32,7 +32,7 @@ struct Scenario {
 
 // As CUPTI gives them, mangled, and as they are shown.
 inline constexpr const char* kMangled[Scenario::kNames] = {
-    "_Z4saxpyifPfS_", "_ZN7cutlass6KernelI18ampere_s1688gemm_tEEvT_", "volta_sgemm_128x64_nn"};
+    "_Z5saxpyifPfS_", "_ZN7cutlass6KernelI18ampere_s1688gemm_tEEvT_", "volta_sgemm_128x64_nn"};
 inline constexpr const char* kReadable[Scenario::kNames] = {
     "saxpy(int, float, float*, float*)", "void cutlass::Kernel<ampere_s1688gemm_t>(ampere_s1688gemm_t)",
     "volta_sgemm_128x64_nn"};
