@@ -18,7 +18,8 @@ namespace gapless::internal {
 namespace {
 
 // A sample of each format, from samples/.
-const std::map<std::string_view, std::string> kSamples = {{"kineto", "samples/resnet50_v100.pt.trace.json.gz"}};
+const std::map<std::string_view, std::string> kSamples = {{"cupti", "samples/stand_in.gcs"},
+                                                          {"kineto", "samples/resnet50_v100.pt.trace.json.gz"}};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kPrefixStep = 65536;

@@ -2,7 +2,7 @@
 // A program as the CUDA driver would run it: loads the library that CUDA_INJECTION64_PATH names, calls its door, does
 // its "GPU work" (the stand-in plays it) and ends in the way asked for.
 //
-//   plain_program LIBCUPTI LAUNCHES [exit|_exit|kill|fork|wait|status]
+//   plain_program LIBCUPTI LAUNCHES [exit|_exit|kill|fork|several|status]
 //
 // LIBCUPTI: the stand-in, "" for none. kill: waits until what was played is written, plays once more and dies by
 // SIGKILL. fork: a child plays and exits too. Prints the stand-in's time at which the scenario began.
@@ -60,7 +60,12 @@ int End(const std::string& how, Played& played) {
     int status = 1;
     if (waitpid(child, &status, 0) != child || status != 0) return 1;
   }
-  if (how == "wait") usleep(1'500'000);
+  // A few times more, with a second between: a stream of several blocks, as samples/stand_in.gcs.
+  for (int i = 0; how == "several" && i < 5; ++i) {
+    played.GiveBack();
+    usleep(1'200'000);
+    played.Play(200);
+  }
   return 0;
 }
 
