@@ -36,6 +36,20 @@ if(NOT GAPLESS_SANITIZE AND NOT GAPLESS_COVERAGE)
   target_link_options(gapless_inject PRIVATE LINKER:--no-undefined LINKER:--strip-all)
 endif()
 
+# tests/inject_test.cc has the collector and its reader together; bench/inject_records.cc times the collector.
+function(gapless_inject_users)
+  if(TARGET test_whole)
+    target_compile_definitions(test_whole PRIVATE GAPLESS_INJECT_FILE="${GAPLESS_INJECT_FILE}"
+      GAPLESS_STAND_IN_FOLDER="${PROJECT_BINARY_DIR}/stand_in" GAPLESS_CUPTI_FOLDER="${GAPLESS_CUPTI}")
+    add_dependencies(test_whole gapless_inject stand_in_cupti12 stand_in_cupti13 stand_in_lacking plain_program
+                     python_like_program)
+  endif()
+  if(TARGET inject_records)
+    target_link_libraries(inject_records PRIVATE gapless_inject_core)
+  endif()
+endfunction()
+cmake_language(DEFER CALL gapless_inject_users)
+
 # What tests need: a stand-in for libcupti 12 and 13, a program that loads the collector as CUDA would, and their paths.
 if(NOT BUILD_TESTING)
   return()
@@ -64,17 +78,3 @@ target_compile_definitions(python_like_program PRIVATE GAPLESS_LIKE_PYTHON)
 
 file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/inject/*_test.cc)
 gapless_test(test_inject SOURCES ${tests} LINK gapless_inject_core)
-
-# tests/inject_test.cc has the collector and its reader together; bench/inject_records.cc times the collector.
-function(gapless_inject_users)
-  if(TARGET test_whole)
-    target_compile_definitions(test_whole PRIVATE GAPLESS_INJECT_FILE="${GAPLESS_INJECT_FILE}"
-      GAPLESS_STAND_IN_FOLDER="${PROJECT_BINARY_DIR}/stand_in" GAPLESS_CUPTI_FOLDER="${GAPLESS_CUPTI}")
-    add_dependencies(test_whole gapless_inject stand_in_cupti12 stand_in_cupti13 stand_in_lacking plain_program
-                     python_like_program)
-  endif()
-  if(TARGET inject_records)
-    target_link_libraries(inject_records PRIVATE gapless_inject_core)
-  endif()
-endfunction()
-cmake_language(DEFER CALL gapless_inject_users)
