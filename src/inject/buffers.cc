@@ -33,21 +33,23 @@ uint8_t* Buffers::TakeEmpty() {
   {
     const Lock lock(mutex_);
     if (stopped_) return nullptr;
+    if (empties_ == 0 && made_ == kBuffers) return nullptr;
+    ++lent_;
     if (empties_ > 0) return empty_[--empties_];
-    if (made_ == kBuffers) return nullptr;
     ++made_;
   }
   auto* const bytes = static_cast<uint8_t*>(AllocatePages(kBufferBytes));
   if (bytes == nullptr) {
     const Lock lock(mutex_);
-    --made_;
+    --made_, --lent_;
   }
   return bytes;
 }
 
 void Buffers::AddFull(const FullBuffer& full) {
   const Lock lock(mutex_);
-  if (fulls_ < kBuffers) {
+  if (fulls_ < kBuffers && lent_ > 0) {
+    --lent_;
     full_[(first_full_ + fulls_) % kBuffers] = full;
     ++fulls_;
   }
@@ -74,6 +76,11 @@ void Buffers::Wake() {
   const Lock lock(mutex_);
   woken_ = true;
   pthread_cond_signal(&changed_);
+}
+
+bool Buffers::lent() {
+  const Lock lock(mutex_);
+  return lent_ > 0;
 }
 
 void Buffers::Stop() {

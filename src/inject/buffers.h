@@ -40,6 +40,9 @@ class Buffers {
   void GiveBack(uint8_t* bytes);
   void Wake();
 
+  // Does CUPTI hold one?
+  bool lent();
+
   // No further buffer is handed out.
   void Stop();
 
@@ -47,7 +50,7 @@ class Buffers {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_;
   uint8_t* empty_[kBuffers] = {};
-  size_t empties_ = 0, made_ = 0;
+  size_t empties_ = 0, made_ = 0, lent_ = 0;
   FullBuffer full_[kBuffers];
   size_t first_full_ = 0, fulls_ = 0;
   bool woken_ = false, stopped_ = false;

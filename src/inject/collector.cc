@@ -17,7 +17,7 @@
 namespace gapless::internal::inject {
 namespace {
 
-constexpr unsigned kInfo = 0, kError = 2;  // severities
+constexpr unsigned kInfo = 0;  // a severity
 
 int64_t Now(clockid_t clock) {
   timespec now{};
@@ -127,7 +127,7 @@ void Collector::Work() {
 }
 
 void Collector::Tick() {
-  (void)api_.cuptiActivityFlushAll(0);
+  if (buffers_.lent()) (void)api_.cuptiActivityFlushAll(0);  // not before CUPTI has begun: CUDA may still be starting
   Drain();
   CountDrops({});  // of what belongs to no context
   ReadClocks();

@@ -67,6 +67,7 @@ TEST(Buffers, AreBoundedAndComeBack) {
     ASSERT_NE(taken.back(), nullptr);
   }
   EXPECT_EQ(buffers->TakeEmpty(), nullptr);
+  EXPECT_TRUE(buffers->lent());
   buffers->AddFull({taken[3], 42, nullptr, 7});
   const FullBuffer full = buffers->TakeFull(nullptr);
   EXPECT_EQ(full.bytes, taken[3]);
