@@ -23,6 +23,7 @@ function(gapless_embed_agent target)
   endforeach()
   if(GAPLESS_INJECT_FILE)
     gapless_embed_one(${GAPLESS_INJECT_FILE} libgapless_inject.so 0700)
+    add_dependencies(${target} gapless_inject)
   endif()
   set(generated ${PROJECT_BINARY_DIR}/generated/embedded_files.cc)
   file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
