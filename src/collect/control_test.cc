@@ -18,7 +18,7 @@ class Control : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(run_); }
   wire::ControlSlot Slot(uint64_t sequence) const {
-    const std::string bytes = ReadSmallFile(run_ + "/control");
+    const std::string bytes = ContentOf(run_ + "/control");
     wire::ControlSlot slot{};
     const size_t at = 4096 + (sequence - 1) % 16 * 256;
     if (bytes.size() >= at + sizeof slot) std::memcpy(&slot, bytes.data() + at, sizeof slot);

@@ -63,7 +63,7 @@ Result<void> WriteFileAtomically(const std::string& path, std::string_view conte
   return {};
 }
 
-std::string ReadSmallFile(const std::string& path, size_t most) {
+std::string ContentOf(const std::string& path, size_t most) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string content;
   if (!file) return content;

@@ -32,7 +32,7 @@ class Descriptor {
 // The file appears complete under its name, replacing what was there; `mode` as for open(2).
 Result<void> WriteFileAtomically(const std::string& path, std::string_view content, mode_t mode = 0644);
 // At most `most` bytes of a file, such as those of /proc, whose size is not known before. Empty when it cannot be read.
-std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 16);
+std::string ContentOf(const std::string& path, size_t most = size_t{1} << 16);
 // Makes the folder and those above it; no error when it is there.
 Result<void> MakeFolders(const std::string& path, mode_t mode = 0755);
 // The names in a folder, sorted, without "." and ".."; none when it cannot be read.

@@ -12,11 +12,13 @@
 #include "collect/child.h"
 #include "collect/files.h"
 #include "collect/signals.h"
+#include "collect/telemetry/sampler.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr int kTickMs = 50;
+constexpr std::string_view kTelemetryName = "telemetry.gts";
 
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -65,6 +67,14 @@ void Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& c
   }
   rings.Drain(true, on_record);
   for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+}
+
+// A run goes on without telemetry.
+void StartTelemetry(TelemetrySampler& telemetry, const RunFolder& folder, pid_t pid, const LaunchOptions& options) {
+  if (options.telemetry_hz <= 0) return;
+  const auto started =
+      telemetry.Start(folder.File(kTelemetryName), {.hz = static_cast<double>(options.telemetry_hz), .root_pid = pid});
+  if (!started) log::Warning(started.error().ToString());
 }
 
 // A run that never began leaves nothing behind.
@@ -119,7 +129,10 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                              .mask = relay.previous_mask()},
                             failure_status);
   if (!child) return Abandon(*folder, child.error());
+  TelemetrySampler telemetry;
+  StartTelemetry(telemetry, *folder, child->pid(), options);
   Attend(*child, relay, rings, *control, result.manifest, options);
+  telemetry.Stop();
 
   result.exit_status = *child->Ended();
   result.signal = child->signal();

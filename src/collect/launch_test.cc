@@ -29,7 +29,7 @@ class Launching : public ::testing::Test {
     return Launch({.command = std::move(command), .folder = run_, .agent_options = "{}"}, &failure_status_);
   }
   Result<LaunchResult> Shell(const std::string& script) { return Run({"/bin/sh", "-c", script}); }
-  std::string ManifestText() const { return ReadSmallFile(run_ + "/manifest.json"); }
+  std::string ManifestText() const { return ContentOf(run_ + "/manifest.json"); }
   std::string run_;
   int failure_status_ = 0;
 };
@@ -72,7 +72,7 @@ TEST_F(Launching, TellsTheCommandWhereTheRunIs) {
   const auto result = Shell("echo \"$GAPLESS_RUN|$GAPLESS_OPTIONS|$GAPLESS_CUPTI|$PYTHONPATH\" >\"$GAPLESS_RUN/seen\"");
   ::unsetenv("PYTHONPATH");
   ASSERT_TRUE(result);
-  EXPECT_EQ(ReadSmallFile(run_ + "/seen"), StrCat(run_, "|{}|auto|", run_, "/tools/agent:/mine\n"));
+  EXPECT_EQ(ContentOf(run_ + "/seen"), StrCat(run_, "|{}|auto|", run_, "/tools/agent:/mine\n"));
 }
 
 TEST_F(Launching, LeavesAFolderForItsOwnerOnly) {
@@ -87,7 +87,7 @@ TEST_F(Launching, LeavesAFolderForItsOwnerOnly) {
 TEST_F(Launching, SaysThatTheRunIsUnderWayUntilItEnds) {
   const auto result = Shell("grep -c '\"state\": \"running\"' \"$GAPLESS_RUN/manifest.json\" >\"$GAPLESS_RUN/seen\"");
   ASSERT_TRUE(result);
-  EXPECT_EQ(ReadSmallFile(run_ + "/seen"), "1\n");
+  EXPECT_EQ(ContentOf(run_ + "/seen"), "1\n");
   EXPECT_NE(ManifestText().find("\"state\": \"ended\""), std::string::npos);
 }
 

@@ -47,7 +47,7 @@ std::string ValueOf(const std::string& text, std::string_view key) {
 }
 
 int64_t MemoryBytes(const std::string& proc) {
-  const std::string text = ValueOf(ReadSmallFile(proc + "/meminfo"), "MemTotal");
+  const std::string text = ValueOf(ContentOf(proc + "/meminfo"), "MemTotal");
   int64_t kilobytes = 0;
   std::from_chars(text.data(), text.data() + text.size(), kilobytes);
   return kilobytes * 1024;
@@ -86,15 +86,15 @@ HostFacts DescribeHost(const std::string& proc) {
     facts.name = system.nodename;
     facts.kernel = StrCat(system.sysname, " ", system.release, " ", system.machine);
   }
-  facts.cpu = ValueOf(ReadSmallFile(proc + "/cpuinfo"), "model name");
+  facts.cpu = ValueOf(ContentOf(proc + "/cpuinfo"), "model name");
   facts.cores = UsableCores();
   facts.memory_bytes = MemoryBytes(proc);
   const std::string driver = proc + "/driver/nvidia";
   for (const std::string& gpu : NamesIn(driver + "/gpus")) {
-    const std::string text = ReadSmallFile(StrCat(driver, "/gpus/", gpu, "/information"));
+    const std::string text = ContentOf(StrCat(driver, "/gpus/", gpu, "/information"));
     facts.gpus.push_back({ValueOf(text, "Model"), ValueOf(text, "GPU UUID"), ValueOf(text, "Bus Location")});
   }
-  const std::string version = ReadSmallFile(driver + "/version");
+  const std::string version = ContentOf(driver + "/version");
   facts.nvidia_driver = std::string(Split(version, '\n').front());
   return facts;
 }

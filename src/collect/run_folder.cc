@@ -59,7 +59,7 @@ Result<std::vector<UnpackedFile>> RunFolder::UnpackTools() const {
     const std::string path = File(below);
     GAPLESS_TRY(MakeFolders(std::filesystem::path(path).parent_path().string(), 0700));
     GAPLESS_TRY(WriteFileAtomically(path, file.content, file.mode));
-    if (ReadSmallFile(path, file.content.size() + 1) != file.content)
+    if (ContentOf(path, file.content.size() + 1) != file.content)
       return Fail(ErrorCode::kEnvironment, "the agent could not be unpacked: what was written reads back differently",
                   path);
     unpacked.push_back({below, ChecksumOf(file.content)});

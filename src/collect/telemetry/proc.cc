@@ -92,15 +92,6 @@ std::optional<int64_t> NumberAfter(std::string_view text, std::string_view key) 
   return std::nullopt;
 }
 
-std::vector<std::string> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  ForEachName(folder, [&](std::string_view name) {
-    if (name != "." && name != "..") names.emplace_back(name);
-  });
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::vector<int64_t> NumbersIn(const std::string& folder) {
   std::vector<int64_t> numbers;
   ForEachName(folder, [&](std::string_view name) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/files.h"
+
 namespace gapless::internal {
 
 // The file's content, at most 1 MiB; nullopt when it cannot be read.
@@ -27,8 +29,6 @@ std::vector<std::string_view> Lines(std::string_view text);
 // "key value" or "key: value unit" lines: the number after `key`.
 std::optional<int64_t> NumberAfter(std::string_view text, std::string_view key);
 
-// Names in a folder, sorted; empty when it cannot be read.
-std::vector<std::string> NamesIn(const std::string& folder);
 // The names that are numbers (processes, threads), ascending.
 std::vector<int64_t> NumbersIn(const std::string& folder);
 
