@@ -4,16 +4,17 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze completion convert docs formats help query --help --version'
+    words='analyze completion convert docs doctor formats help monitor profile query trigger --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='html json markdown terminal' option=1 ;;
-      'analyze --only') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
-      'analyze --without') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
-      'analyze --explain') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
+      'analyze --only') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound host_data_loading host_operators host_optimizer host_pauses host_straggler implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
+      'analyze --without') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound host_data_loading host_operators host_optimizer host_pauses host_straggler implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
+      'analyze --explain') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound host_data_loading host_operators host_optimizer host_pauses host_straggler implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
       'analyze --color') words='auto always never' option=1 ;;
       'convert --format') words='chrome' option=1 ;;
       'convert --without') words='annotations counters flows memory python' option=1 ;;
+      'profile --python') words='sample cprofile lines memory' option=1 ;;
     esac
     if [[ -z ${option-} ]]; then
       case $verb in
@@ -21,9 +22,13 @@ _gapless() {
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         convert) if [[ $cur == -* ]]; then words='--output --format --steps --without --rank --no-cache --json --help'; else words=''; fi ;;
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
+        doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze completion convert docs formats help query'; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze completion convert docs doctor formats help monitor profile query trigger'; fi ;;
+        monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
+        profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
+        trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
       esac
     fi
   fi

@@ -13,7 +13,9 @@ def main() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     total = 0.0
     for _ in range(planted.steps(60)):
-        loss = planted.train(model, optimizer, torch.rand(64, 512, device=device), torch.randint(10, (64,), device=device))
+        loss = planted.train(
+            model, optimizer, torch.rand(64, 512, device=device), torch.randint(10, (64,), device=device)
+        )
         total += loss.item()  # the problem
     print(f"mean loss over {total:.3f}")
 

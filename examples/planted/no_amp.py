@@ -14,7 +14,9 @@ def main() -> None:
     width = model[0].in_features
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for _ in range(planted.steps(40)):
-        planted.train(model, optimizer, torch.rand(4096, width, device=device), torch.randint(10, (4096,), device=device))
+        planted.train(
+            model, optimizer, torch.rand(4096, width, device=device), torch.randint(10, (4096,), device=device)
+        )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def mlp(width: int, layers: int) -> nn.Sequential:
     return nn.Sequential(*blocks, nn.Linear(width, 10))
 
 
-def train(model: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def train(
+    model: nn.Module, optimizer: torch.optim.Optimizer, inputs: torch.Tensor, labels: torch.Tensor
+) -> torch.Tensor:
     loss = nn.functional.cross_entropy(model(inputs), labels)
     optimizer.zero_grad()
     loss.backward()
