@@ -29,6 +29,7 @@ packages:
 deps:
 	@tools/build_deps.sh
 	@tools/web_deps.sh build
+	@tools/cupti_headers.sh
 
 build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }

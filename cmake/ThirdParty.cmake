@@ -1,5 +1,5 @@
 # Libraries of others. The program carries all of them, so it can be copied to a bare machine: static archives are taken first.
-# Debian and Ubuntu ship simdjson and isa-l only as shared libraries; `make deps` builds the archives from the distribution's
+# Debian and Ubuntu ship simdjson, isa-l and cpp-httplib only as shared libraries; `make deps` builds the archives from the distribution's
 # own source packages into build/deps. Without them the shared ones are used, which is good enough to develop with.
 set(GAPLESS_DEPS ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where `make deps` puts static archives")
 
@@ -32,6 +32,7 @@ gapless_library(isal HEADER isa-l/igzip_lib.h ARCHIVE libisal.a SHARED isal)
 gapless_library(zstd HEADER zstd.h ARCHIVE libzstd.a SHARED zstd)
 gapless_library(sqlite3 HEADER sqlite3.h ARCHIVE libsqlite3.a SHARED sqlite3)
 gapless_library(xxhash HEADER xxhash.h ARCHIVE libxxhash.a SHARED xxhash)
+gapless_library(httplib HEADER httplib.h ARCHIVE libcpp-httplib.a SHARED cpp-httplib)
 # SQLite's archive needs the maths library and, for extensions, the dynamic loader; both belong to libc.
 target_link_libraries(third_party::sqlite3 INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
 
@@ -42,6 +43,7 @@ function(gapless_use_third_party)
   set(trace third_party::xxhash third_party::zstd)
   set(ingest third_party::simdjson third_party::isal third_party::zstd third_party::sqlite3)
   set(query third_party::sqlite3)
+  set(collect third_party::xxhash third_party::httplib Threads::Threads)
   set(convert third_party::simdjson third_party::isal third_party::zstd)
   foreach(room IN LISTS GAPLESS_ROOMS)
     if(TARGET gapless_${room} AND DEFINED ${room})

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds static archives of the libraries that the distribution ships only as shared ones (simdjson, isa-l), so that the
-# program carries them. The sources are the distribution's own source packages, of the same version as the headers that are
+# Builds static archives of the libraries that the distribution ships only as shared ones (simdjson, isa-l, cpp-httplib), so
+# that the program carries them. The sources are the distribution's own source packages, of the same version as the headers that are
 # installed, fetched by apt from the archives this machine already uses and checked by apt with the same keys. apt runs with
 # state of its own below build/deps/src, so nothing on the machine changes and no root is needed.
 #
-# Leaves build/deps/lib/lib{simdjson,isal}.a; a library whose version is already there is not built again.
+# Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib}.a; a library whose version is already there is not built again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps=$PWD/build/deps
@@ -64,7 +64,15 @@ build_isal() { # <folder>: inflate and the checksums it needs
   cp "$1/bin/isa-l.a" "$deps/lib/libisal.a"
 }
 
-for library in simdjson isal; do
+build_cpp-httplib() { # <folder>: without TLS; the header that is installed declares what is compiled here
+  python3 "$1/split.py" -o "$1/split" >/dev/null
+  "$cxx" -std=c++17 -O2 -DNDEBUG -fPIC -I"$1/split" -c "$1/split/httplib.cc" -o "$1/httplib.o"
+  rm -f "$1/libcpp-httplib.a"
+  ar rcs "$1/libcpp-httplib.a" "$1/httplib.o"
+  cp "$1/libcpp-httplib.a" "$deps/lib/"
+}
+
+for library in simdjson isal cpp-httplib; do
   read -r source version < <(dpkg-query -W -f '${source:Package} ${source:Version}\n' "lib$library-dev")
   stamp=$deps/lib/$library.version
   if [ -e "$deps/lib/lib$library.a" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$version" ]; then continue; fi

@@ -34,6 +34,7 @@ program() {
 
 step "static libraries" tools/build_deps.sh
 step "tools of web/" tools/web_deps.sh test
+step "headers of CUPTI" tools/cupti_headers.sh
 if [ "${CI:-}" != true ]; then
   step "optimised build" configure_and_build release
   ln -f build/release/gapless build/gapless

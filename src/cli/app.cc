@@ -25,9 +25,10 @@ int PrintAndExit(const std::string& text) {
   return output->Commit() ? 0 : ExitStatus(ErrorCode::kEnvironment);
 }
 
-int Report(const Error& error, bool as_json) {
+int Report(const Error& error, bool as_json, int own_failure = 0) {
   const bool stopped = error.code == ErrorCode::kInterrupted;
-  const int status = stopped && CaughtSignal() != 0 ? 128 + CaughtSignal() : ExitStatus(error.code);
+  const int by_code = own_failure != 0 ? own_failure : ExitStatus(error.code);
+  const int status = stopped && CaughtSignal() != 0 ? 128 + CaughtSignal() : by_code;
   std::fputs(DescribeError(error).c_str(), stderr);
   if (as_json) PrintAndExit(ErrorAsJson(error, status));
   return status;
@@ -63,10 +64,10 @@ std::string VersionText(bool as_json) {
 int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
   Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
   const auto arguments = ParseArguments(command, words);
-  if (!arguments) return Report(arguments.error(), as_json);
+  if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
   const auto status = command.run(*arguments, session);
-  return status ? *status : Report(status.error(), as_json);
+  return status ? *status : Report(status.error(), as_json, command.own_failure);
 }
 
 int Dispatch(const std::vector<std::string>& words) {

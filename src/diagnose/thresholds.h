@@ -138,4 +138,15 @@ inline constexpr double kBandwidthBoundShare = 0.25;
 // Ours: with half of the memory free the batch can be doubled; with less the larger batch may not fit.
 inline constexpr double kMuchFreeMemoryShare = 0.50;
 
+// Steps without device work, on the host alone. Loading and waiting for ranks: the lines drawn for devices above.
+// Ours: pauses (garbage collection, checkpoints, compilation) are looked at from 3 % of the steps, the optimiser's loop
+// over parameters from 5 %, of which a fused one leaves a third or less; Python between operators and calling them from
+// 25 %, where the operators are tiny: a few times as long as a call takes. That is about 3 µs for PyTorch 2.15 with the
+// profiler on: an operator that only makes a view.
+inline constexpr double kHostPausesShare = 0.03;
+inline constexpr double kHostOptimizerShare = 0.05;
+inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
+inline constexpr double kHostPythonShare = 0.25;
+inline constexpr int64_t kTinyOperatorNs = 20'000, kOperatorCallNs = 3'000;
+
 }  // namespace gapless::internal

@@ -42,6 +42,28 @@ Input ParseInput(const std::string& argument) {
   return input;
 }
 
+// Recordings of a run folder (docs/run_bundle.md) lie in a folder per rank. JSON files beside them are not all
+// recordings.
+bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
+  const bool is_json = name.find(".json") != std::string::npos;
+  if (is_json ? name.find(".pt.trace.json") == std::string::npos || name.ends_with(".tmp") : !HasExtension(name))
+    return false;
+  // A ring is read together with what was saved of it.
+  constexpr std::string_view kSaved = ".events";
+  std::error_code error;
+  return !name.ends_with(kSaved) ||
+         !fs::exists(StrCat(folder, "/", name.substr(0, name.size() - kSaved.size()), ".ring"), error);
+}
+
+void FindInRun(const std::string& folder, int depth, std::vector<std::string>& found) {
+  std::error_code ended, error;
+  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
+    const std::string name = at->path().filename().string();
+    if (at->is_regular_file(error) && IsRecordingOfRun(folder, name)) found.push_back(at->path().string());
+    if (depth == 0 && at->is_directory(error) && name != "tools") FindInRun(at->path().string(), 1, found);
+  }
+}
+
 Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
   std::vector<Input> inputs;
   for (const std::string& argument : paths) {
@@ -53,7 +75,12 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
     }
     std::vector<std::string> found;
     std::error_code ended;
-    for (fs::directory_iterator at(input.path, ended), end; !ended && at != end; at.increment(ended))
+    const bool is_run = IsRunFolder(input.path);
+    if (is_run) FindInRun(input.path, 0, found);
+    if (is_run && found.empty())
+      return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
+                  "its manifest.json tells what ran; steps are seen where PyTorch trains or a model is called");
+    for (fs::directory_iterator at(input.path, ended), end; !is_run && !ended && at != end; at.increment(ended))
       if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
     if (found.empty())
       return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
@@ -74,6 +101,11 @@ const Reader* FindReader(std::string_view head) {
   return maybe;
 }
 
+bool Grows(std::string_view format) {
+  return std::any_of(AllReaders().begin(), AllReaders().end(),
+                     [&](const Reader* reader) { return reader->name == format && reader->grows; });
+}
+
 class Loader {
  public:
   explicit Loader(const LoadOptions& options) : options_(options), pool_(options.threads) {}
@@ -90,7 +122,7 @@ class Loader {
     done_ += (*source)->stored_bytes();
     if (!trace) return Failed(trace.error());
     auto shared = std::make_shared<Trace>(std::move(*trace));
-    if (!key.empty()) PutIntoCache(key, *shared);
+    if (!key.empty() && !Grows(shared->info.format)) PutIntoCache(key, *shared);
     Keep(std::move(shared), input);
   }
 
@@ -177,6 +209,11 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
   Trace trace = std::move(builder).Finish(&context.pool);
   if (reader->complete != nullptr) reader->complete(trace);
   return trace;
+}
+
+bool IsRunFolder(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path + "/manifest.json", error) && fs::exists(path + "/control", error);
 }
 
 int64_t RankInName(std::string_view path) {

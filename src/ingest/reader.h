@@ -40,6 +40,8 @@ struct Reader {
   Result<void> (*read)(Source& source, TraceBuilder& builder, const ReadContext& context);
   // After Finish(): what only this format's names tell (steps, operator classes). May be null.
   void (*complete)(Trace& trace);
+  // Are files of this format read while they are written? What is read of them is never cached.
+  bool grows = false;
 };
 
 #define READER(n)                 \

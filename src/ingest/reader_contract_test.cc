@@ -18,7 +18,9 @@ namespace gapless::internal {
 namespace {
 
 // A sample of each format.
-const std::map<std::string_view, std::string> kSamples = {{"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
+const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/agent.events"},
+                                                          {"cupti", "samples/stand_in.gcs"},
+                                                          {"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
                                                           {"telemetry", "tests/data/telemetry.gts"},
                                                           {"nsys", "tests/data/nsys_two_processes.sqlite"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"}};

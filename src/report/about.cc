@@ -17,6 +17,22 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string_view FolderOf(std::string_view path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// The folder that `gapless profile` left, when that is what was read: its recordings lie in a folder per rank, beside
+// what the agent reported. "" otherwise.
+std::string_view RunFolderOf(const Run& run) {
+  for (const RunTrace& trace : run.traces()) {
+    const std::string_view folder = FolderOf(trace.trace->info.path);
+    const std::string_view name = BaseName(folder);
+    if (trace.trace->info.format == "agent" && (name == "main" || name.starts_with("rank"))) return FolderOf(folder);
+  }
+  return {};
+}
+
 // "2 × Tesla V100", one item per kind of device.
 std::string Devices(const RunSummary& summary) {
   std::map<std::string, int> counts;
@@ -105,6 +121,7 @@ bool CutOff(const Run& run) {
 std::string SubjectOf(const Run& run) {
   const auto traces = run.primary();
   if (traces.empty()) return "nothing";
+  if (const std::string_view folder = RunFolderOf(run); !folder.empty()) return Printable(BaseName(folder));
   const std::string_view path = traces[0]->trace->info.path;
   if (traces.size() == 1) return Printable(BaseName(path));
   const size_t member = path.find("!/");
@@ -119,6 +136,7 @@ std::string SubjectOf(const Run& run) {
 std::string PathToType(const Run& run) {
   const auto traces = run.traces();
   if (traces.empty()) return "PATH";
+  if (const std::string_view folder = RunFolderOf(run); !folder.empty()) return Quoted(folder);
   const std::string_view first = traces[0].trace->info.path;
   const size_t member = first.find("!/");
   if (member != std::string_view::npos) return Quoted(first.substr(0, member));
@@ -149,7 +167,7 @@ Next NextOf(const Report& report) {
   Next next;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
-  } else if (report.summary.total.wall_ns == 0) {
+  } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
   } else if (!HasSteps(report.run)) {
     next.advice = "call prof.step() after every step, so that times are told per step";

@@ -87,6 +87,8 @@ struct StepRow {
   int64_t ts_ns = 0, dur_ns = 0;
   bool complete = true;
   StepSource source = StepSource::kProfiler;
+  int64_t samples = kAbsent, wait_ns = kAbsent;
+  double loss = kNan;
 };
 
 // One end of an arrow; ends with the same id and kind are joined.

@@ -4,8 +4,10 @@
 // the
 //   shorter one describe the same thing, and only the one with the most rows is primary; otherwise they are two
 //   stretches of one execution, both primary.
-// - different processes with the same rank, or without ranks and apart in time: other executions of the program.
-// - different processes with different ranks, or without ranks but overlapping in time: parts of one execution.
+// - different processes with the same rank or without ranks, apart in time: other executions of the program.
+// - different processes with different ranks, or overlapping in time on the wall clock (a rank and the workers that
+// load
+//   its data), or without ranks but overlapping in time: parts of one execution.
 // - what was recorded around the processes (telemetry of a host: counters only): belongs to the execution it shares
 // most
 //   time with, and founds one only when nothing else was recorded. Metrics of kernels have no time and go with the
@@ -43,6 +45,10 @@ bool SameStretch(const Trace& a, const Trace& b) {
 // Could both be parts of one execution?
 bool Together(const Trace& a, const Trace& b) {
   if (SameProcess(a, b)) return true;
+  const bool same_clock = a.info.start_unix_ns != kAbsent && b.info.start_unix_ns != kAbsent;
+  if (same_clock && a.info.rank == b.info.rank && a.info.pid != b.info.pid && a.info.pid != kAbsent &&
+      b.info.pid != kAbsent)
+    return Overlap(SpanOf(a), SpanOf(b)) > 0;
   if (a.info.rank != kAbsent && b.info.rank != kAbsent) return a.info.rank != b.info.rank;
   return Overlap(SpanOf(a), SpanOf(b)) > 0;
 }

@@ -50,6 +50,8 @@ int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
   steps.dur_ns = Column<int64_t>::OfSize(n), steps.gpu_start_ns = Column<int64_t>::OfSize(n),
   steps.gpu_end_ns = Column<int64_t>::OfSize(n);
   steps.complete = Column<uint8_t>::OfSize(n), steps.source = Column<StepSource>::OfSize(n);
+  steps.samples = Column<int64_t>::OfSize(n), steps.wait_ns = Column<int64_t>::OfSize(n);
+  steps.loss = Column<double>::OfSize(n);
   for (size_t i = 0; i < n; ++i) {
     steps.number.mutable_data()[i] = kept[i].number;
     steps.name.mutable_data()[i] = kept[i].name;
@@ -57,6 +59,9 @@ int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
     steps.dur_ns.mutable_data()[i] = kept[i].dur_ns;
     steps.complete.mutable_data()[i] = kept[i].complete;
     steps.source.mutable_data()[i] = kept[i].source;
+    steps.samples.mutable_data()[i] = kept[i].samples;
+    steps.wait_ns.mutable_data()[i] = kept[i].wait_ns;
+    steps.loss.mutable_data()[i] = kept[i].loss;
   }
   AssignSteps(trace);
   return static_cast<int64_t>(rows.size() - n);

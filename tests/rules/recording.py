@@ -97,6 +97,10 @@ class Rank:
             args["Concrete Inputs"] = concrete
         self._add("cpu_op", name, ts, dur, tid, **args)
 
+    def gloo(self, ts: float, dur: float, tid: int = 9) -> None:
+        """An all-reduce of the host, on the thread that gloo runs it on."""
+        self._add("user_annotation", "gloo:all_reduce", ts, dur, tid)
+
     def call(self, name: str, ts: float, dur: float, tid: int = 1) -> None:
         """A runtime call that puts nothing on the device: cudaMalloc, cudaDeviceSynchronize …"""
         self.correlation += 1

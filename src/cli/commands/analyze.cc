@@ -85,6 +85,13 @@ std::string OutputOf(const Arguments& arguments, const Session& session, const R
 }
 
 // Prints, or writes, the report in the forms that were asked for.
+// The page of a run folder, beside the terminal's report: the folder is ours, so it is written unasked. "" elsewhere.
+std::string PageOf(const Arguments& arguments, const Renderer& renderer) {
+  if (renderer.name != "terminal" || arguments.Has("output") || arguments.positionals().size() != 1) return {};
+  const std::string& folder = arguments.positionals().front();
+  return IsRunFolder(folder) ? StrCat(folder, folder.ends_with('/') ? "" : "/", FindRenderer("html")->file) : "";
+}
+
 Result<int> Print(const Report& report, const Arguments& arguments, const Session& session,
                   const RenderOptions& options) {
   if (arguments.Has("explain")) {
@@ -96,6 +103,9 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
   const std::string path = OutputOf(arguments, session, renderer);
   GAPLESS_TRY(WriteFile(path, renderer.render(report, options)));
   if (path != arguments.Value("output")) GAPLESS_TRY(WriteFile("", StrCat("full report: ", path, "\n")));
+  const std::string page = PageOf(arguments, renderer);
+  if (!page.empty() && WriteFile(page, FindRenderer("html")->render(report, options)))
+    GAPLESS_TRY(WriteFile("", StrCat("full report: ", page, "\n")));
   if (arguments.Has("json") && !arguments.JsonToStdout()) {
     GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, options)));
   }

@@ -20,9 +20,10 @@ constexpr SqlColumn kColumns[] = {
     {"gpu_end_ns", kInt, "ns", "end of the last work the step launched", TimeCell<kTable, &StepTable::gpu_end_ns>},
     {"complete", kInt, "", "0: cut off by the recording", Cell<kTable, &StepTable::complete>},
     {"source", kText, "", "profiler, annotation, agent or inferred", Cell<kTable, &StepTable::source>},
-    {"samples", kInt, "", "samples trained on", NoCell},
+    {"samples", kInt, "", "samples trained on", Cell<kTable, &StepTable::samples>},
     {"tokens", kInt, "", "tokens trained on", NoCell},
-    {"loss", kReal, "", "loss reported", NoCell},
+    {"loss", kReal, "", "loss reported", Cell<kTable, &StepTable::loss>},
+    {"wait_ns", kInt, "ns", "spent waiting for batches, as the agent saw it", Cell<kTable, &StepTable::wait_ns>},
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ struct StepTable {
   Column<int64_t> gpu_end_ns;
   Column<uint8_t> complete;  // 0: cut off by the recording
   Column<StepSource> source;
+  Column<int64_t> samples;  // trained on; kAbsent: not known
+  Column<int64_t> wait_ns;  // spent waiting for batches, as the agent saw it; kAbsent: not known
+  Column<double> loss;      // NaN: not known
 
   size_t size() const { return number.size(); }
 
@@ -31,6 +34,9 @@ struct StepTable {
     f("gpu_end_ns", self.gpu_end_ns);
     f("complete", self.complete);
     f("source", self.source);
+    f("samples", self.samples);
+    f("wait_ns", self.wait_ns);
+    f("loss", self.loss);
   }
 };
 

@@ -11,10 +11,11 @@ namespace {
 
 // Recorders write frames as "path(line): function", with the path below site-packages where it is there.
 constexpr std::string_view kLibraryParts[] = {
-    "site-packages/", "dist-packages/", "/lib/python", "<built-in",        "<frozen",      "<string>",
-    "nn.Module: ",    "torch/",         "numpy/",      "multiprocessing/", "threading.py", "runpy.py",
-    "contextlib.py",  "functools.py",   "queue.py",    "selectors.py",     "PIL/",         "torchvision/",
-    "importlib",      "site.py",        "typing.py",   "inspect.py",       "socket.py",    "abc.py"};
+    "site-packages/",   "dist-packages/", "/lib/python", "<built-in",      "<frozen",
+    "<string>",         "nn.Module: ",    "torch/",      "gapless_agent/", "numpy/",
+    "multiprocessing/", "threading.py",   "runpy.py",    "contextlib.py",  "functools.py",
+    "queue.py",         "selectors.py",   "PIL/",        "torchvision/",   "importlib",
+    "site.py",          "typing.py",      "inspect.py",  "socket.py",      "abc.py"};
 
 bool IsLibrary(std::string_view frame) {
   for (const std::string_view part : kLibraryParts) {

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state that all hooks of this process share: options, ring, totals, and the switch that turns everything off.
+
+Hooks add to running totals (batches, waits, backward passes, own cost); a step's values are the differences between two
+boundaries, so a boundary can also be drawn afterwards. A process has one `Agent`, `it`; after a fork the child starts anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any, Callable
+
+from . import layout
+from .options import Options, read_options
+from .patches import Patches
+from .place import Place, find_place
+from .ring import Ring, open_ring
+
+NAN = float("nan")
+
+
+class Agent:
+    def __init__(self, torch: Any, run: str, options: Options) -> None:
+        self.torch = torch
+        self.run = run
+        self.options = options
+        self.patches = Patches()
+        self.main_thread = threading.main_thread().ident
+        self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
+        self.on = True
+        self.reset()
+
+    def reset(self) -> None:
+        """As a new process: at the start, and in the child after a fork."""
+        self.ring: Ring | None = None
+        self.ring_failed = False
+        self.place: Place | None = None
+        self.step = 0  # steps completed: the number of the one that runs
+        self.cost_ns = 0
+        self.hook_calls = 0
+        self.backwards = 0
+        self.samples = 0
+        self.samples_unknown = 0
+        self.wait_ns = 0
+        self.ended = False
+
+    # What goes into the ring.
+
+    def open(self) -> Ring | None:
+        """The ring, made when there is first something to say."""
+        if self.ring is None and not self.ring_failed and self.on:
+            self.place = find_place()
+            folder = os.path.join(self.run, self.place.folder)
+            versions = f"python {platform.python_version()} torch {self.torch.__version__}"
+            capacity = self.options.ring_records
+            self.ring = open_ring(folder, capacity, self.place, self._role(), versions, platform.node())
+            self.ring_failed = self.ring is None
+        return self.ring
+
+    def _role(self) -> int:
+        data = sys.modules.get("torch.utils.data")
+        worker = data.get_worker_info() if data is not None else None
+        return layout.ROLE_TRAINS if worker is None else layout.ROLE_LOADS
+
+    def folder(self) -> str:
+        """The folder of this process in the run; exists."""
+        if self.place is None:
+            self.place = find_place()
+        folder = os.path.join(self.run, self.place.folder)
+        os.makedirs(folder, exist_ok=True)
+        return folder
+
+    def emit(
+        self,
+        kind: int,
+        *,
+        value: int = 0,
+        flags: int = 0,
+        ts_ns: int = 0,
+        dur_ns: int = 0,
+        a: int = 0,
+        b: int = 0,
+        x: float = 0.0,
+        y: float = 0.0,
+    ) -> None:
+        """One record. The frequent ones call `ring.write` themselves."""
+        ring = self.open()
+        if ring is not None:
+            ring.write(kind, flags, value, ts_ns or time.time_ns(), dur_ns, a, b, x, y)
+
+    def text(self, text: str) -> int:
+        ring = self.open()
+        return 0 if ring is None else ring.text(text)
+
+    def json(self, value: Any) -> int:
+        return self.text(json.dumps(value, default=str, separators=(",", ":")))
+
+    def message(self, level: int, text: str) -> None:
+        self.emit(layout.KIND_MESSAGE, value=level, a=self.text(text), b=self.step)
+
+    # Switching off.
+
+    def fail(self, error: BaseException) -> None:
+        """An error of our own: everything of ours ends here, and the run says so."""
+        if not self.on:
+            return
+        try:
+            self.message(
+                layout.ERROR, f"the agent switched itself off: {type(error).__name__}: {error} ({_place_of(error)})"
+            )
+            if self.ring is not None:
+                self.ring.set_state(layout.STATE_OFF)
+        except Exception:  # noqa: S110 -- the channel itself may be what failed
+            pass
+        self.on = False
+        self.patches.undo()
+
+    def at_end(self) -> None:
+        """The process ends in an orderly way. Every part is guarded by itself: the last words of one must not cost the others'."""
+        if self.ended:
+            return
+        self.ended = True
+        for end in list(self.ends):
+            if self.on:
+                try:
+                    end()
+                except Exception as error:
+                    self.fail(error)
+        if self.on and self.ring is not None:
+            self.ring.progress(self.step, self.cost_ns, self.hook_calls)
+            self.ring.set_state(layout.STATE_ENDED)
+
+
+def _place_of(error: BaseException) -> str:
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "?"
+    return f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+
+
+def make_agent(torch: Any) -> Agent | None:
+    run = os.environ.get("GAPLESS_RUN", "")
+    options = read_options()
+    if options.mode == "off" or not os.path.isabs(run) or sys.byteorder != "little":
+        return None
+    return Agent(torch, run, options)

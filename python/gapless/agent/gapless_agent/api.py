@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program may call. All of it does nothing when no agent is active."""
+
+from __future__ import annotations
+
+from . import install
+
+
+def step() -> None:
+    """A step of the program ended here. From the first call on, only these calls end steps."""
+    running = install.running
+    if running is None or not running.agent.on:
+        return
+    try:
+        running.steps.program_says()
+    except Exception as error:
+        running.agent.fail(error)

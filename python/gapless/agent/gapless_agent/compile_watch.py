@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.compile: what was compiled, compiled again, or broke a graph. Read from its own counters, which it keeps anyway."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from . import layout
+from .agent import Agent
+
+
+class CompileWatch:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.reset()
+
+    def reset(self) -> None:
+        self.last: Any = None
+        self.compiled = 0
+        self.breaks: dict[str, int] = {}
+
+    def install(self) -> None:
+        pass
+
+    def at_step(self, step: int) -> None:
+        utils = sys.modules.get("torch._dynamo.utils")
+        counters = getattr(utils, "counters", None)
+        if counters is None:
+            return
+        compiled = counters["frames"]["total"] if "frames" in counters else 0
+        if compiled == self.compiled:
+            return
+        metrics = getattr(utils, "_compilation_metrics", None)
+        if metrics is not None:
+            self._new(list(metrics), step)
+        else:
+            self._old(getattr(utils, "compilation_metrics", {}), compiled, step)
+        self.compiled = compiled
+        for reason, count in (counters.get("graph_break", {})).items():
+            if count > self.breaks.get(reason, 0):
+                self._say(layout.GRAPH_BREAK, 0, 0, str(reason), step)
+            self.breaks[reason] = count
+
+    def _new(self, metrics: list[Any], step: int) -> None:
+        """torch 2.2 and later keep an object for each frame."""
+        fresh: list[Any] = []
+        for entry in reversed(metrics):
+            if entry is self.last:
+                break
+            fresh.append(entry)
+        for entry in reversed(fresh):
+            again = bool(getattr(entry, "accumulated_cache_size", 0) or getattr(entry, "cache_size", 0))
+            seconds = getattr(entry, "entire_frame_compile_time_s", None) or 0.0
+            began = getattr(entry, "start_time", None) or time.time() - seconds
+            where = f"{entry.co_name} ({entry.co_filename}:{entry.co_firstlineno})"
+            reasons = [getattr(entry, name, None) for name in ("recompile_reason", "fail_reason")]
+            text = ": ".join([where, *[str(reason) for reason in reasons if reason]])
+            value = layout.COMPILED_AGAIN if again else layout.COMPILED
+            self._say(value, int(began * 1e9), int(seconds * 1e9), text, step)
+        if metrics:
+            self.last = metrics[-1]
+
+    def _old(self, metrics: dict[str, list[float]], compiled: int, step: int) -> None:
+        """torch 2.0 and 2.1 keep times only."""
+        times = metrics.get("_compile", [])
+        for seconds in times[len(times) - (compiled - self.compiled) :]:
+            self._say(layout.COMPILED, 0, int(float(seconds) * 1e9), "", step)
+
+    def _say(self, value: int, ts_ns: int, dur_ns: int, text: str, step: int) -> None:
+        agent = self.agent
+        a = agent.text(text) if text else 0
+        agent.emit(layout.KIND_COMPILE, value=value, ts_ns=ts_ns, dur_ns=dur_ns, a=a, b=step - 1)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control block of docs/agent_protocol.md: commands of the launcher, obeyed at the step that all ranks agree on."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import time
+from typing import Callable, NamedTuple
+
+from . import layout
+from .agent import Agent
+
+AHEAD = 3  # a command seen at the end of step s is obeyed at the start of step s + 3
+
+
+class Command(NamedTuple):
+    sequence: int
+    command: int
+    at_step: int
+    argument: int
+    text: str
+
+
+# What obeys a command: answers the acknowledgement's value and a text, "" for none.
+Obey = Callable[[Command], "tuple[int, str]"]
+
+
+class Control:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.obey: dict[int, Obey] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        self.words: memoryview | None = None
+        self.looked = False
+        self.seen = 0
+        self.due: list[Command] = []
+
+    def _open(self) -> None:
+        self.looked = True
+        try:
+            self.handle = os.open(os.path.join(self.agent.run, "control"), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return
+        if os.fstat(self.handle).st_size < layout.CONTROL_BYTES:
+            os.close(self.handle)
+            return
+        self.map = mmap.mmap(self.handle, layout.CONTROL_BYTES)
+        magic, version, header, slot, slots, _, _ = layout.CONTROL_HEADER.unpack_from(self.map, 0)
+        expected = (layout.CONTROL_MAGIC, layout.VERSION, layout.CONTROL_HEADER_BYTES, layout.SLOT_BYTES, layout.SLOTS)
+        if (magic, version, header, slot, slots) != expected:
+            self.agent.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
+            return
+        self.words = memoryview(self.map).cast("Q")
+
+    def at_step(self, step: int) -> None:
+        """Step `step` begins."""
+        if not self.looked:
+            self._open()
+        words = self.words
+        if words is None:
+            return
+        newest = words[layout.SEQUENCE]
+        if newest != self.seen:
+            self._read(newest, step)
+        if self.due:
+            self._act(step)
+
+    def _read(self, newest: int, step: int) -> None:
+        first = max(self.seen + 1, newest - layout.SLOTS + 1)
+        for sequence in range(first, newest + 1):
+            offset = layout.CONTROL_HEADER_BYTES + ((sequence - 1) % layout.SLOTS) * layout.SLOT_BYTES
+            at_step = self._agree(offset + layout.SLOT_AT_STEP, step - 1 + AHEAD)
+            number, command, _, _, argument, _, text = layout.SLOT.unpack_from(self.map, offset)
+            if number == sequence:
+                words = text.split(b"\0", 1)[0].decode("utf-8", "replace")
+                self.due.append(Command(sequence, command, at_step, argument, words))
+        self.seen = newest
+
+    def _agree(self, offset: int, proposal: int) -> int:
+        """The step that the first rank to come wrote down."""
+        word = memoryview(self.map).cast("q")
+        fcntl.flock(self.handle, fcntl.LOCK_EX)
+        try:
+            if word[offset // 8] < 0:
+                word[offset // 8] = proposal
+            return word[offset // 8]
+        finally:
+            fcntl.flock(self.handle, fcntl.LOCK_UN)
+
+    def _act(self, step: int) -> None:
+        for command in [command for command in self.due if command.at_step <= step]:
+            self.due.remove(command)
+            obey = self.obey.get(command.command)
+            if obey is None:
+                value, text = layout.ACK_UNKNOWN, ""
+            else:
+                try:
+                    value, text = obey(command)
+                except Exception as error:
+                    value, text = layout.ACK_FAILED, f"{type(error).__name__}: {error}"
+            if value == layout.ACK_DONE and step > command.at_step:
+                value = layout.ACK_LATE
+            named = float(self.agent.text(text)) if text else 0.0
+            self.agent.emit(
+                layout.KIND_ACK, value=value, ts_ns=time.time_ns(), a=command.sequence, b=step, x=named
+            )  # fmt: skip
+            if self.agent.ring is not None:
+                self.agent.ring.acknowledge(command.sequence)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's garbage collector: every pause that a step could feel.
+
+The callback runs in the midst of whatever allocates, possibly in the midst of the ring's own writing; so it only keeps what it saw, and
+the records are written when the step ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import deque
+from typing import Any
+
+from . import layout
+from .agent import Agent
+
+LONG_NS = 200_000
+OLDEST_GENERATION = 2
+
+
+class GcWatch:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.reset()
+
+    def reset(self) -> None:
+        self.began = 0
+        self.seen: deque[tuple[int, int, int, int, int]] = deque(maxlen=256)
+
+    def install(self) -> None:
+        gc.callbacks.append(self.callback)
+
+    def callback(self, phase: str, info: Any) -> None:
+        if phase == "start":
+            self.began = time.perf_counter_ns()
+            return
+        began, self.began = self.began, 0
+        if not self.agent.on or not began or self.agent.ring is None:
+            return
+        took = time.perf_counter_ns() - began
+        if took >= LONG_NS or info["generation"] == OLDEST_GENERATION:
+            self.seen.append((time.time_ns() - took, took, info["generation"], info["collected"], self.agent.step))
+
+    def at_step(self, _step: int) -> None:
+        while self.seen:
+            when, took, generation, collected, step = self.seen.popleft()
+            self.agent.emit(layout.KIND_GC, value=generation, ts_ns=when, dur_ns=took, a=collected, b=step)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the parts together: runs once, right after `import torch`."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing.util
+import os
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent, make_agent
+from .backward import Backward
+from .commands import Commands
+from .compile_watch import CompileWatch
+from .control import Control
+from .device_time import DeviceTime
+from .failures import Failures
+from .gc_watch import GcWatch
+from .items import Items
+from .later import Later
+from .loader import Loaders
+from .memory import Memory
+from .optim import Optimizers
+from .python_profile import PythonProfile
+from .recorder import Recorder
+from .roots import Roots
+from .saves import Saves
+from .scaler import Scalers
+from .steps import Steps
+
+
+class Running:
+    """Every part. What a mode does not want is made but not installed."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.steps = Steps(agent)
+        self.later = Later(agent)
+        self.optimizers = Optimizers(agent, self.steps)
+        self.recorder = Recorder(agent)
+        self.memory = Memory(agent)
+        self.device_time = DeviceTime(agent, self.steps)
+        self.python = PythonProfile(agent)
+        self.items = Items(agent, self.python)
+        self.compile_watch = CompileWatch(agent)
+        self.gc_watch = GcWatch(agent)
+        self.control = Control(agent)
+        self.commands = Commands(self)
+        full = agent.options.full
+        self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), Roots(agent, self.steps, self.optimizers)]
+        self.parts += [
+            self.items,
+            self.python,
+            self.memory,
+            Backward(agent, self.optimizers, self.later),
+            self.recorder,
+        ]
+        self.parts += [Scalers(agent, self.steps, self.optimizers, self.later), Failures(agent), self.commands]
+        if full:
+            self.parts += [self.device_time, self.compile_watch, self.gc_watch, Saves(agent)]
+        self.resets: list[Any] = [agent, self.steps, self.later, self.control]
+
+    def install(self) -> None:
+        for part in self.parts:
+            part.install()
+        full = self.agent.options.full
+        follow = self.steps.followers
+        if full:
+            follow += [self.device_time.at_step, self.later.at_step, self.compile_watch.at_step, self.gc_watch.at_step]
+        follow += [self.memory.at_step, self.control.at_step, self.recorder.at_step, self.commands.at_step]
+        self.steps.flags = self.recorder.flags
+        os.register_at_fork(after_in_child=self.after_fork)
+        atexit.register(self.agent.at_end)
+        multiprocessing.util.register_after_fork(self, Running.watch_child_end)
+
+    def after_fork(self) -> None:
+        """The child is a process of its own: a ring, steps and a schedule of its own; the hooks are there already."""
+        try:
+            for part in [*self.resets, *self.parts]:
+                reset: Callable[[], None] | None = getattr(part, "reset", None)
+                if reset is not None:
+                    reset()
+        except Exception as error:
+            self.agent.fail(error)
+
+    def watch_child_end(self) -> None:
+        """A child of multiprocessing leaves without atexit, but runs its finalizers."""
+        multiprocessing.util.Finalize(None, self.agent.at_end, exitpriority=100)
+
+
+running: Running | None = None
+
+
+def install(torch: Any) -> None:
+    global running
+    agent = make_agent(torch)
+    if agent is None or running is not None:
+        return
+    made = Running(agent)
+    try:
+        made.install()
+        running = made
+    except Exception as error:
+        agent.message(layout.ERROR, "a hook does not fit this version of torch")
+        agent.fail(error)

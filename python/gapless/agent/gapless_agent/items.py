@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading samples: the time in the dataset, in workers of a DataLoader and in the process itself, apart from collating them.
+
+A batch is timed as a whole: from its start until its samples are handed to the collating function. Single samples are timed only
+where they are so slow that this costs nothing, so that the longest one is known where it matters.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .patches import hide
+from .python_profile import PythonProfile
+
+EVERY_NS = 1_000_000_000
+SLOW_SAMPLE_NS = 20_000
+
+
+class Items:
+    def __init__(self, agent: Agent, python: PythonProfile) -> None:
+        self.agent, self.python = agent, python
+        self.reset()
+
+    def reset(self) -> None:
+        self.worker = layout.NONE
+        self.clear()
+
+    def clear(self) -> None:
+        self.samples = 0
+        self.in_dataset_ns = 0
+        self.longest_ns = layout.NONE
+        self.written = time.perf_counter_ns()
+        self.collated = 0
+
+    def install(self) -> None:
+        if not self.agent.options.full:
+            return
+        from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+
+        for fetcher in (_MapDatasetFetcher, _IterableDatasetFetcher):
+            self.agent.patches.wrap(fetcher, "fetch", self._around)
+        self.agent.ends.append(self.write)
+
+    def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        agent, clock = self.agent, time.perf_counter_ns
+
+        def fetch(self_: Any, index: Any) -> Any:
+            if not agent.on:
+                return original(self_, index)
+            try:
+                self._prepare(self_)
+            except Exception as error:
+                agent.fail(error)
+            self.collated = 0
+            before = clock()
+            try:
+                batch = original(self_, index)
+            except BaseException as error:
+                hide(error)
+                raise
+            after = clock()
+            try:
+                self._fetched(self_, index, (self.collated or after) - before, after)
+            except Exception as error:
+                agent.fail(error)
+            agent.cost_ns += clock() - after
+            return batch
+
+        return fetch
+
+    def _prepare(self, fetcher: Any) -> None:
+        if fetcher.__dict__.get("_gapless") is None:
+            fetcher.__dict__["_gapless"] = self
+            fetcher.collate_fn = Collate(self, fetcher.collate_fn)
+            data = sys.modules.get("torch.utils.data")
+            info = data.get_worker_info() if data is not None else None
+            if info is not None:  # a worker: says so now, for when its work is done it no longer knows
+                self.worker = info.id
+                self.agent.open()
+                self.python.start_in_worker()
+
+    def _fetched(self, fetcher: Any, index: Any, dur_ns: int, now: int) -> None:
+        try:
+            count = len(index) if fetcher.auto_collation else 1
+        except TypeError:
+            count = 1
+        self.samples += count
+        self.in_dataset_ns += dur_ns
+        dataset = fetcher.dataset
+        if isinstance(dataset, Timed):
+            self.longest_ns = max(self.longest_ns, dataset.__dict__["longest_ns"])
+            dataset.__dict__["longest_ns"] = layout.NONE
+        elif count == 1:
+            self.longest_ns = max(self.longest_ns, dur_ns)
+        elif dur_ns >= count * SLOW_SAMPLE_NS and type(fetcher).__name__ == "_MapDatasetFetcher":
+            fetcher.dataset = Timed(dataset)
+        if now - self.written >= EVERY_NS:
+            self.write()
+
+    def write(self) -> None:
+        if not self.samples:
+            return
+        agent = self.agent
+        functions = self.python.in_dataset()
+        agent.emit(
+            layout.KIND_ITEMS, value=self.worker, a=self.samples, b=self.in_dataset_ns,
+            x=float(self.longest_ns), y=float(agent.json(functions)) if functions else 0.0,
+        )  # fmt: skip
+        if agent.ring is not None and self.worker >= 0:
+            agent.ring.progress(0, agent.cost_ns, agent.hook_calls)
+        self.clear()
+
+
+class Collate:
+    """The collating function, with the time when it got its samples."""
+
+    def __init__(self, items: Items, collate: Callable[[Any], Any]) -> None:
+        self.items, self.collate = items, collate
+
+    def __call__(self, samples: Any) -> Any:
+        self.items.collated = time.perf_counter_ns()
+        try:
+            return self.collate(samples)
+        except BaseException as error:
+            hide(error)
+            raise
+
+
+class Timed:
+    """A dataset whose samples are timed one by one; in everything else the dataset itself."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.__dict__["dataset"] = dataset
+        self.__dict__["longest_ns"] = layout.NONE
+
+    def __getitem__(self, index: Any) -> Any:
+        before = time.perf_counter_ns()
+        try:
+            return self.__dict__["dataset"][index]
+        except BaseException as error:
+            hide(error)
+            raise
+        finally:
+            took = time.perf_counter_ns() - before
+            self.__dict__["longest_ns"] = max(self.__dict__["longest_ns"], took)
+
+    def __len__(self) -> int:
+        return len(self.__dict__["dataset"])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["dataset"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["dataset"], name, value)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The constants of docs/agent_protocol.md. Change them there first."""
+
+from __future__ import annotations
+
+import struct
+
+VERSION = 1
+
+RING_MAGIC = b"GAPLRING"
+RING_HEADER_BYTES = 4096
+RECORD_BYTES = 64
+RING_HEADER = struct.Struct("<8sIIIIqqiiiiII")  # magic … state: the first 64 bytes
+WRITTEN, STEP, ACKNOWLEDGED, HEARTBEAT, COST, HOOK_CALLS, DRAINED = (offset // 8 for offset in range(64, 120, 8))
+OFFSET_DEVICE = 52
+OFFSET_STATE = 60
+OFFSET_HOST = 128
+OFFSET_VERSIONS = 192
+HEADER_TEXT_BYTES = 64
+
+ROLE_TRAINS, ROLE_LOADS = 0, 1
+STATE_RUNS, STATE_ENDED, STATE_OFF = 1, 2, 3
+
+# number, kind, flags, value, ts_ns, dur_ns, a, b, x, y. Native order without gaps; the agent runs on little-endian machines only.
+RECORD = struct.Struct("@QHHiqqqqdd")
+TEXT_RECORD = struct.Struct("@QHHi48s")
+TEXT_PIECE_BYTES = 48
+TEXT_MORE = 0x8000
+TEXT_MAX_BYTES = 16384
+
+(
+    KIND_STEP,
+    KIND_GPU_STEP,
+    KIND_WAIT,
+    KIND_LOSS,
+    KIND_SCALE,
+    KIND_GC,
+    KIND_COMPILE,
+    KIND_SAVE,
+    KIND_MEMORY,
+    KIND_ACK,
+    KIND_RECORDER,
+    KIND_TEXT,
+    KIND_MESSAGE,
+    KIND_LOADER,
+    KIND_ITEMS,
+    KIND_FAILURE,
+    KIND_FIX,
+    KIND_OPTIMIZER,
+) = range(1, 19)
+
+FLAG_RECORDED, FLAG_INFERENCE, FLAG_EXPLICIT, FLAG_SKIPPED, FLAG_FIRST = 1, 2, 4, 8, 16
+
+ACK_DONE, ACK_LATE, ACK_FAILED, ACK_UNKNOWN, ACK_NOT_APPLICABLE = range(5)
+RECORDER_ON, RECORDER_KEEPS, RECORDER_OFF, RECORDER_WRITTEN, RECORDER_IMPOSSIBLE = range(1, 6)
+COMPILED, COMPILED_AGAIN, GRAPH_BREAK = range(3)
+NOTE, WARNING, ERROR = range(3)
+FAILURE_EXCEPTION, FAILURE_OUT_OF_MEMORY = range(2)
+FIX_OFF, FIX_ON, FIX_REFUSED = range(3)
+
+CONTROL_MAGIC = b"GAPLCTRL"
+CONTROL_HEADER_BYTES = 4096
+SLOT_BYTES = 256
+SLOTS = 16
+CONTROL_BYTES = CONTROL_HEADER_BYTES + SLOTS * SLOT_BYTES
+CONTROL_HEADER = struct.Struct("<8sIIIIQq")
+SLOT = struct.Struct("<QIIqqq216s")
+SEQUENCE = 24 // 8
+SLOT_AT_STEP = 16
+
+(COMMAND_RECORD, COMMAND_FIX_ON, COMMAND_FIX_OFF, COMMAND_STOP, COMMAND_MEMORY, COMMAND_PYTHON) = range(1, 7)
+
+NONE = -1

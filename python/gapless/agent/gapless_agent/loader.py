@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DataLoaders: how long the program waits for each batch, and how many samples are in it.
+
+Only waits of the thread that trains count: a batch that another thread fetches ahead delays nobody here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .patches import hide
+from .steps import Steps
+
+LONG_WAIT_NS = 1_000_000
+CALL_NS = 200  # what calling a wrapper costs before its first line, measured by bench/agent_overhead.py
+
+
+class Loaders:
+    def __init__(self, agent: Agent, steps: Steps) -> None:
+        self.agent, self.steps = agent, steps
+        self.reset()
+
+    def reset(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self.inside = False
+
+    def install(self) -> None:
+        from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+        self.agent.patches.wrap(_BaseDataLoaderIter, "__init__", self._around_init)
+        self.agent.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
+
+    def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __init__(self_: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                original(self_, loader, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if self.agent.on:
+                try:
+                    self_._gapless_loader = self._number(loader)
+                    self.steps.begin()
+                except Exception as error:
+                    self.agent.fail(error)
+
+        return __init__
+
+    def _number(self, loader: Any) -> int:
+        number: int | None = loader.__dict__.get("_gapless_loader")
+        if number is None:
+            number = len(self.numbers)
+            self.numbers[number] = number
+            loader.__dict__["_gapless_loader"] = number
+            self.agent.emit(
+                layout.KIND_LOADER, value=int(loader.num_workers), a=self.agent.json(settings_of(loader)), b=number
+            )
+        return number
+
+    def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        agent, clock, thread = self.agent, time.perf_counter_ns, threading.get_ident
+
+        def __next__(self_: Any) -> Any:
+            if not agent.on or self.inside or thread() != agent.main_thread:
+                try:
+                    return original(self_)
+                except BaseException as error:
+                    hide(error)
+                    raise
+            self.inside = True
+            before = clock()
+            try:
+                batch = original(self_)
+            except BaseException as error:
+                hide(error)
+                raise
+            finally:
+                self.inside = False
+            after = clock()
+            try:
+                self._waited(self_, batch, after - before)
+            except Exception as error:
+                agent.fail(error)
+            agent.hook_calls += 1
+            agent.cost_ns += clock() - after + CALL_NS
+            return batch
+
+        return __next__
+
+    def _waited(self, iterator: Any, batch: Any, wait_ns: int) -> None:
+        agent = self.agent
+        agent.wait_ns += wait_ns
+        count = samples_in(batch)
+        if count is None:
+            agent.samples_unknown += 1
+        else:
+            agent.samples += count
+        if wait_ns >= LONG_WAIT_NS:
+            number = getattr(iterator, "_gapless_loader", layout.NONE)
+            agent.emit(layout.KIND_WAIT, ts_ns=time.time_ns() - wait_ns, dur_ns=wait_ns, a=number, b=agent.step)
+
+
+def samples_in(batch: Any) -> int | None:
+    """The first dimension of a plain batch: a tensor, or the first tensor of a sequence or mapping."""
+    for _ in range(3):
+        shape = getattr(batch, "shape", None)
+        if shape is not None:
+            return int(shape[0]) if len(shape) else None
+        if isinstance(batch, (list, tuple)) and batch:
+            batch = batch[0]
+        elif hasattr(batch, "values") and hasattr(batch, "keys"):
+            batch = next(iter(batch.values()), None)
+        else:
+            return None
+    return None
+
+
+def settings_of(loader: Any) -> dict[str, Any]:
+    about: dict[str, Any] = {"dataset": type(loader.dataset).__name__}
+    names = ("batch_size", "num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last", "timeout")
+    for name in names:
+        about[name] = getattr(loader, name, None)
+    about["sampler"] = type(getattr(loader, "sampler", None)).__name__
+    try:
+        about["samples"] = len(loader.dataset)
+    except Exception:
+        about["samples"] = None
+    return about

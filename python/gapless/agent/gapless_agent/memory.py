@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The allocator of the device: its counters now and then, its history and snapshots on request."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import layout
+from .agent import Agent
+
+EVERY_STEPS = 20
+
+
+class Memory:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.reset()
+
+    def reset(self) -> None:
+        self.snapshots = 0
+        self.history = False
+
+    def install(self) -> None:
+        if self.agent.options.memory_history:
+            self.agent.ends.append(self.at_end)
+
+    def at_step(self, step: int) -> None:
+        cuda = self.agent.torch.cuda
+        if not cuda.is_initialized():
+            return
+        if self.agent.options.memory_history and not self.history:
+            self.history = True
+            cuda.memory._record_memory_history(max_entries=100_000)
+        if step % EVERY_STEPS != 1:
+            return
+        stats = cuda.memory_stats_as_nested_dict(cuda.current_device())
+        allocated: dict[str, Any] = stats["allocated_bytes"]["all"]
+        self.agent.emit(
+            layout.KIND_MEMORY, value=cuda.current_device(), a=step - 1, b=int(allocated["peak"]),
+            x=float(allocated["current"]), y=float(stats["reserved_bytes"]["all"]["current"]),
+        )  # fmt: skip
+
+    def snapshot(self) -> tuple[int, str]:
+        """Answers as a command does."""
+        cuda = self.agent.torch.cuda
+        dump = getattr(cuda.memory, "_dump_snapshot", None)
+        if not cuda.is_initialized() or dump is None:
+            return layout.ACK_NOT_APPLICABLE, "no memory of a device is in use"
+        self.snapshots += 1
+        name = f"memory-{os.getpid()}-{self.snapshots}.pickle"
+        path = os.path.join(self.agent.folder(), name)
+        dump(path + ".part")
+        os.rename(path + ".part", path)
+        return layout.ACK_DONE, name
+
+    def at_end(self) -> None:
+        if self.history:
+            self.snapshot()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimisers: torch's own global hooks tell when one stepped; its constructor tells that one exists."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .patches import hide
+from .steps import Steps
+
+
+class Optimizers:
+    def __init__(self, agent: Agent, steps: Steps) -> None:
+        self.agent, self.steps = agent, steps
+        self.when_made: list[Callable[[], None]] = []
+        self.reset()
+
+    def reset(self) -> None:
+        self.running: list[int] = []  # an optimiser that calls another one's step: only the outer one counts
+        self.numbers: dict[int, int] = {}
+        self.alive: dict[int, Any] = {}
+        self.fired_since_update: set[int] = set()  # for the gradient scaler
+        self.made_any = False
+        self.seen = 0
+
+    def install(self) -> None:
+        from torch.optim.optimizer import (
+            Optimizer,
+            register_optimizer_step_post_hook,
+            register_optimizer_step_pre_hook,
+        )
+
+        self.handles = [register_optimizer_step_pre_hook(self.before), register_optimizer_step_post_hook(self.after)]
+        self.agent.patches.wrap(Optimizer, "__init__", self._around_init)
+
+    def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if self.agent.on:
+                try:
+                    self._made(self_)
+                except Exception as error:
+                    self.agent.fail(error)
+
+        return __init__
+
+    def _made(self, optimizer: Any) -> None:
+        source = id(optimizer)
+        self.made_any = True
+        for follower in self.when_made:
+            follower()
+        self.steps.source_made(source)
+        self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
+
+    def _gone(self, source: int) -> None:
+        self.numbers.pop(source, None)
+        self.alive.pop(source, None)
+        if self.agent.on:
+            self.steps.source_gone(source)
+
+    def before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        source = id(optimizer)
+        if source in self.running:  # its last step raised
+            del self.running[self.running.index(source) :]
+        self.running.append(source)
+
+    def after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        agent = self.agent
+        if not agent.on:
+            return
+        entered = time.perf_counter_ns()
+        try:
+            source = id(optimizer)
+            if source in self.running:
+                del self.running[self.running.index(source) :]
+            self.fired_since_update.add(source)
+            if source not in self.numbers:
+                self._seen(optimizer, source)
+            if self.running:
+                self.steps.awaited.discard(source)
+            else:
+                self.steps.fired(source)
+        except Exception as error:
+            agent.fail(error)
+        agent.hook_calls += 1
+        agent.cost_ns += time.perf_counter_ns() - entered
+
+    def _seen(self, optimizer: Any, source: int) -> None:
+        """The first step of an optimiser: what it is."""
+        number = self.numbers[source] = self.seen
+        self.seen += 1
+        parameters = 0
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                parameters += parameter.numel()
+        settings = {
+            name: value
+            for name, value in optimizer.defaults.items()
+            if isinstance(value, (bool, int, float, str, tuple, type(None)))
+        }
+        tensors = sum(len(group["params"]) for group in optimizer.param_groups)
+        about: dict[str, Any] = {
+            "class": type(optimizer).__name__,
+            "module": type(optimizer).__module__,
+            "settings": settings,
+        }
+        about["tensors"] = tensors
+        self.agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=self.agent.json(about), b=number)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GAPLESS_OPTIONS, a JSON object. What is missing or of the wrong type has its default; what is unknown is ignored."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+
+@dataclass
+class Record:
+    on: bool = True
+    wait: int = 5
+    warmup: int = 3
+    active: int = 6
+    repeat: int = 1
+    shapes: bool = True
+    stacks: bool = True
+    memory: bool = False
+    sync_events: bool = True
+
+
+@dataclass
+class Options:
+    mode: str = "step"  # light, step or off
+    step: str = "auto"  # or explicit: only gapless.step() ends steps
+    record: Record = field(default_factory=Record)
+    memory_history: bool = False
+    python: str = ""  # sample, cprofile, lines or tracemalloc
+    python_hz: int = 100
+    ring_records: int = 65536
+
+    @property
+    def full(self) -> bool:
+        return self.mode == "step"
+
+
+_T = TypeVar("_T")
+
+
+def _fill(target: _T, given: Any) -> _T:
+    if not isinstance(given, dict):
+        return target
+    for entry in fields(target):  # type: ignore[arg-type]
+        default, value = getattr(target, entry.name), given.get(entry.name)
+        if isinstance(default, Record):
+            _fill(default, value)
+        elif type(value) is type(default):
+            setattr(target, entry.name, value)
+    return target
+
+
+def read_options() -> Options:
+    try:
+        given = json.loads(os.environ.get("GAPLESS_OPTIONS") or "{}")
+    except ValueError:
+        given = {}
+    options = _fill(Options(), given)
+    record = options.record
+    record.wait, record.warmup = max(0, record.wait), max(0, record.warmup)
+    record.active, record.repeat = max(1, record.active), max(0, record.repeat)
+    options.python_hz = min(max(1, options.python_hz), 1000)
+    options.ring_records = min(max(16, options.ring_records), 1 << 20)
+    return options

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Putting a function of ours around one of torch's, and taking it away again.
+
+A wrapper must not show in the tracebacks of the program: where the wrapped function raises, it calls `hide(error)` and raises on.
+Python 3.11 and later then have no line of ours; before, the interpreter adds the frame again, and one line per wrapper stays.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+_MISSING = object()
+
+
+def hide(error: BaseException) -> None:
+    """Takes the frame of the caller, the outermost one so far, off the traceback."""
+    trace = error.__traceback__
+    if trace is not None and trace.tb_next is not None:
+        error.__traceback__ = trace.tb_next
+
+
+class Patches:
+    def __init__(self) -> None:
+        self._made: list[tuple[Any, str, Any, Any]] = []
+
+    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """`owner.name` becomes `make(owner.name)` and keeps the name, the documentation and the signature that it had."""
+        before = vars(owner).get(name, _MISSING)
+        original = getattr(owner, name)
+        wrapper = functools.wraps(original)(make(original))
+        setattr(owner, name, wrapper)
+        self._made.append((owner, name, before, wrapper))
+
+    def unwrap(self, owner: Any, name: str) -> None:
+        for entry in [made for made in self._made if made[0] is owner and made[1] == name]:
+            self._made.remove(entry)
+            self._restore(*entry)
+
+    def undo(self) -> None:
+        while self._made:
+            self._restore(*self._made.pop())
+
+    def _restore(self, owner: Any, name: str, before: Any, wrapper: Any) -> None:
+        if vars(owner).get(name) is not wrapper:
+            return  # someone wrapped it again: theirs stays, and ours below it does nothing once the agent is off
+        if before is _MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's profiler, driven from step boundaries: on a schedule, and whenever the launcher asks.
+
+It is used below `torch.profiler.profile`, whose own `step()` counts its steps from 0; here a step has the number that the ring gives
+it. One window: prepared (the profiler runs and forgets), started (it keeps), stopped, written. A program that has a profiler of its own
+is left alone: the agent looks before each window, and gives way when the program makes one while a window is open.
+
+The file gets its name when it is complete. It is compressed in a thread: training goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import threading
+import time
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .patches import hide
+
+_QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this when it is first prepared
+
+
+class Recorder:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.reset()
+
+    def reset(self) -> None:
+        record = self.agent.options.record
+        self.profiler: Any = None
+        self.mark: Any = None
+        self.ours = False
+        self.users = False
+        self.keeps = False
+        self.windows = record.repeat if record.on and self.agent.options.full else 0
+        self.prepare_at = record.wait
+        self.start_at = record.wait + record.warmup
+        self.stop_at = self.start_at + record.active
+        self.files: list[threading.Thread] = []
+
+    def install(self) -> None:
+        self.agent.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
+        self.agent.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
+        self.agent.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
+        self.agent.ends.append(self.at_end)
+
+    def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The program makes a profiler of its own."""
+
+        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+            if self.agent.on and not self.ours:
+                try:
+                    self._give_way()
+                except Exception as error:
+                    self.agent.fail(error)
+            try:
+                original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+
+        return __init__
+
+    def _give_way(self) -> None:
+        if not self.users:
+            self.users = True
+            self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
+        self.windows = 0
+        self._close()
+
+    def flags(self) -> int:
+        return layout.FLAG_RECORDED if self.profiler is not None else 0
+
+    def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
+        """A window from step `step` on, outside of the schedule."""
+        if self.profiler is not None:
+            return layout.ACK_FAILED, "the recorder is already on"
+        if self.agent.torch._C._autograd._profiler_enabled():
+            return layout.ACK_FAILED, "the program uses PyTorch's profiler itself"
+        self.prepare_at, self.start_at = step, step + warmup
+        self.stop_at = self.start_at + max(1, active)
+        self.windows += 1
+        return layout.ACK_DONE, ""
+
+    def at_step(self, step: int) -> None:
+        """Step `step` begins. What the profiler itself takes here is not the agent's cost: it belongs to the recorded window."""
+        if self.mark is None and self.windows == 0:
+            return
+        entered = time.perf_counter_ns()
+        self._advance(step)
+        self.agent.cost_ns -= time.perf_counter_ns() - entered
+
+    def _advance(self, step: int) -> None:
+        if self.mark is not None:
+            self.mark.__exit__(None, None, None)
+            self.mark = None
+        if self.profiler is not None and step >= self.stop_at:
+            self._close()
+            record = self.agent.options.record
+            self.prepare_at = step + record.wait
+            self.start_at = self.prepare_at + record.warmup
+            self.stop_at = self.start_at + record.active
+        if self.windows > 0 and self.profiler is None and step >= self.prepare_at:
+            self.windows -= 1
+            self._prepare()
+        if self.profiler is None:
+            return
+        if not self.keeps and step >= self.start_at:
+            self.profiler.start_trace()
+            self.keeps = True
+            self._say(layout.RECORDER_KEEPS)
+        self.mark = self.agent.torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
+        self.mark.__enter__()
+
+    def _prepare(self) -> None:
+        torch, record = self.agent.torch, self.agent.options.record
+        if torch._C._autograd._profiler_enabled():
+            self.windows = 0
+            self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
+            return
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if torch.cuda.is_initialized():
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        level = os.environ.get(_QUIET)
+        self.ours = True
+        try:
+            if level is None:
+                os.environ[_QUIET] = "99"
+            self.profiler = torch.profiler.profiler._KinetoProfile(
+                activities=activities,
+                record_shapes=record.shapes,
+                profile_memory=record.memory,
+                with_stack=record.stacks,
+                experimental_config=self._experimental(),
+            )
+            self.profiler.prepare_trace()
+            self._say(layout.RECORDER_ON)
+        except Exception as error:
+            self.profiler = None
+            self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
+        finally:
+            self.ours = False
+            if level is None:
+                os.environ.pop(_QUIET, None)
+
+    def _experimental(self) -> Any:
+        config = self.agent.torch._C._profiler._ExperimentalConfig
+        try:
+            return config(enable_cuda_sync_events=self.agent.options.record.sync_events)
+        except TypeError:  # torch 2.0 and 2.1 have none
+            return None
+
+    def _close(self) -> None:
+        """Stops, and writes what was kept."""
+        profiler, keeps = self.profiler, self.keeps
+        if profiler is None:
+            return
+        self.profiler, self.keeps = None, False
+        if self.mark is not None:
+            self.mark.__exit__(None, None, None)
+            self.mark = None
+        if not keeps:
+            profiler.start_trace()
+        profiler.stop_trace()
+        self._say(layout.RECORDER_OFF)
+        if not keeps:
+            return
+        place = self.agent.place
+        name = f"{place.worker if place else 'main'}.{time.time_ns()}.pt.trace.json"
+        plain = os.path.join(self.agent.folder(), "." + name + ".part")
+        profiler.export_chrome_trace(plain)
+        thread = threading.Thread(target=self._compress, args=(plain, name + ".gz"), name="gapless", daemon=True)
+        self.files.append(thread)
+        thread.start()
+
+    def _compress(self, plain: str, name: str) -> None:
+        try:
+            folder = os.path.dirname(plain)
+            packed = plain + ".gz"
+            with open(plain, "rb") as source, gzip.open(packed, "wb", compresslevel=3) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            os.rename(packed, os.path.join(folder, name))
+            os.remove(plain)
+            self._say(layout.RECORDER_WRITTEN, name)
+        except Exception as error:
+            self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
+
+    def _say(self, value: int, text: str = "") -> None:
+        agent = self.agent
+        agent.emit(layout.KIND_RECORDER, value=value, a=agent.text(text) if text else 0, b=agent.step)
+
+    def at_end(self) -> None:
+        """A program that ends early has what was kept so far."""
+        self._close()
+        for thread in self.files:
+            thread.join(60)

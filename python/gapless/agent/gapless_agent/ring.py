@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ring of docs/agent_protocol.md, written by this process and read by the launcher.
+
+Writers in this process may interrupt each other: other threads, and in the same thread a signal handler or the garbage collector.
+A number is taken first, its record is written in one call, and `written` only ever grows; the lock keeps threads apart. So the
+reader meets a slot either complete (its number is the one looked for) or not yet written at all.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+import time
+
+from . import layout
+from .place import Place
+
+
+class Ring:
+    def __init__(self, folder: str, pid: int, capacity: int, place: Place, role: int, versions: str, host: str) -> None:
+        self.capacity = 1 << max(4, (capacity - 1).bit_length())
+        size = layout.RING_HEADER_BYTES + self.capacity * layout.RECORD_BYTES
+        self.path, handle = _create(folder, pid)
+        with os.fdopen(handle, "r+b") as file:
+            file.truncate(size)
+            self._map = mmap.mmap(file.fileno(), size)
+        self._words = memoryview(self._map).cast("Q")
+        self._mask = self.capacity - 1
+        self._next = 1
+        self._texts = 0
+        self._lock = threading.RLock()
+        layout.RING_HEADER.pack_into(
+            self._map, 0, layout.RING_MAGIC, layout.VERSION, layout.RING_HEADER_BYTES, layout.RECORD_BYTES, self.capacity,
+            pid, time.time_ns(), place.rank, place.world_size, place.local_rank, layout.NONE, role, layout.STATE_RUNS,
+        )  # fmt: skip
+        self._put_text(layout.OFFSET_HOST, host)
+        self._put_text(layout.OFFSET_VERSIONS, versions)
+        os.rename(handle_path(self.path), self.path)
+
+    def write(
+        self, kind: int, flags: int, value: int, ts_ns: int, dur_ns: int, a: int, b: int, x: float, y: float
+    ) -> None:
+        with self._lock:
+            number = self._next
+            self._next = number + 1
+            offset = layout.RING_HEADER_BYTES + ((number - 1) & self._mask) * layout.RECORD_BYTES
+            layout.RECORD.pack_into(self._map, offset, number, kind, flags, value, ts_ns, dur_ns, a, b, x, y)
+            self._publish(number)
+
+    def text(self, text: str) -> int:
+        """Stores the text and returns its id, for the record that names it."""
+        data = text.encode("utf-8", "replace")
+        if len(data) > layout.TEXT_MAX_BYTES:
+            data = data[: layout.TEXT_MAX_BYTES].decode("utf-8", "ignore").encode()
+        with self._lock:
+            self._texts += 1
+            identity = self._texts
+            for begin in range(0, max(len(data), 1), layout.TEXT_PIECE_BYTES):
+                piece = data[begin : begin + layout.TEXT_PIECE_BYTES]
+                more = layout.TEXT_MORE if begin + layout.TEXT_PIECE_BYTES < len(data) else 0
+                number = self._next
+                self._next = number + 1
+                offset = layout.RING_HEADER_BYTES + ((number - 1) & self._mask) * layout.RECORD_BYTES
+                layout.TEXT_RECORD.pack_into(
+                    self._map, offset, number, layout.KIND_TEXT, len(piece) | more, identity, piece
+                )
+                self._publish(number)
+        return identity
+
+    def _publish(self, number: int) -> None:
+        words = self._words
+        words[layout.HEARTBEAT] = time.time_ns()
+        words[layout.WRITTEN] = max(words[layout.WRITTEN], number)
+
+    def progress(self, step: int, cost_ns: int, hook_calls: int) -> None:
+        words = self._words
+        words[layout.STEP] = step
+        words[layout.COST] = cost_ns
+        words[layout.HOOK_CALLS] = hook_calls
+
+    def acknowledge(self, sequence: int) -> None:
+        self._words[layout.ACKNOWLEDGED] = sequence
+
+    def set_state(self, state: int) -> None:
+        self._map[layout.OFFSET_STATE] = state
+
+    def set_device(self, device: int) -> None:
+        self._map[layout.OFFSET_DEVICE : layout.OFFSET_DEVICE + 4] = device.to_bytes(4, "little", signed=True)
+
+    def _put_text(self, offset: int, text: str) -> None:
+        data = text.encode("utf-8", "replace")[: layout.HEADER_TEXT_BYTES - 1]
+        self._map[offset : offset + len(data)] = data
+
+
+def handle_path(path: str) -> str:
+    """Where the file lies until its header is complete."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, "." + name + ".part")
+
+
+def _create(folder: str, pid: int) -> tuple[str, int]:
+    """A file of a new name: a process that replaced itself (exec) keeps its id, and what it wrote before is kept too."""
+    os.makedirs(folder, exist_ok=True)
+    for attempt in range(1, 1000):
+        path = os.path.join(folder, f"agent-{pid}.ring" if attempt == 1 else f"agent-{pid}-{attempt}.ring")
+        if os.path.exists(path) or os.path.exists(path[: -len("ring")] + "events"):
+            continue
+        try:
+            return path, os.open(handle_path(path), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            continue
+    raise FileExistsError(folder)
+
+
+def open_ring(folder: str, capacity: int, place: Place, role: int, versions: str, host: str) -> Ring | None:
+    try:
+        return Ring(folder, os.getpid(), capacity, place, role, versions, host)
+    except OSError:
+        return None

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inference: a program without an optimiser steps when it calls its model.
+
+`torch.nn.Module.__call__` is wrapped only until the model is known, and never while a model runs: the wrapper takes itself away for the
+duration of an outermost call. So submodules are never slowed down, and what torch.compile traces is torch's own. Once the model is
+known, only its class is wrapped. As soon as the program makes an optimiser, or compiles a function that may call the model, all of
+it is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .optim import Optimizers
+from .patches import hide
+from .steps import HOLD, Steps
+
+UNSURE = -1  # a source that never fires: holds the counting until it is clear that this is no training
+SURE_CALLS = 4  # so many calls without gradients and without an optimiser are inference
+
+
+class Roots:
+    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers) -> None:
+        self.agent, self.steps, self.optimizers = agent, steps, optimizers
+        self.module: Any = agent.torch.nn.Module
+        self.known: type | None = None
+        self.looks = False
+        self.source = 0
+        self.calls: dict[int, int] = {}
+        self.alive: dict[int, Any] = {}
+
+    def install(self) -> None:
+        if self.agent.options.step == "explicit":
+            return
+        self.optimizers.when_made.append(self.leave)
+        self.agent.patches.wrap(self.agent.torch, "compile", self._around_compile)
+        self.agent.ends.append(self.steps.flush)
+        self._look()
+
+    def reset(self) -> None:
+        """After a fork: a worker of a loader or a child that computes; neither is looked at."""
+        self.leave()
+
+    def _look(self) -> None:
+        if not self.looks:
+            self.looks = True
+            self.agent.patches.wrap(self.module, "__call__", self._around_any)
+
+    def _look_away(self) -> None:
+        if self.looks:
+            self.looks = False
+            self.agent.patches.unwrap(self.module, "__call__")
+
+    def leave(self) -> None:
+        self._look_away()
+        if self.known is not None:
+            self.agent.patches.unwrap(self.known, "__call__")
+            self.known = None
+
+    def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            model = args[0] if args else kwargs.get("model")
+            if not isinstance(model, self.module):
+                self.leave()
+            return original(*args, **kwargs)
+
+        return compile
+
+    def _around_any(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            agent = self.agent
+            if not agent.on or threading.get_ident() != agent.main_thread:
+                return original(self_, *args, **kwargs)
+            self._look_away()
+            failed = True
+            try:
+                result = type(self_).__call__(self_, *args, **kwargs)
+                failed = False
+            except BaseException as error:
+                hide(error)
+                raise
+            finally:
+                if not self.optimizers.made_any and agent.on and failed:
+                    self._look()
+            try:
+                self._called(self_)
+            except Exception as error:
+                agent.fail(error)
+            return result
+
+        return __call__
+
+    def _called(self, root: Any) -> None:
+        agent, steps = self.agent, self.steps
+        if self.optimizers.made_any or agent.backwards:
+            steps.kept.clear()
+            steps.awaited.discard(UNSURE)
+            return  # this program trains; with what steps, its optimiser says
+        source = id(root)
+        if source not in self.calls:
+            self.alive[source] = weakref.ref(root, lambda _: self._gone(source))
+        count = self.calls[source] = self.calls.get(source, 0) + 1
+        if steps.marker is None:
+            steps.inference = True
+            steps.awaited.add(UNSURE)
+        if count >= SURE_CALLS and not agent.torch.is_grad_enabled():
+            steps.awaited.discard(UNSURE)
+        steps.fired(source, layout.FLAG_INFERENCE)
+        if steps.marker is None or count >= HOLD * 4:
+            self._look()
+        elif steps.marker == source:
+            self.source, self.known = source, type(root)
+            agent.patches.wrap(self.known, "__call__", self._around_known)
+        else:
+            self._look()
+
+    def _around_known(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        agent = self.agent
+
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                result = original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if id(self_) == self.source and agent.on and self.steps.inference:
+                entered = time.perf_counter_ns()
+                try:
+                    self.steps.fired(self.source, layout.FLAG_INFERENCE)
+                except Exception as error:
+                    agent.fail(error)
+                agent.hook_calls += 1
+                agent.cost_ns += time.perf_counter_ns() - entered
+            return result
+
+        return __call__
+
+    def _gone(self, source: int) -> None:
+        """A model was thrown away; the program may go on with another one."""
+        self.calls.pop(source, None)
+        self.alive.pop(source, None)
+        if self.agent.on and self.steps.inference:
+            self.steps.source_gone(source)
+            if source == self.source and self.known is not None:
+                self.leave()
+                self._look()

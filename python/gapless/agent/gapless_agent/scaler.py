@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GradScaler: the loss scale, and the steps that it skipped, which the optimiser's hooks never see.
+
+The scale lives on the device; it is read only when that needs no waiting (see `later.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+from . import layout
+from .agent import Agent
+from .later import Later
+from .optim import Optimizers
+from .patches import hide
+from .steps import Steps
+
+
+class Scalers:
+    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, later: Later) -> None:
+        self.agent, self.steps, self.optimizers, self.later = agent, steps, optimizers, later
+        self.reset()
+
+    def reset(self) -> None:
+        self.last_scale = 0.0
+
+    def install(self) -> None:
+        amp = self.agent.torch.amp
+        scaler = getattr(amp, "GradScaler", None) or self.agent.torch.cuda.amp.GradScaler
+        self.agent.patches.wrap(scaler, "update", self._around_update)
+
+    def _around_update(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            skipped = False
+            if self.agent.on:
+                try:
+                    skipped = self._before(self_)
+                except Exception as error:
+                    self.agent.fail(error)
+            try:
+                result = original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if self.agent.on:
+                try:
+                    self._after(self_, skipped)
+                except Exception as error:
+                    self.agent.fail(error)
+            return result
+
+        return update
+
+    def _before(self, scaler: Any) -> bool:
+        """Optimisers that the scaler was asked to step, but whose hook did not fire, were skipped; that ends a step all the same."""
+        if not scaler.is_enabled():
+            return False
+        entered = time.perf_counter_ns()
+        fired, self.optimizers.fired_since_update = self.optimizers.fired_since_update, set()
+        stepped = [source for source, state in scaler._per_optimizer_states.items() if state["stage"].name == "STEPPED"]
+        skipped = [source for source in stepped if source not in fired]
+        for source in skipped:
+            self.steps.fired(source, layout.FLAG_SKIPPED)
+        self.agent.cost_ns += time.perf_counter_ns() - entered
+        return bool(skipped)
+
+    def _after(self, scaler: Any, skipped: bool) -> None:
+        scale = scaler._scale
+        if not scaler.is_enabled() or scale is None or not self.agent.options.full:
+            return
+        entered = time.perf_counter_ns()
+        step, when = max(0, self.agent.step - 1), time.time_ns()
+
+        def known(value: float) -> None:
+            fell = skipped or (0 < value < self.last_scale)
+            self.last_scale = value
+            self.agent.emit(layout.KIND_SCALE, flags=1 if fell else 0, ts_ns=when, a=step, x=value)
+
+        self.later.read(scale, known, changes=True)
+        self.agent.cost_ns += time.perf_counter_ns() - entered

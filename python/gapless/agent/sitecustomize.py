@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python runs this when it starts, because the folder is on PYTHONPATH: lets the agent wait for PyTorch, then gives way.
+
+The program must not notice. Another `sitecustomize` further down the path is run as if this one were not there, under its own
+name; when there is none, this module leaves with the very error that Python's `site` takes for "there is none".
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _arm() -> None:
+    if not os.environ.get("GAPLESS_RUN") or os.environ.get("GAPLESS_DISABLE") == "1":
+        return
+    try:
+        from gapless_agent import bootstrap
+
+        bootstrap.arm()
+    except Exception:  # noqa: S110 -- nothing of ours may reach the program, and there is nobody to tell yet
+        pass
+
+
+def _give_way() -> None:
+    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _HERE]
+    spec = PathFinder.find_spec("sitecustomize", others)
+    if spec is None or spec.loader is None:
+        raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
+    module = module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+_arm()
+_give_way()

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the steps of a process without device work go, on the thread that takes the steps. Each moment of a complete
+// step belongs to the first of these that is open then:
+//
+//   data        the data loader's iterator
+//   save, gc, compile   what should not happen in every step (the names of host_events)
+//   optimizer   Optimizer.step
+//   collective  a collective of the host is under way (gloo runs it on a thread of its own) and no operator here
+//   operator    any other operator
+//   python      the rest: Python between operators
+//
+// Processes that used a device are in the ledger instead, and not here.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "trace/marks.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"steps", kInt, "", "complete steps"},
+    {"wall_ns", kInt, "ns", "their duration; the parts below add up to it"},
+    {"data_ns", kInt, "ns", "in the data loader's iterator"},
+    {"save_ns", kInt, "ns", "writing checkpoints"},
+    {"gc_ns", kInt, "ns", "in Python's garbage collection"},
+    {"compile_ns", kInt, "ns", "compiling"},
+    {"optimizer_ns", kInt, "ns", "in Optimizer.step"},
+    {"collective_ns", kInt, "ns", "a collective is under way and no operator runs here"},
+    {"operator_ns", kInt, "ns", "in other operators"},
+    {"python_ns", kInt, "ns", "in Python between operators"},
+    {"operators", kInt, "", "outermost operators on that thread"},
+    {"optimizer_operators", kInt, "", "of these within Optimizer.step"},
+    {"optimizer", kText, "", "the optimiser's class; NULL: none seen"},
+    {"optimizer_line", kText, "", "line of the user's code that takes its step, when stacks were recorded"},
+    {"data_line", kText, "", "line that asks for batches, when stacks were recorded"},
+};
+
+enum Part : uint8_t { kData, kSave, kGc, kCompile, kOptimizer, kCollective, kOperator, kParts, kNone };
+
+bool IsFrame(std::string_view name, std::string_view file, std::string_view function) {
+  const size_t at = name.find(file);
+  return at != name.npos && name.ends_with(function);
+}
+
+Part PartOf(std::string_view name, SliceCategory category) {
+  if (IsDataLoadingMark(name)) return kData;
+  if (name == "torch.save" || IsFrame(name, "torch/serialization.py(", "): save")) return kSave;
+  if (name == "Python GC" || name == "<built-in function collect>" || name == "gc.collect") return kGc;
+  if (name.ends_with("(dynamo_timed)") || IsFrame(name, "torch/_dynamo/convert_frame.py(", "): _compile"))
+    return kCompile;
+  if (name.starts_with("Optimizer.step#")) return kOptimizer;
+  return category == SliceCategory::kOperator ? kOperator : kNone;
+}
+
+// "Optimizer.step#AdamW.step" → "AdamW"
+std::string_view OptimizerIn(std::string_view name) {
+  name.remove_prefix(std::min(name.size(), std::string_view("Optimizer.step#").size()));
+  return name.substr(0, name.find('.'));
+}
+
+struct Host {
+  std::array<Intervals, kParts> of;
+  int64_t operators = 0, optimizer_operators = 0;
+  StringId optimizer = StringId::kNone, optimizer_line = StringId::kNone, data_line = StringId::kNone;
+};
+
+// The thread on which steps are marked, else the one with most operators in them.
+ThreadId SteppingThread(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  std::map<uint32_t, int64_t> operators;
+  for (size_t row = 0; row < slices.size(); ++row) {
+    if (!slices.step[row].valid()) continue;
+    const bool is_mark =
+        slices.category[row] == SliceCategory::kAnnotation && trace.Text(slices.name[row]).starts_with("ProfilerStep#");
+    if (is_mark) return slices.thread[row];
+    if (slices.category[row] == SliceCategory::kOperator) ++operators[slices.thread[row].value];
+  }
+  const auto most = std::max_element(operators.begin(), operators.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == operators.end() ? ThreadId() : ThreadId(most->first);
+}
+
+bool InsideOperator(const SliceTable& slices, size_t row) {
+  for (SliceId at = slices.parent[row]; at.valid(); at = slices.parent[at.value])
+    if (slices.category[at.value] == SliceCategory::kOperator) return true;
+  return false;
+}
+
+bool InsideOptimizer(const Trace& trace, size_t row) {
+  for (SliceId at = trace.slices.parent[row]; at.valid(); at = trace.slices.parent[at.value])
+    if (trace.Text(trace.slices.name[at.value]).starts_with("Optimizer.step#")) return true;
+  return false;
+}
+
+Host Collect(const Trace& trace) {
+  Host host;
+  const SliceTable& slices = trace.slices;
+  const ThreadId thread = SteppingThread(trace);
+  std::vector<Part> parts(trace.strings.size(), kParts);
+  for (size_t row = 0; row < slices.size(); ++row) {
+    if (slices.thread[row] != thread) continue;
+    const auto text = static_cast<uint32_t>(slices.name[row]);
+    const bool is_operator = slices.category[row] == SliceCategory::kOperator;
+    if (parts[text] == kParts) parts[text] = PartOf(trace.Text(slices.name[row]), SliceCategory::kOther);
+    const Part part = parts[text] == kNone && is_operator ? kOperator : parts[text];
+    if (part == kNone) continue;
+    AppendMerged(host.of[part], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+    if (part == kOptimizer) host.optimizer = slices.name[row], host.optimizer_line = slices.source_line[row];
+    if (part == kData && host.data_line == StringId::kNone) host.data_line = slices.source_line[row];
+    const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
+    if (part != kOperator || !in_complete_step || InsideOperator(slices, row)) continue;
+    ++host.operators;
+    host.optimizer_operators += InsideOptimizer(trace, row) ? 1 : 0;
+  }
+  const CollectiveTable& collectives = trace.collectives;
+  for (size_t row = 0; row < collectives.size(); ++row)
+    if (collectives.device[row] == kAbsent32 && collectives.slice[row].valid() &&
+        slices.thread[collectives.slice[row].value] != thread)
+      AppendMerged(host.of[kCollective], {collectives.ts_ns[row], collectives.ts_ns[row] + collectives.dur_ns[row]});
+  return host;
+}
+
+void AddRow(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  Intervals rest;
+  int64_t steps = 0, wall = 0;
+  for (size_t step = 0; step < trace.steps.size(); ++step) {
+    if (trace.steps.complete[step] == 0) continue;
+    ++steps;
+    AppendMerged(rest, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
+  }
+  if (steps == 0 || trace.slices.size() == 0) return;
+  wall = Total(rest);
+  Host host = Collect(trace);
+  // What the stepping thread's own operators do while a collective is under way is no waiting.
+  host.of[kCollective] = Subtract(host.of[kCollective], host.of[kOperator]);
+  auto row = BeginRow(table, *timeline.of);
+  row.Int(steps).Int(wall);
+  for (const Intervals& part : host.of) {
+    row.Int(Total(Intersect(rest, part)));
+    rest = Subtract(rest, part);
+  }
+  row.Int(Total(rest)).Int(host.operators).Int(host.optimizer_operators);
+  const std::string_view optimizer = trace.Text(host.optimizer);
+  row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer)).TextOrNull(trace.Text(host.optimizer_line));
+  row.TextOrNull(trace.Text(host.data_line));
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("host_steps", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    if (timeline.devices.empty()) AddRow(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(host_steps) = {.name = "host_steps",
+                        .help = "Steps without device work: loading, collectives, optimiser, operators, Python",
+                        .columns = kColumns,
+                        .run = Compute};
+
+}  // namespace gapless::internal

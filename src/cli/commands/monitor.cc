@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/launching.h"
+#include "collect/flight_recorder.h"
+#include "collect/metrics.h"
+#include "collect/metrics_server.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kDefaultListen = "127.0.0.1:9477";
+constexpr auto kTick = std::chrono::milliseconds(200);
+
+Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const RunMetrics& metrics) {
+  auto server = MetricsServer::Start(std::string(arguments.Value("listen", kDefaultListen)),
+                                     [&metrics] { return metrics.Text(); });
+  if (server && !arguments.Has("quiet"))
+    std::fputs(StrCat("gapless: metrics at ", (*server)->address(), "\n").c_str(), stderr);
+  return server;
+}
+
+// Beside a run that somebody else started: reads its rings, saves nothing, ends with it.
+Result<int> Attach(const Arguments& arguments, const Session& session) {
+  const std::string& folder = arguments.positionals().front();
+  auto control = ControlBlock::Open(folder);
+  if (!control) return Unexpected{control.error()};
+  RunMetrics metrics(nullptr);
+  auto server = Serve(arguments, metrics);
+  if (!server) return Unexpected{server.error()};
+  RingKeeper rings(folder, false);
+  std::vector<RunEvent> events;
+  const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
+  while (!session.cancel->load()) {
+    const bool over = !IsAlive(control->launcher_pid());
+    rings.Drain(false, take);
+    metrics.OnTick(rings, *control, events);
+    if (over) break;
+    std::this_thread::sleep_for(kTick);
+  }
+  return 0;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.command().empty()) {
+    if (arguments.positionals().empty())
+      return Fail(ErrorCode::kUsage, "there is nothing to monitor", "",
+                  "gapless monitor -- python train.py, or the folder of a run that is under way");
+    return Attach(arguments, session);
+  }
+  const auto steps = arguments.Number("flight-steps", 0, FlightOptions{}.steps);
+  if (!steps) return Unexpected{steps.error()};
+  FlightRecorder flight({.steps = static_cast<int>(*steps)});
+  RunMetrics metrics(&flight);
+  auto server = Serve(arguments, metrics);
+  if (!server) return Unexpected{server.error()};
+  AgentOptions agent;
+  agent.record = false;
+  agent.light = arguments.Has("light");
+  return RunWatched(arguments, {.agent = agent, .watchers = {&flight, &metrics}});
+}
+
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "RUN", .help = "the folder of a run that is under way", .max = 1, .is_path = true}};
+constexpr OptionSpec kOptions[] = {
+    kRunFolderOption,
+    {.name = "listen", .takes = kValue, .value = "ADDRESS", .help = "Where Prometheus finds /metrics (127.0.0.1:9477)"},
+    {.name = "flight-steps",
+     .takes = kValue,
+     .value = "N",
+     .help = "Steps to record in depth after one that is far too slow (3; 0: none)"},
+    {.name = "light", .help = "Only steps, samples and waits: the cheapest"},
+    kTelemetryOption,
+    kQuietOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless monitor -- torchrun --nproc-per-node 8 train.py", "Watches the job from start to end"},
+    {"gapless monitor run", "Serves the metrics of a run that `gapless profile` started"},
+    {"gapless trigger run --steps 3", "In another terminal: records three steps of it now"},
+};
+
+}  // namespace
+
+COMMAND(monitor) = {
+    .name = "monitor",
+    .help = "Watch a job while it trains: metrics, and slow steps in depth",
+    .about =
+        "Runs the command as `gapless profile` does, without recording: its steps, throughput, waits, memory and loss "
+        "are "
+        "served to Prometheus. A step far above the run's own 99th percentile is explained in the run's manifest, and "
+        "the steps after it are recorded. `gapless trigger` records steps when you want it.\n\nWith the folder of a "
+        "run "
+        "that is under way, serves its metrics until it ends.",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .own_failure = 125,
+    .run = Execute};
+
+}  // namespace gapless::internal

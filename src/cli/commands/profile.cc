@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/launching.h"
+#include "cli/output.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kMostSteps = 1'000'000;
+
+std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "lines", "memory"}; }
+
+Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
+  const auto number = arguments.Number(option, least, fallback);
+  if (!number) return Unexpected{number.error()};
+  return static_cast<int>(std::min<int64_t>(*number, kMostSteps));
+}
+
+Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
+  AgentOptions options;
+  struct {
+    std::string_view option;
+    int least;
+    int* into;
+  } const numbers[] = {{"wait", 0, &options.wait},
+                       {"warmup", 0, &options.warmup},
+                       {"steps", 1, &options.active},
+                       {"repeat", 1, &options.repeat}};
+  for (const auto& one : numbers) {
+    const auto number = Steps(arguments, one.option, one.least, *one.into);
+    if (!number) return Unexpected{number.error()};
+    *one.into = *number;
+  }
+  options.light = arguments.Has("light");
+  options.record = !options.light && !arguments.Has("no-record");
+  options.shapes = !arguments.Has("no-shapes");
+  options.stacks = !arguments.Has("no-stacks");
+  options.memory = arguments.Has("memory");
+  options.memory_history = arguments.Has("memory");
+  options.explicit_steps = arguments.Has("explicit-steps");
+  if (arguments.Has("python")) {
+    const std::string_view kind = arguments.Value("python");
+    options.python = kind.empty() ? "sample" : kind == "memory" ? "tracemalloc" : std::string(kind);
+  }
+  return options;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
+  const auto agent = AgentOptionsFrom(arguments);
+  if (!agent) return Unexpected{agent.error()};
+  return RunWatched(arguments, {.agent = *agent});
+}
+
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr OptionSpec kOptions[] = {
+    kRunFolderOption,
+    {.name = "steps", .takes = kValue, .value = "N", .help = "Steps to record with PyTorch's profiler (6)"},
+    {.name = "wait", .takes = kValue, .value = "N", .help = "Steps to let pass before, past what happens once (5)"},
+    {.name = "warmup", .takes = kValue, .value = "N", .help = "Steps recorded and thrown away before those (3)"},
+    {.name = "repeat", .takes = kValue, .value = "N", .help = "How often to do this (1)"},
+    {.name = "no-shapes", .help = "Leave the operators' shapes out: cheaper, no FLOPs"},
+    {.name = "no-stacks", .help = "Leave Python's calls out: cheaper, no source lines"},
+    {.name = "memory", .help = "Record allocations, too, and a snapshot of PyTorch's allocator"},
+    {.name = "python",
+     .takes = OptionSpec::Takes::kOptionalValue,
+     .value = "HOW",
+     .help = "Profile the Python code, in workers too: by samples, or HOW",
+     .choices = PythonProfiles},
+    {.name = "light", .help = "Only steps, samples and waits: no recording"},
+    {.name = "no-record", .help = "All that is cheap, but no recording"},
+    {.name = "explicit-steps", .help = "A step ends where the program calls gapless.step(), nowhere else"},
+    kCuptiOption,
+    kTelemetryOption,
+    kQuietOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless profile -- python train.py", "Steps, waits, telemetry, and six recorded steps, in run/"},
+    {"gapless profile -o runs/a -- torchrun --nproc-per-node 8 train.py", "A folder per rank in runs/a"},
+    {"gapless profile --wait 100 --steps 20 -- python -m train", "Twenty steps, once a hundred have passed"},
+    {"gapless profile --python -- bash train.sh", "Where the Python code spends its time, loader workers too"},
+};
+
+}  // namespace
+
+COMMAND(profile) = {
+    .name = "profile",
+    .help = "Run a training command unchanged and record what it does",
+    .about =
+        "Runs the command as it is and leaves a folder: the steps it took, what they waited for, telemetry of the "
+        "machine, and a few steps recorded by PyTorch's profiler, in every process of it. The script is not edited; "
+        "its output, signals and exit status stay its own.\n\nWhat was recorded until then is in the folder whenever "
+        "the "
+        "command, or gapless itself, is killed. GAPLESS_DISABLE=1 in a process keeps everything out of it.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .own_failure = 125,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "collect/control.h"
+#include "collect/ring_keeper.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(20);
+constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMostSteps = 1000, kMostWaitS = 86'400;
+constexpr int kFileWritten = 4;
+
+// What one training process did with the command.
+struct Reply {
+  std::string folder;
+  bool answered = false;
+  wire::Answer answer = wire::Answer::kDone;
+  int64_t step = 0;
+  std::string text, file;
+};
+
+std::string_view Say(wire::Answer answer) {
+  switch (answer) {
+    case wire::Answer::kDone: return "done";
+    case wire::Answer::kLate: return "late";
+    case wire::Answer::kFailed: return "failed";
+    case wire::Answer::kUnknown: return "not known to this agent";
+    case wire::Answer::kDoesNotApply: return "does not apply";
+  }
+  return "answered in an unknown way";
+}
+
+class Waiting {
+ public:
+  Waiting(const std::string& folder, wire::AgentCommand command) : rings_(folder, false), command_(command) {
+    rings_.Drain(true);
+  }
+  void Posted(uint64_t sequence) { sequence_ = sequence; }
+  void Look() {
+    rings_.Drain(false, [&](AgentProcess& process, const wire::RingRecord& record) { Take(process, record); });
+  }
+  // Have all processes that train answered, and written what they were asked for?
+  bool Over() const {
+    bool any = false;
+    for (const auto& process : rings_.processes()) {
+      const wire::RingHeader& header = process->ring.header();
+      if (header.role != wire::AgentRole::kTrains || header.state != wire::AgentState::kRuns || !IsAlive(header.pid))
+        continue;
+      const auto reply = replies_.find(header.pid);
+      if (reply == replies_.end() || !reply->second.answered) return false;
+      const bool acted = reply->second.answer <= wire::Answer::kLate;
+      if (command_ == wire::AgentCommand::kRecord && acted && reply->second.file.empty()) return false;
+      any = true;
+    }
+    return any || !replies_.empty();
+  }
+  const std::map<int64_t, Reply>& replies() const { return replies_; }
+  uint64_t steps() const { return rings_.steps(); }
+
+ private:
+  void Take(AgentProcess& process, const wire::RingRecord& record) {
+    if (sequence_ == 0) return;
+    Reply& reply = replies_[process.ring.header().pid];
+    reply.folder = process.folder;
+    if (record.kind == wire::RecordKind::kAck && static_cast<uint64_t>(record.a) == sequence_) {
+      reply.answered = true;
+      reply.answer = static_cast<wire::Answer>(record.value);
+      reply.step = record.b;
+      reply.text = process.texts[static_cast<int64_t>(record.x)];
+    }
+    if (reply.answered && record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
+      reply.file = process.texts[record.a];
+  }
+
+  RingKeeper rings_;
+  wire::AgentCommand command_;
+  uint64_t sequence_ = 0;
+  std::map<int64_t, Reply> replies_;
+};
+
+Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seconds, const Session& session) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (!waiting.Over()) {
+    if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
+    if (std::chrono::steady_clock::now() > end)
+      return Fail(ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
+                  "commands are acted on between two steps: does the job still take steps? --timeout waits longer");
+    std::this_thread::sleep_for(kTick);
+    waiting.Look();
+    if (!IsAlive(control.launcher_pid()) && !waiting.Over())
+      return Fail(ErrorCode::kEnvironment, "the run has ended meanwhile");
+  }
+  return {};
+}
+
+std::string TextOf(const std::string& folder, const Waiting& waiting) {
+  std::string text;
+  for (const auto& [pid, reply] : waiting.replies()) {
+    if (!reply.answered) continue;
+    text += StrCat(reply.folder, " (pid ", pid, "): ", Say(reply.answer), " at step ", reply.step);
+    if (!reply.text.empty()) text += StrCat(", ", Printable(reply.text));
+    if (!reply.file.empty()) text += StrCat(", ", folder, "/", reply.folder, "/", Printable(reply.file));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t sequence) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("run", folder);
+  json.Field("sequence", sequence);
+  json.Key("processes");
+  json.BeginArray();
+  for (const auto& [pid, reply] : waiting.replies()) {
+    if (!reply.answered) continue;
+    json.BeginObject();
+    json.Field("pid", pid);
+    json.Field("folder", reply.folder);
+    json.Field("answer", Say(reply.answer));
+    json.Field("step", reply.step);
+    json.FieldUnlessEmpty("text", reply.text);
+    json.FieldUnlessEmpty("file", reply.file);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+struct Wish {
+  wire::AgentCommand command = wire::AgentCommand::kRecord;
+  int64_t argument = kDefaultSteps;
+  std::string text;
+};
+
+Result<Wish> WishFrom(const Arguments& arguments) {
+  Wish wish;
+  const auto steps = arguments.Number("steps", 1, kDefaultSteps), stop = arguments.Number("stop-after", 1, 1),
+             python = arguments.Number("python", 1, 1);
+  for (const auto* number : {&steps, &stop, &python})
+    if (!*number) return Unexpected{number->error()};
+  wish.argument = std::min<int64_t>(*steps, kMostSteps);
+  wish.text = "asked for";
+  if (arguments.Has("memory")) wish = {wire::AgentCommand::kMemory, 0, ""};
+  if (arguments.Has("python")) wish = {wire::AgentCommand::kPython, *python, ""};
+  if (arguments.Has("stop-after")) wish = {wire::AgentCommand::kStop, *stop, ""};
+  if (arguments.Has("fix")) wish = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
+  if (arguments.Has("unfix")) wish = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
+  return wish;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const std::string& folder = arguments.positionals().front();
+  const auto wish = WishFrom(arguments);
+  if (!wish) return Unexpected{wish.error()};
+  const auto seconds = arguments.Number("timeout", 1, kDefaultWaitS);
+  if (!seconds) return Unexpected{seconds.error()};
+  auto control = ControlBlock::Open(folder);
+  if (!control) return Unexpected{control.error()};
+  if (!IsAlive(control->launcher_pid()))
+    return Fail(ErrorCode::kInput, "this run has ended", folder,
+                "only a run that is under way can be asked for something");
+  Waiting waiting(folder, wish->command);
+  const auto sequence = control->Post(wish->command, wish->argument, wish->text);
+  if (!sequence) return Unexpected{sequence.error()};
+  waiting.Posted(*sequence);
+  GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMostWaitS), session));
+  return PrintTextOrJson(
+      arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, *sequence); });
+}
+
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "RUN", .help = "the folder of a run that is under way", .min = 1, .max = 1, .is_path = true}};
+constexpr OptionSpec kOptions[] = {
+    {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (3)"},
+    {.name = "memory", .help = "Write a snapshot of PyTorch's allocator instead"},
+    {.name = "python", .takes = kValue, .value = "SECONDS", .help = "Sample the Python code for so long instead"},
+    {.name = "fix", .takes = kValue, .value = "ID", .help = "Switch a fix on instead"},
+    {.name = "unfix", .takes = kValue, .value = "ID", .help = "Switch a fix off instead"},
+    {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
+    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after so long (120)"},
+};
+constexpr Example kExamples[] = {
+    {"gapless trigger run --steps 3", "Records the next three steps, the same ones on all ranks"},
+    {"gapless trigger run --memory", "What the allocator holds right now"},
+};
+
+}  // namespace
+
+COMMAND(trigger) = {
+    .name = "trigger",
+    .help = "Ask a job that is under way for a recording, or something else",
+    .about =
+        "Asks the processes of a run that `gapless profile` or `gapless monitor` started, and waits until all have "
+        "answered. All ranks of a host act on the same step, two steps after the first of them has seen the command.",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/launching.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/failure.h"
+#include "cli/output.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kDefaultHz = 10, kMostHz = 100;
+
+void Say(const std::string& text) { std::fputs(StrCat("gapless: ", text, "\n").c_str(), stderr); }
+
+struct Seen {
+  uint64_t steps = 0;
+  size_t ranks = 0, recordings = 0;
+  int64_t agent_cost_ns = 0;
+};
+
+Seen Count(const LaunchResult& result) {
+  Seen seen;
+  std::set<std::string> folders;
+  for (const auto& process : result.processes) {
+    const wire::RingHeader& header = process->ring.header();
+    if (header.role != wire::AgentRole::kTrains || header.step == 0) continue;
+    folders.insert(process->folder);
+    seen.steps = std::max(seen.steps, header.step);
+    seen.recordings += process->recordings.size();
+    seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
+  }
+  seen.ranks = folders.size();
+  return seen;
+}
+
+void Summarize(const LaunchResult& result, const WatchPlan& plan) {
+  const Seen seen = Count(result);
+  for (const auto& process : result.processes)
+    for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", Printable(message)));
+  for (const std::string& missing : plan.missing) Say(missing);
+  if (seen.steps == 0) {
+    Say(StrCat(result.folder, ": no training step was seen"));
+    if (KeepsAgentOut(result.manifest.command).empty())
+      Say("steps are seen where PyTorch optimises, or a model is called again and again, in a Python that reads "
+          "PYTHONPATH");
+    return;
+  }
+  std::string text = StrCat(result.folder, ": ", FormatCount(static_cast<int64_t>(seen.steps)), " steps");
+  if (seen.ranks > 1) text += StrCat(" on ", seen.ranks, " ranks");
+  if (seen.recordings > 0) text += StrCat(", ", seen.recordings, seen.recordings == 1 ? " recording" : " recordings");
+  Say(text);
+  if (plan.agent.record && seen.recordings == 0)
+    Say(StrCat("nothing was recorded: that takes ", plan.agent.wait + plan.agent.warmup + 1,
+               " steps or more; lower --wait and --warmup"));
+  Say(StrCat("next: gapless analyze ", result.folder));
+}
+
+std::string ResultJson(const LaunchResult& result) {
+  std::string out;
+  JsonWriter json(out, 2);
+  const Seen seen = Count(result);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("run", result.folder);
+  json.Field("exit_status", result.exit_status);
+  if (result.signal != 0) json.Field("signal", result.signal);
+  json.Field("steps", seen.steps);
+  json.Field("ranks", seen.ranks);
+  if (seen.steps > 0) json.Field("agent_cost_per_step_ns", seen.agent_cost_ns);
+  json.Key("recordings");
+  json.BeginArray();
+  for (const auto& process : result.processes)
+    for (const std::string& file : process->recordings) json.String(StrCat(process->folder, "/", file));
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace
+
+Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
+  if (arguments.command().empty())
+    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
+  const auto hz = arguments.Number("hz", 0, kDefaultHz);
+  if (!hz) return Unexpected{hz.error()};
+  const bool quiet = arguments.Has("quiet");
+  const std::string kept_out = KeepsAgentOut(arguments.command());
+  if (!kept_out.empty() && !quiet) Say(kept_out);
+
+  LaunchOptions options;
+  options.command = arguments.command();
+  options.folder = arguments.Value("output");
+  options.agent_options = ToJson(plan.agent);
+  options.cupti_always = arguments.Has("cupti");
+  options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMostHz));
+  options.output_to_stderr = arguments.JsonToStdout();
+  options.missing = plan.missing;
+  options.watchers = plan.watchers;
+  int failure_status = 0;
+  const auto result = Launch(options, &failure_status);
+  if (!result) {
+    std::fputs(DescribeError(result.error()).c_str(), stderr);
+    if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
+    return failure_status;
+  }
+  if (!quiet) Summarize(*result, plan);
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result)));
+  return result->exit_status;
+}
+
+}  // namespace gapless::internal

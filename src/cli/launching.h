@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs that run a command share (profile, monitor): their options, the run itself, what is said at its end.
+#pragma once
+
+#include "cli/command.h"
+#include "collect/agent_options.h"
+#include "collect/launch.h"
+
+namespace gapless::internal {
+
+inline constexpr OptionSpec kRunFolderOption = {.name = "output",
+                                                .letter = 'o',
+                                                .takes = OptionSpec::Takes::kValue,
+                                                .value = "DIR",
+                                                .help = "Folder to leave (run, run-2, … as they are free)"};
+inline constexpr OptionSpec kCuptiOption = {
+    .name = "cupti", .help = "Record with the native collector in Python, too, instead of PyTorch's profiler"};
+inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
+                                                .takes = OptionSpec::Takes::kValue,
+                                                .value = "N",
+                                                .help = "Samples of telemetry a second (10; 0: none)"};
+inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"};
+
+struct WatchPlan {
+  AgentOptions agent;
+  std::vector<Watcher*> watchers{};
+  std::vector<std::string> missing{};
+};
+
+// Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.
+Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
+
+}  // namespace gapless::internal

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/agent_options.h"
+
+#include "base/json_writer.h"
+
+namespace gapless::internal {
+
+std::string ToJson(const AgentOptions& options) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field("mode", options.light ? "light" : "step");
+  json.Field("step", options.explicit_steps ? "explicit" : "auto");
+  json.Key("record");
+  json.BeginObject();
+  json.Field("on", options.record);
+  json.Field("wait", options.wait);
+  json.Field("warmup", options.warmup);
+  json.Field("active", options.active);
+  json.Field("repeat", options.repeat);
+  json.Field("shapes", options.shapes);
+  json.Field("stacks", options.stacks);
+  json.Field("memory", options.memory);
+  json.Field("sync_events", options.sync_events);
+  json.EndObject();
+  json.Field("memory_history", options.memory_history);
+  json.Field("python", options.python);
+  json.Field("python_hz", options.python_hz);
+  json.EndObject();
+  return out;
+}
+
+}  // namespace gapless::internal

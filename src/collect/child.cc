@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/child.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "base/strings.h"
+#include "collect/files.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU headers have it
+
+namespace gapless::internal {
+namespace {
+
+std::vector<std::string> EnvironmentOf(const ChildOptions& options) {
+  std::vector<std::string> all;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view line = *at;
+    const std::string_view name = line.substr(0, line.find('='));
+    bool replaced = false;
+    for (const auto& [key, value] : options.environment) replaced |= key == name;
+    if (!replaced) all.emplace_back(line);
+  }
+  for (const auto& [key, value] : options.environment) all.push_back(StrCat(key, "=", value));
+  return all;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In the child, between fork and exec: only calls that are safe there.
+[[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int report) {
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);  // what the command line set
+  ::sigprocmask(SIG_SETMASK, &options.mask, nullptr);
+  if (options.output_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  ::execvpe(argv[0], argv, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t told = ::write(report, &error, sizeof error);
+  ::_exit(kNotFound);
+}
+
+}  // namespace
+
+Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
+  std::vector<std::string> words = options.argv, lines = EnvironmentOf(options);
+  std::vector<char*> argv = Pointers(words), environment = Pointers(lines);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return SystemFailure("cannot start the command", words[0], errno);
+  Descriptor read_end(ends[0]), write_end(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return SystemFailure("cannot start the command", words[0], errno);
+  if (pid == 0) Execute(options, argv.data(), environment.data(), write_end.get());
+  write_end = Descriptor();
+  int error = 0;
+  ssize_t got = 0;
+  do got = ::read(read_end.get(), &error, sizeof error);
+  while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof error)) return Child(pid);
+  ::waitpid(pid, nullptr, 0);
+  const bool missing = error == ENOENT || error == ENOTDIR;
+  *exec_failure = missing ? kNotFound : kNotExecutable;
+  return Fail(ErrorCode::kCommand,
+              missing ? "command not found"
+                      : StrCat("the command cannot be executed: ", std::generic_category().message(error)),
+              words[0], missing ? "give the program and its arguments after --, as you would type them" : "");
+}
+
+std::optional<int> Child::Ended() {
+  if (status_) return status_;
+  int status = 0;
+  const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+  if (ended != pid_) return std::nullopt;
+  if (WIFSIGNALED(status)) signal_ = WTERMSIG(status);
+  status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return status_;
+}
+
+}  // namespace gapless::internal

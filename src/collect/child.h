@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One child process, started so that it notices as little as possible: the same terminal, the same process group, the
+// signal dispositions and the mask that the launcher itself was started with.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+inline constexpr int kNotExecutable = 126, kNotFound = 127, kOwnFailure = 125;
+
+struct ChildOptions {
+  std::vector<std::string> argv;                                 // argv[0] is looked up on PATH
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours, or replacing
+  bool output_to_stderr = false;                                 // its standard output goes where its errors go
+  sigset_t mask{};                                               // signals it starts with blocked
+};
+
+class Child {
+ public:
+  // An error of kCommand when the command cannot be executed: `exec_failure` then has 126 or 127.
+  static Result<Child> Start(const ChildOptions& options, int* exec_failure);
+
+  pid_t pid() const { return pid_; }
+  // Its status once it has ended, as a shell tells it (128 + N for signal N); absent while it runs. Does not block.
+  std::optional<int> Ended();
+  // The signal that ended it; 0: none.
+  int signal() const { return signal_; }
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  pid_t pid_;
+  std::optional<int> status_;
+  int signal_ = 0;
+};
+
+}  // namespace gapless::internal

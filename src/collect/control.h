@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking the agents of a run for something (docs/agent_protocol.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "collect/files.h"
+#include "wire/control_block.h"
+
+namespace gapless::internal {
+
+class ControlBlock {
+ public:
+  // Makes the run's control block.
+  static Result<ControlBlock> Make(const std::string& run_folder);
+  // Opens that of a run which is under way, or was.
+  static Result<ControlBlock> Open(const std::string& run_folder);
+
+  // Posts a command and gives its sequence number. Several processes may post at the same time.
+  Result<uint64_t> Post(wire::AgentCommand command, int64_t argument, std::string_view text = {});
+  // Of the launcher that made it.
+  int64_t launcher_pid() const { return launcher_pid_; }
+  // The step that the ranks agreed on for a command; kStepNotAgreed: none has seen it yet, or it was overwritten.
+  int64_t AgreedStep(uint64_t sequence) const;
+
+ private:
+  ControlBlock(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  std::string path_;
+  Descriptor file_;
+  int64_t launcher_pid_ = 0;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a run folder: written whole or not at all, read with a limit, made for their owner only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+// A descriptor that closes itself; -1: none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int Release();
+
+ private:
+  int number_;
+};
+
+// The file appears complete under its name, replacing what was there; `mode` as for open(2).
+Result<void> WriteFileAtomically(const std::string& path, std::string_view content, mode_t mode = 0644);
+// At most `most` bytes of a file, such as those of /proc, whose size is not known before. Empty when it cannot be read.
+std::string ReadSmallFile(const std::string& path, size_t most = size_t{1} << 16);
+// Makes the folder and those above it; no error when it is there.
+Result<void> MakeFolders(const std::string& path, mode_t mode = 0755);
+// The names in a folder, sorted, without "." and ".."; none when it cannot be read.
+std::vector<std::string> NamesIn(const std::string& folder);
+// "cannot open run/x: No such file or directory" as an error of the environment.
+Unexpected SystemFailure(std::string_view what, const std::string& path, int error_number);
+// The path made absolute against the current folder, nothing resolved.
+std::string Absolute(const std::string& path);
+// Nanoseconds of a POSIX clock.
+int64_t ClockNs(clockid_t clock);
+inline int64_t UnixNs() { return ClockNs(CLOCK_REALTIME); }
+
+}  // namespace gapless::internal

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/launch.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "collect/child.h"
+#include "collect/files.h"
+#include "collect/signals.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kTickMs = 50;
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const LaunchOptions& options) {
+  const std::string agent = folder.File("tools/agent"), injected = folder.File("tools/libgapless_inject.so");
+  const std::string_view path = Variable("PYTHONPATH");
+  std::vector<std::pair<std::string, std::string>> environment = {
+      {"GAPLESS_RUN", folder.path()},
+      {"GAPLESS_OPTIONS", options.agent_options},
+      {"GAPLESS_CUPTI", options.cupti_always ? "always" : "auto"},
+      {"PYTHONPATH", path.empty() ? agent : StrCat(agent, ":", path)}};
+  std::error_code error;
+  if (Variable("CUDA_INJECTION64_PATH").empty() && std::filesystem::exists(injected, error))
+    environment.emplace_back("CUDA_INJECTION64_PATH", injected);
+  return environment;
+}
+
+Manifest Describe(const LaunchOptions& options) {
+  Manifest manifest;
+  manifest.command = options.command;
+  manifest.folder = Absolute(".");
+  manifest.started_unix_ns = UnixNs();
+  manifest.started_monotonic_ns = ClockNs(CLOCK_MONOTONIC);
+  manifest.started_boottime_ns = ClockNs(CLOCK_BOOTTIME);
+  manifest.agent_options = options.agent_options;
+  manifest.host = DescribeHost();
+  manifest.git = DescribeGit(manifest.folder);
+  manifest.environment = RelevantEnvironment();
+  manifest.missing = options.missing;
+  return manifest;
+}
+
+// Until the command has ended: signals, rings, whoever else watches.
+void Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, Manifest& manifest,
+            const LaunchOptions& options) {
+  const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
+    for (Watcher* watcher : options.watchers) watcher->OnRecord(process, record);
+  };
+  while (!child.Ended()) {
+    relay.Wait(kTickMs, child.pid());
+    rings.Drain(false, on_record);
+    for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+  }
+  rings.Drain(true, on_record);
+  for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+}
+
+// A run that never began leaves nothing behind.
+Unexpected Abandon(const RunFolder& folder, const Error& error) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder.path(), ignored);
+  return {error};
+}
+
+}  // namespace
+
+std::string KeepsAgentOut(const std::vector<std::string>& command) {
+  if (command.empty()) return "";
+  const std::string program = std::filesystem::path(command[0]).filename().string();
+  if (!program.starts_with("python")) return "";
+  for (size_t i = 1; i < command.size() && command[i].size() > 1 && command[i][0] == '-'; ++i) {
+    const std::string& option = command[i];
+    if (option[1] == '-' || option == "-m" || option == "-c") break;
+    if (option == "-X" || option == "-W") ++i;
+    for (const char c : option.substr(1))
+      if (c == 'I' || c == 'E' || c == 'S')
+        return StrCat("python -", c,
+                      " keeps the agent out: no steps are seen and nothing is recorded inside it; leave -", c,
+                      " away, or record with torch.profiler in the script");
+  }
+  return "";
+}
+
+Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
+  *failure_status = kOwnFailure;
+  auto folder = RunFolder::Make(options.folder);
+  if (!folder) return Unexpected{folder.error()};
+  auto tools = folder->UnpackTools();
+  if (!tools) return Abandon(*folder, tools.error());
+  auto control = ControlBlock::Make(folder->path());
+  if (!control) return Abandon(*folder, control.error());
+
+  LaunchResult result;
+  result.folder = folder->name();
+  result.path = folder->path();
+  result.manifest = Describe(options);
+  result.manifest.tools = std::move(*tools);
+  RingKeeper rings(folder->path(), true);
+  const std::string manifest_path = folder->File(kManifestName);
+  if (auto written = WriteFileAtomically(manifest_path, ManifestJson(result.manifest, {})); !written)
+    return Abandon(*folder, written.error());
+
+  SignalRelay relay;
+  auto child = Child::Start({.argv = options.command,
+                             .environment = EnvironmentFor(*folder, options),
+                             .output_to_stderr = options.output_to_stderr,
+                             .mask = relay.previous_mask()},
+                            failure_status);
+  if (!child) return Abandon(*folder, child.error());
+  Attend(*child, relay, rings, *control, result.manifest, options);
+
+  result.exit_status = *child->Ended();
+  result.signal = child->signal();
+  result.manifest.ended_unix_ns = UnixNs();
+  result.manifest.exit_status = result.exit_status;
+  result.manifest.signal = result.signal;
+  rings.Finish();
+  if (auto written = WriteFileAtomically(manifest_path, ManifestJson(result.manifest, rings.processes())); !written)
+    log::Warning(written.error().ToString());
+  result.processes = std::move(rings.processes());
+  return result;
+}
+
+}  // namespace gapless::internal

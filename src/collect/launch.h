@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one command with everything that watches it, and leaves a run folder.
+//
+// The command keeps its terminal, its signals and its exit status. The launcher never stops it: when the launcher is
+// killed the command goes on, and what was recorded until then is in the folder.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/control.h"
+#include "collect/manifest.h"
+#include "collect/ring_keeper.h"
+#include "collect/run_folder.h"
+
+namespace gapless::internal {
+
+// What goes on beside the command: asked now and then from the launcher's loop, in this thread.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void OnRecord(AgentProcess& /*process*/, const wire::RingRecord& /*record*/) {}
+  // About every 50 ms. What is put into `events` goes into the manifest.
+  virtual void OnTick(RingKeeper& /*rings*/, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {}
+};
+
+struct LaunchOptions {
+  std::vector<std::string> command;
+  std::string folder{};         // of the run; empty: the first free default
+  std::string agent_options{};  // JSON, as the agent takes it
+  bool cupti_always = false;    // the native collector in Python processes, too
+  int telemetry_hz = 0;         // 0: none
+  bool output_to_stderr = false;
+  std::vector<std::string> missing{};
+  std::vector<Watcher*> watchers{};
+};
+
+struct LaunchResult {
+  std::string folder;  // as the user would type it
+  std::string path;    // absolute
+  int exit_status = 0;
+  int signal = 0;
+  Manifest manifest;
+  std::vector<std::unique_ptr<AgentProcess>> processes;
+};
+
+// An error means that the command was not run; `failure_status` is then what to exit with (125, 126 or 127).
+Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status);
+
+// Does the command run Python in a way that keeps the agent out (-I, -E, -S)? Gives the sentence for the user, else
+// empty.
+std::string KeepsAgentOut(const std::vector<std::string>& command);
+
+}  // namespace gapless::internal

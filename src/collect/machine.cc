@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/machine.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+#include "base/strings.h"
+#include "collect/files.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU headers have it
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kPrefixes[] = {
+    "CUDA_",  "NCCL_",     "NVIDIA_", "HIP_",    "ROCR_",    "RCCL_", "OMP_", "MKL_", "KMP_",  "TORCH",  "PYTORCH",
+    "SLURM_", "OMPI_COMM", "PMI_",    "KINETO_", "GAPLESS_", "GLOO_", "XLA_", "UCX_", "TF32_", "CUBLAS", "CUDNN"};
+constexpr std::string_view kNames[] = {"RANK",        "WORLD_SIZE",   "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "MASTER_ADDR",
+                                       "MASTER_PORT", "CONDA_PREFIX", "VIRTUAL_ENV", "LD_PRELOAD",       "MALLOC_CONF",
+                                       "TZ",          "LANG",         "PATH",        "PYTHONPATH"};
+constexpr std::string_view kSecrets[] = {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"};
+
+bool Matters(std::string_view name) {
+  for (const std::string_view secret : kSecrets)
+    if (ContainsIgnoreCase(name, secret)) return false;
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// The text after "key" and a colon in a file of such lines.
+std::string ValueOf(const std::string& text, std::string_view key) {
+  for (const std::string_view line : Split(text, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !line.starts_with(key)) continue;
+    const size_t start = line.find_first_not_of(" \t", colon + 1);
+    if (start == std::string_view::npos) return "";
+    return std::string(line.substr(start, line.find_last_not_of(" \t") - start + 1));
+  }
+  return "";
+}
+
+int64_t MemoryBytes(const std::string& proc) {
+  const std::string text = ValueOf(ReadSmallFile(proc + "/meminfo"), "MemTotal");
+  int64_t kilobytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
+  return kilobytes * 1024;
+}
+
+int64_t UsableCores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return ::sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+// What git says, without what a repository's own configuration would make it run.
+std::optional<std::string> Git(const std::string& folder, std::string_view question) {
+  std::string quoted = "'";
+  for (const char c : folder) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  quoted += "'";
+  const std::string line = StrCat("GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 timeout 5 git -c core.fsmonitor=false ",
+                                  "-c core.hooksPath=/dev/null -C ", quoted, " ", question, " 2>/dev/null </dev/null");
+  FILE* const pipe = ::popen(line.c_str(), "re");  // NOLINT(cert-env33-c): nothing of it comes from a recording
+  if (pipe == nullptr) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> buffer;
+  size_t got = 0;
+  while ((got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0) text.append(buffer.data(), got);
+  if (::pclose(pipe) != 0) return std::nullopt;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+HostFacts DescribeHost(const std::string& proc) {
+  HostFacts facts;
+  utsname system{};
+  if (::uname(&system) == 0) {
+    facts.name = system.nodename;
+    facts.kernel = StrCat(system.sysname, " ", system.release, " ", system.machine);
+  }
+  facts.cpu = ValueOf(ReadSmallFile(proc + "/cpuinfo"), "model name");
+  facts.cores = UsableCores();
+  facts.memory_bytes = MemoryBytes(proc);
+  const std::string driver = proc + "/driver/nvidia";
+  for (const std::string& gpu : NamesIn(driver + "/gpus")) {
+    const std::string text = ReadSmallFile(StrCat(driver, "/gpus/", gpu, "/information"));
+    facts.gpus.push_back({ValueOf(text, "Model"), ValueOf(text, "GPU UUID"), ValueOf(text, "Bus Location")});
+  }
+  const std::string version = ReadSmallFile(driver + "/version");
+  facts.nvidia_driver = std::string(Split(version, '\n').front());
+  return facts;
+}
+
+std::optional<GitFacts> DescribeGit(const std::string& folder) {
+  const auto root = Git(folder, "rev-parse --show-toplevel");
+  if (!root) return std::nullopt;
+  GitFacts facts{.root = *root, .commit = {}, .branch = {}, .dirty = {}};
+  facts.commit = Git(folder, "rev-parse HEAD").value_or("");
+  facts.branch = Git(folder, "symbolic-ref --short -q HEAD").value_or("");
+  const auto changes = Git(folder, "status --porcelain --untracked-files=no --ignore-submodules=all");
+  if (changes) facts.dirty = !changes->empty();
+  return facts;
+}
+
+std::vector<std::pair<std::string, std::string>> RelevantEnvironment() {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view line = *at;
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos || !Matters(line.substr(0, equals))) continue;
+    found.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's manifest says about where it ran: host, GPUs, the user's code, the environment that matters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gapless::internal {
+
+struct GpuFacts {
+  std::string model, uuid, bus_id;
+};
+
+struct HostFacts {
+  std::string name, kernel, cpu;
+  int64_t cores = 0;         // that this process may use
+  int64_t memory_bytes = 0;  // 0: unknown
+  std::vector<GpuFacts> gpus;
+  std::string nvidia_driver;
+};
+// `proc`: where /proc is.
+HostFacts DescribeHost(const std::string& proc = "/proc");
+
+struct GitFacts {
+  std::string root, commit, branch;  // branch is empty when none is checked out
+  std::optional<bool> dirty;
+};
+// Of the folder the command runs in; absent outside a repository or without git. Nothing the repository configures is
+// run.
+std::optional<GitFacts> DescribeGit(const std::string& folder);
+
+// Variables that change how training runs (CUDA_*, NCCL_*, OMP_*, PYTORCH_*, SLURM_* …), sorted. Others, which may hold
+// secrets, are left out, and so are values of names that sound like secrets.
+std::vector<std::pair<std::string, std::string>> RelevantEnvironment();
+
+}  // namespace gapless::internal

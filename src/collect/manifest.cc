@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/manifest.h"
+
+#include <cstring>
+
+#include "base/json_writer.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string_view TextOf(const char (&bytes)[64]) { return {bytes, ::strnlen(bytes, sizeof bytes)}; }
+
+void WriteHost(JsonWriter& json, const HostFacts& host) {
+  json.Key("host");
+  json.BeginObject();
+  json.Field("name", host.name);
+  json.Field("kernel", host.kernel);
+  json.FieldUnlessEmpty("cpu", host.cpu);
+  json.Field("cores", host.cores);
+  if (host.memory_bytes > 0) json.Field("memory_bytes", host.memory_bytes);
+  json.FieldUnlessEmpty("nvidia_driver", host.nvidia_driver);
+  json.Key("gpus");
+  json.BeginArray();
+  for (const GpuFacts& gpu : host.gpus) {
+    json.BeginObject();
+    json.Field("model", gpu.model);
+    json.FieldUnlessEmpty("uuid", gpu.uuid);
+    json.FieldUnlessEmpty("bus_id", gpu.bus_id);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+void WriteClocks(JsonWriter& json, const Manifest& manifest) {
+  json.Field("started_unix_ns", manifest.started_unix_ns);
+  json.Field("ended_unix_ns", manifest.ended_unix_ns);
+  json.Key("clock");  // the same moment on each clock
+  json.BeginObject();
+  json.Field("realtime_ns", manifest.started_unix_ns);
+  json.Field("monotonic_ns", manifest.started_monotonic_ns);
+  json.Field("boottime_ns", manifest.started_boottime_ns);
+  json.EndObject();
+}
+
+void WriteGit(JsonWriter& json, const GitFacts& git) {
+  json.Key("git");
+  json.BeginObject();
+  json.Field("root", git.root);
+  json.FieldUnlessEmpty("commit", git.commit);
+  json.FieldUnlessEmpty("branch", git.branch);
+  json.Field("dirty", git.dirty);
+  json.EndObject();
+}
+
+void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& text : texts) json.String(text);
+  json.EndArray();
+}
+
+std::string_view StateOf(const wire::RingHeader& header) {
+  if (header.state == wire::AgentState::kOff) return "switched off";
+  return header.state == wire::AgentState::kEnded ? "ended" : IsAlive(header.pid) ? "running" : "killed";
+}
+
+void WriteProcess(JsonWriter& json, const AgentProcess& process) {
+  const wire::RingHeader& header = process.ring.header();
+  json.BeginObject();
+  json.Field("pid", header.pid);
+  json.Field("folder", process.folder);
+  json.Field("role", header.role == wire::AgentRole::kLoads ? "loads data" : "trains");
+  if (header.rank >= 0) json.Field("rank", header.rank);
+  if (header.world_size > 0) json.Field("world_size", header.world_size);
+  json.FieldUnlessEmpty("versions", TextOf(header.versions));
+  json.FieldUnlessEmpty("host", TextOf(header.host));
+  json.Field("state", StateOf(header));
+  json.Field("steps", header.step);
+  json.Field("records", header.written);
+  if (process.ring.lost() > 0) json.Field("records_lost", process.ring.lost());
+  json.Field("agent_cost_ns", header.cost_ns);
+  WriteTexts(json, "recordings", process.recordings);
+  if (!process.messages.empty()) WriteTexts(json, "messages", process.messages);
+  json.EndObject();
+}
+
+void WriteEvents(JsonWriter& json, const std::vector<RunEvent>& events) {
+  json.Key("events");
+  json.BeginArray();
+  for (const RunEvent& event : events) {
+    json.BeginObject();
+    json.Field("unix_ns", event.unix_ns);
+    json.Field("text", event.text);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique_ptr<AgentProcess>>& processes) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("format", "gapless.run");
+  json.Field("format_version", kManifestVersion);
+  json.Field("state", manifest.ended_unix_ns ? "ended" : "running");
+  WriteTexts(json, "command", manifest.command);
+  json.Field("folder", manifest.folder);
+  WriteClocks(json, manifest);
+  json.Field("exit_status", manifest.exit_status);
+  if (manifest.signal != 0) json.Field("signal", manifest.signal);
+  json.Field("agent_options", manifest.agent_options);
+  WriteHost(json, manifest.host);
+  if (manifest.git) WriteGit(json, *manifest.git);
+  json.Key("environment");
+  json.BeginObject();
+  for (const auto& [name, value] : manifest.environment) json.Field(name, value);
+  json.EndObject();
+  json.Key("tools");
+  json.BeginArray();
+  for (const UnpackedFile& tool : manifest.tools) {
+    json.BeginObject();
+    json.Field("path", tool.path);
+    json.Field("xxh128", tool.checksum);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("processes");
+  json.BeginArray();
+  for (const auto& process : processes) WriteProcess(json, *process);
+  json.EndArray();
+  if (!manifest.missing.empty()) WriteTexts(json, "missing", manifest.missing);
+  if (!manifest.events.empty()) WriteEvents(json, manifest.events);
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// manifest.json: what a run was (docs/run_bundle.md). Written when the command starts and again when it has ended, so a
+// run whose launcher was killed has one, too: its `state` is then still "running".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collect/machine.h"
+#include "collect/ring_keeper.h"
+#include "collect/run_folder.h"
+
+namespace gapless::internal {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr int kManifestVersion = 1;
+
+// One posted command, or one step that was found too slow: what happened to the run, in order.
+struct RunEvent {
+  int64_t unix_ns = 0;
+  std::string text;
+};
+
+struct Manifest {
+  std::vector<std::string> command;
+  std::string folder;  // the command's working folder
+  int64_t started_unix_ns = 0, started_monotonic_ns = 0, started_boottime_ns = 0;
+  std::optional<int64_t> ended_unix_ns;
+  std::optional<int> exit_status;
+  int signal = 0;             // 0: none
+  std::string agent_options;  // the JSON that the agent was given
+  HostFacts host;
+  std::optional<GitFacts> git;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<UnpackedFile> tools;
+  std::vector<std::string> missing;  // what was wanted and not to be had, and how to get it
+  std::vector<RunEvent> events;
+};
+
+// `processes` are those whose rings were read.
+std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique_ptr<AgentProcess>>& processes);
+
+}  // namespace gapless::internal

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/metrics.h"
+
+#include <cmath>
+#include <functional>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+// As the format has them: a backslash, a quote and a line's end are escaped.
+std::string Label(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out.push_back('\\');
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return out;
+}
+
+void Head(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  out += StrCat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
+}
+
+}  // namespace
+
+void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
+  using wire::RecordKind;
+  const std::lock_guard lock(mutex_);
+  Process& seen = processes_[process.ring.header().pid];
+  seen.folder = process.folder;
+  seen.trains = process.ring.header().role == wire::AgentRole::kTrains;
+  switch (record.kind) {
+    case RecordKind::kStep:
+      ++seen.steps;
+      seen.step_ns += record.dur_ns;
+      for (size_t i = 0; i < kEdges.size(); ++i) seen.below[i] += Seconds(record.dur_ns) <= kEdges[i] ? 1 : 0;
+      if (std::isfinite(record.x) && record.x > 0) seen.wait_ns += static_cast<int64_t>(record.x);
+      if (record.b > 0) seen.samples += static_cast<uint64_t>(record.b), seen.has_samples = true;
+      if ((record.flags & wire::kStepSkipped) != 0) ++seen.skipped;
+      break;
+    case RecordKind::kGc: seen.gc_ns += record.dur_ns; break;
+    case RecordKind::kSave: seen.save_ns += record.dur_ns; break;
+    case RecordKind::kCompile: seen.compile_ns += record.dur_ns, ++seen.compilations; break;
+    case RecordKind::kLoss: seen.loss = record.x, seen.has_loss = true; break;
+    case RecordKind::kScale: seen.scale = record.x, seen.has_scale = true; break;
+    case RecordKind::kMemory: seen.memory[record.value] = {record.x, record.y}; break;
+    case RecordKind::kItems: seen.items += static_cast<uint64_t>(record.a), seen.items_ns += record.b; break;
+    case RecordKind::kFailure: ++seen.failures; break;
+    case RecordKind::kRecorder: seen.recordings += record.value == 4 ? 1 : 0; break;
+    default: break;
+  }
+}
+
+void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {
+  const std::lock_guard lock(mutex_);
+  slow_steps_ = flight_ == nullptr ? 0 : flight_->slow_steps();
+  for (const auto& process : rings.processes()) {
+    const wire::RingHeader& header = process->ring.header();
+    Process& seen = processes_[header.pid];
+    seen.folder = process->folder;
+    seen.trains = header.role == wire::AgentRole::kTrains;
+    seen.agent_cost_ns = static_cast<int64_t>(header.cost_ns);
+    seen.heartbeat_unix_ns = header.heartbeat_unix_ns;
+    seen.alive = header.state == wire::AgentState::kRuns && IsAlive(header.pid);
+  }
+}
+
+std::string RunMetrics::Text() const {
+  const std::lock_guard lock(mutex_);
+  std::string out;
+  const auto labels = [](int64_t pid, const Process& process) {
+    return StrCat("rank=\"", process.folder == "main" ? "" : Label(process.folder.substr(4)), "\",pid=\"", pid, "\"");
+  };
+  // One family: a line for each process that has a value.
+  const auto family = [&](std::string_view name, std::string_view type, std::string_view help,
+                          const std::function<double(const Process&)>& value) {
+    Head(out, name, type, help);
+    for (const auto& [pid, process] : processes_)
+      if (const double number = value(process); !std::isnan(number))
+        out += StrCat(name, "{", labels(pid, process), "} ", number, "\n");
+  };
+  const auto trains = [](const Process& process, double value) { return process.trains ? value : std::nan(""); };
+  family("gapless_up", "gauge", "1 while the process runs.", [](const Process& p) { return p.alive ? 1.0 : 0.0; });
+  family("gapless_steps_total", "counter", "Training steps completed.",
+         [&](const Process& p) { return trains(p, static_cast<double>(p.steps)); });
+  family("gapless_samples_total", "counter", "Samples trained on, where batches tell.",
+         [](const Process& p) { return p.has_samples ? static_cast<double>(p.samples) : std::nan(""); });
+  family("gapless_loader_wait_seconds_total", "counter", "Time spent waiting for the next batch.",
+         [&](const Process& p) { return trains(p, Seconds(p.wait_ns)); });
+  family("gapless_gc_seconds_total", "counter", "Time in Python's garbage collection.",
+         [&](const Process& p) { return trains(p, Seconds(p.gc_ns)); });
+  family("gapless_checkpoint_seconds_total", "counter", "Time in torch.save.",
+         [&](const Process& p) { return trains(p, Seconds(p.save_ns)); });
+  family("gapless_compile_seconds_total", "counter", "Time in torch.compile.",
+         [&](const Process& p) { return trains(p, Seconds(p.compile_ns)); });
+  family("gapless_compilations_total", "counter", "Compilations, recompilations and graph breaks of torch.compile.",
+         [&](const Process& p) { return trains(p, static_cast<double>(p.compilations)); });
+  family("gapless_skipped_steps_total", "counter", "Optimizer steps that the loss scaler skipped.",
+         [&](const Process& p) { return trains(p, static_cast<double>(p.skipped)); });
+  family("gapless_loss", "gauge", "Last loss that was read.",
+         [](const Process& p) { return p.has_loss ? p.loss : std::nan(""); });
+  family("gapless_loss_scale", "gauge", "Loss scale under automatic mixed precision.",
+         [](const Process& p) { return p.has_scale ? p.scale : std::nan(""); });
+  family("gapless_items_total", "counter", "Samples read by loader workers.",
+         [](const Process& p) { return p.items > 0 ? static_cast<double>(p.items) : std::nan(""); });
+  family("gapless_item_seconds_total", "counter", "Time loader workers spent reading samples.",
+         [](const Process& p) { return p.items > 0 ? Seconds(p.items_ns) : std::nan(""); });
+  family("gapless_recordings_total", "counter", "Recordings of the profiler that were written.",
+         [&](const Process& p) { return trains(p, static_cast<double>(p.recordings)); });
+  family("gapless_agent_seconds_total", "counter", "Time the agent itself took.",
+         [](const Process& p) { return Seconds(p.agent_cost_ns); });
+  family("gapless_last_record_timestamp_seconds", "gauge", "When the process last reported, in unix time.",
+         [](const Process& p) { return p.heartbeat_unix_ns > 0 ? Seconds(p.heartbeat_unix_ns) : std::nan(""); });
+
+  Head(out, "gapless_step_duration_seconds", "histogram", "Duration of steps on the host.");
+  for (const auto& [pid, process] : processes_) {
+    if (!process.trains) continue;
+    const std::string name = "gapless_step_duration_seconds", who = labels(pid, process);
+    for (size_t i = 0; i < kEdges.size(); ++i)
+      out += StrCat(name, "_bucket{", who, ",le=\"", kEdges[i], "\"} ", process.below[i], "\n");
+    out += StrCat(name, "_bucket{", who, ",le=\"+Inf\"} ", process.steps, "\n", name, "_sum{", who, "} ",
+                  Seconds(process.step_ns), "\n", name, "_count{", who, "} ", process.steps, "\n");
+  }
+  for (const bool reserved : {false, true}) {
+    const std::string_view name =
+        reserved ? "gapless_device_memory_reserved_bytes" : "gapless_device_memory_allocated_bytes";
+    Head(out, name, "gauge", reserved ? "Memory PyTorch has reserved." : "Memory that tensors take.");
+    for (const auto& [pid, process] : processes_)
+      for (const auto& [device, bytes] : process.memory)
+        out += StrCat(name, "{", labels(pid, process), ",device=\"", device, "\"} ",
+                      reserved ? bytes.second : bytes.first, "\n");
+  }
+  Head(out, "gapless_slow_steps_total", "counter", "Steps far above the run's own 99th percentile.");
+  out += StrCat("gapless_slow_steps_total ", slow_steps_, "\n");
+  return out;
+}
+
+}  // namespace gapless::internal

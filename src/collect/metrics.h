@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a running job shows to Prometheus (docs/monitoring.md has the list): counts since its start, from the agents'
+// records.
+#pragma once
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "collect/flight_recorder.h"
+#include "collect/launch.h"
+
+namespace gapless::internal {
+
+// Records come in from the launcher's thread; Text() may be called from any.
+class RunMetrics : public Watcher {
+ public:
+  // Upper edges of the histogram of step durations, seconds.
+  static constexpr std::array<double, 16> kEdges = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                                    0.5,   1,      2.5,   5,    10,    25,   60,  300};
+
+  // `flight`: whose slow steps are shown; may be null.
+  explicit RunMetrics(const FlightRecorder* flight) : flight_(flight) {}
+
+  void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
+  void OnTick(RingKeeper& rings, ControlBlock& control, std::vector<RunEvent>& events) override;
+
+  // The text form of Prometheus, version 0.0.4.
+  std::string Text() const;
+
+ private:
+  struct Process {
+    std::string folder;
+    bool trains = true, alive = true;
+    int64_t agent_cost_ns = 0, heartbeat_unix_ns = 0;
+    uint64_t steps = 0, skipped = 0, recordings = 0, compilations = 0, samples = 0, items = 0, failures = 0;
+    int64_t step_ns = 0, wait_ns = 0, gc_ns = 0, save_ns = 0, compile_ns = 0, items_ns = 0;
+    std::array<uint64_t, kEdges.size()> below{};
+    double loss = 0, scale = 0;
+    bool has_loss = false, has_scale = false, has_samples = false;
+    std::map<int32_t, std::pair<double, double>> memory;  // device: allocated, reserved
+  };
+
+  const FlightRecorder* flight_;
+  mutable std::mutex mutex_;
+  std::map<int64_t, Process> processes_;  // by pid
+  size_t slow_steps_ = 0;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves a text at /metrics over HTTP, for Prometheus. Listens on the loopback address unless told otherwise.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+class MetricsServer {
+ public:
+  using Text = std::function<std::string()>;  // called from the server's thread
+
+  // `listen`: "127.0.0.1:9477", "[::1]:0", "9477"; port 0 takes a free one.
+  static Result<std::unique_ptr<MetricsServer>> Start(const std::string& listen, Text text);
+  ~MetricsServer();
+
+  const std::string& address() const { return address_; }  // "http://127.0.0.1:9477/metrics"
+
+ private:
+  struct Impl;
+  MetricsServer();
+  std::unique_ptr<Impl> impl_;
+  std::string address_;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading agents' rings while they are written (docs/agent_protocol.md). The files belong to processes that are not
+// trusted: they are read with pread, never mapped, so that one which shrinks or lies cannot hurt the reader.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/files.h"
+#include "wire/agent_ring.h"
+
+namespace gapless::internal {
+
+// One ring, from its beginning or where reading left off.
+class RingReader {
+ public:
+  using OnRecord = std::function<void(const wire::RingRecord&)>;
+
+  // `for_saving`: the ring's header is told how far it has been read (RingHeader::drained).
+  static Result<RingReader> Open(const std::string& path, bool for_saving = false);
+
+  // Calls `on_record` for every record since the last call that is still there, in order. False: the file has become
+  // unreadable.
+  bool ReadNew(const OnRecord& on_record);
+
+  const std::string& path() const { return path_; }
+  const wire::RingHeader& header() const { return header_; }  // as of the last reading
+  uint64_t read() const { return read_; }                     // number of the last record that was taken, or missed
+  uint64_t lost() const { return lost_; }                     // overwritten before they were read
+
+ private:
+  RingReader(std::string path, Descriptor file, bool for_saving)
+      : path_(std::move(path)), file_(std::move(file)), for_saving_(for_saving) {}
+  bool ReadHeader();
+  bool ReadRange(uint64_t first, uint64_t last, std::vector<wire::RingRecord>& records) const;
+
+  std::string path_;
+  Descriptor file_;
+  bool for_saving_;
+  wire::RingHeader header_{};
+  uint64_t read_ = 0, lost_ = 0;
+};
+
+// Puts texts together from their pieces, and gives each once.
+class RingTexts {
+ public:
+  void Add(const wire::RingRecord& record);  // of kind kText; others are ignored
+  // Absent texts are empty.
+  const std::string& operator[](int64_t id) const;
+
+ private:
+  std::map<int64_t, std::string> texts_;
+  std::map<int64_t, bool> open_;
+};
+
+// Is this process there? True also when it belongs to somebody else.
+bool IsAlive(int64_t pid);
+
+}  // namespace gapless::internal

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/signals.h"
+
+#include <csignal>
+#include <ctime>
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kRelayed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT};
+// The terminal sends these to the whole foreground group.
+constexpr bool FromTerminal(const siginfo_t& info) {
+  return info.si_code == SI_KERNEL &&
+         (info.si_signo == SIGINT || info.si_signo == SIGQUIT || info.si_signo == SIGHUP || info.si_signo == SIGWINCH);
+}
+
+}  // namespace
+
+SignalRelay::SignalRelay() {
+  std::signal(SIGCHLD, SIG_DFL);  // whoever ignores it gets no status of children
+  sigemptyset(&waited_);
+  for (const int signal : kRelayed) sigaddset(&waited_, signal);
+  sigaddset(&waited_, SIGCHLD);
+  pthread_sigmask(SIG_BLOCK, &waited_, &previous_);
+}
+
+SignalRelay::~SignalRelay() {
+  // What came too late to be passed on must not end the launcher before it has written what it knows.
+  const timespec none{};
+  while (sigtimedwait(&waited_, nullptr, &none) > 0) {
+  }
+  pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+}
+
+std::optional<int> SignalRelay::Wait(int most_ms, pid_t pid) {
+  const timespec limit{.tv_sec = most_ms / 1000, .tv_nsec = (most_ms % 1000) * 1'000'000L};
+  siginfo_t info{};
+  const int signal = sigtimedwait(&waited_, &info, &limit);
+  if (signal <= 0) return std::nullopt;
+  if (signal != SIGCHLD && !FromTerminal(info) && info.si_pid != pid) ::kill(pid, signal);
+  return signal;
+}
+
+}  // namespace gapless::internal

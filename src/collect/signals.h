@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals while a command runs. What is sent to the launcher alone (kill, a scheduler's time limit) is passed on; what
+// the terminal sends (Ctrl-C, Ctrl-\) reaches the command by itself, because it stays in the same process group, and is
+// only waited out. Stopping (Ctrl-Z) is left to the system: both stop, both go on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <optional>
+
+namespace gapless::internal {
+
+class SignalRelay {
+ public:
+  // Blocks the signals in this thread, so in all threads it starts from now on. One at a time.
+  SignalRelay();
+  ~SignalRelay();
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+
+  // The mask from before, for the command.
+  const sigset_t& previous_mask() const { return previous_; }
+  // Waits at most `most_ms` for a signal, SIGCHLD among them, and passes it on to `pid` where that is due. Gives the
+  // signal, absent when none came.
+  std::optional<int> Wait(int most_ms, pid_t pid);
+
+ private:
+  sigset_t waited_{}, previous_{};
+};
+
+}  // namespace gapless::internal

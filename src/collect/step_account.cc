@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/step_account.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gapless::internal {
+
+bool StepAccount::Add(const wire::RingRecord& record) {
+  switch (record.kind) {
+    case wire::RecordKind::kGc: open_.gc_ns += record.dur_ns; return false;
+    case wire::RecordKind::kSave: open_.save_ns += record.dur_ns; return false;
+    case wire::RecordKind::kCompile: open_.compile_ns += record.dur_ns; return false;
+    case wire::RecordKind::kStep: break;
+    default: return false;
+  }
+  open_.step = record.a;
+  open_.ts_ns = record.ts_ns;
+  open_.dur_ns = record.dur_ns;
+  open_.flags = record.flags;
+  if (std::isfinite(record.x) && record.x > 0) open_.wait_ns = static_cast<int64_t>(record.x);
+  last_ = open_;
+  open_ = {};
+  return true;
+}
+
+void StepHistory::Add(int64_t dur_ns) {
+  if (durations_.size() < kKept) return durations_.push_back(dur_ns);
+  durations_[next_] = dur_ns;
+  next_ = (next_ + 1) % kKept;
+}
+
+int64_t StepHistory::Quantile(double share) const {
+  if (durations_.empty()) return 0;
+  std::vector<int64_t> sorted = durations_;
+  const auto at = std::min(sorted.size() - 1, static_cast<size_t>(share * static_cast<double>(sorted.size())));
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(at), sorted.end());
+  return sorted[at];
+}
+
+}  // namespace gapless::internal

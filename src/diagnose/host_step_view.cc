@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/host_step_view.h"
+
+#include <algorithm>
+
+#include "analyses/timeline.h"
+#include "base/strings.h"
+
+namespace gapless::internal {
+
+bool HostStepView::applies(Tables& tables) const {
+  if (table_.rows() == 0) return false;
+  const auto& timelines = tables.Timelines();
+  return std::all_of(timelines.begin(), timelines.end(),
+                     [](const TraceTimeline& timeline) { return timeline.devices.empty(); });
+}
+
+int64_t HostStepView::Sum(std::string_view column) const {
+  int64_t sum = 0;
+  for (size_t row = 0; row < table_.rows(); ++row) sum += table_.Int(row, column);
+  return sum;
+}
+
+double HostStepView::Share(int64_t ns) const {
+  const int64_t wall = Sum("wall_ns");
+  return wall > 0 ? static_cast<double>(ns) / static_cast<double>(wall) : 0;
+}
+
+std::string HostStepView::CostText(int64_t ns) const {
+  return StrCat(FormatDuration(ns / std::max<int64_t>(1, Sum("steps"))), " of every step");
+}
+
+std::string HostStepView::First(std::string_view column) const {
+  for (size_t row = 0; row < table_.rows(); ++row)
+    if (!table_.IsNull(row, column)) return std::string(table_.Text(row, column));
+  return {};
+}
+
+Gain HostStepView::GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns,
+                          double confidence) const {
+  return EstimateGain({.fix = fix,
+                       .wall_ns = Sum("wall_ns"),
+                       .low_ns = low_ns,
+                       .expected_ns = expected_ns,
+                       .high_ns = high_ns,
+                       .confidence = confidence});
+}
+
+}  // namespace gapless::internal

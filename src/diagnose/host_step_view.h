@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table host_steps as rules read it: the steps of processes that used no device, all ranks together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "diagnose/bottleneck.h"
+#include "diagnose/estimate.h"
+
+namespace gapless::internal {
+
+class HostStepView {
+ public:
+  explicit HostStepView(Tables& tables) : table_(tables.Get("host_steps")) {}
+
+  // Only when no process used a device: where one did, the ledger has the say.
+  bool applies(Tables& tables) const;
+  size_t ranks() const { return table_.rows(); }
+  const Table& table() const { return table_; }
+  // Sum of a column over the ranks.
+  int64_t Sum(std::string_view column) const;
+  double Share(int64_t ns) const;
+  // "8.2 ms of every step", mean over the ranks.
+  std::string CostText(int64_t ns) const;
+  // The first text of a column; "".
+  std::string First(std::string_view column) const;
+  // Of removing `low` to `high` of the time, all of it summed over the ranks.
+  Gain GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns, double confidence) const;
+
+ private:
+  const Table& table_;
+};
+
+}  // namespace gapless::internal

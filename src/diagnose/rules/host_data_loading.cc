@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the CPU wait for their next batch.
+//
+// The gain: with worker processes batches are made while the step computes; on a CPU the two share the cores, so we
+// expect seven tenths of the waiting to go, at least a third, and at most all. These shares are assumptions.
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_step_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"host_steps", "data_loading"};
+
+Recommendation Advise(const Table& loading, const std::string& line) {
+  const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
+  if (by_workers)
+    return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor, or make a batch cheaper to load",
+                   InLine(line)),
+            "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)",
+            "minutes"};
+  return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
+          "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const HostStepView steps(tables);
+  if (!steps.applies(tables)) return std::vector<Bottleneck>{};
+  const int64_t stake = steps.Sum("data_ns");
+  const double share = steps.Share(stake);
+  if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
+  const Table& loading = tables.Get("data_loading");
+  const std::string line = steps.First("data_line");
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title = StrCat("the step waits ", steps.CostText(stake), " for the next batch");
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time the training process is inside its data loader and computes nothing", InLine(line), ".");
+  if (loading.rows() > 0)
+    found.evidence.push_back({StrCat(loading.Text(0, "name"), " takes ", FormatDuration(loading.Int(0, "mean_ns")),
+                                     " a batch, the longest ", FormatDuration(loading.Int(0, "max_ns"))),
+                              static_cast<double>(loading.Int(0, "mean_ns")), "ns", "slice",
+                              IdsOf(loading, {0}, "slice_id"), line});
+  found.evidence.push_back(
+      {StrCat("in the loader: ", FormatPercent(share), " of the steps' time"), share, "share", "host_steps", {}, ""});
+  found.recommendations.push_back(Advise(loading, line));
+  const auto ns = static_cast<double>(stake);
+  found.gain = steps.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(host_data_loading) = {.id = "host_data_loading",
+                           .type = BottleneckType::kDataLoading,
+                           .title = "Steps on the CPU wait for their next batch",
+                           .why =
+                               "Of processes that use no device: time of the steps inside the data loader's iterator. "
+                               "Speaks from 5 % of it, as "
+                               "data_loading does where a device waits.",
+                           .needs = kNeeds,
+                           .check = Check};
+
+}  // namespace gapless::internal

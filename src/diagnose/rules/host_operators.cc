@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// On the CPU, steps are many tiny operators with Python in between.
+//
+// At stake is Python between operators, and what PyTorch itself needs to call one. The gain: compiled, neighbouring
+// operators become one, and so do their calls. We expect half of it to go, at least a tenth, at most nine tenths.
+// Assumptions.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/host_step_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"host_steps"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const HostStepView steps(tables);
+  if (!steps.applies(tables)) return std::vector<Bottleneck>{};
+  const int64_t operators = steps.Sum("operators") - steps.Sum("optimizer_operators");
+  const int64_t a_step = operators / std::max<int64_t>(1, steps.Sum("steps"));
+  if (a_step < kHostOptimizerOperators) return std::vector<Bottleneck>{};
+  const int64_t inside_ns = steps.Sum("operator_ns"), mean_ns = inside_ns / operators;
+  const int64_t stake = steps.Sum("python_ns") + std::min(inside_ns, operators * kOperatorCallNs);
+  const double share = steps.Share(stake);
+  if (share < kHostPythonShare || mean_ns > kTinyOperatorNs) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title = StrCat("calling ", FormatCount(a_step), " tiny operators takes ", steps.CostText(stake));
+  found.description =
+      StrCat("A step runs ", FormatCount(a_step), " operators of ", FormatDuration(mean_ns), " on average; ",
+             FormatPercent(share), " of its time goes into Python between them and into calling them.");
+  found.evidence.push_back({StrCat("operators take ", FormatDuration(mean_ns), " on average"),
+                            static_cast<double>(mean_ns),
+                            "ns",
+                            "host_steps",
+                            {},
+                            ""});
+  found.recommendations.push_back(
+      {"work on larger tensors at once instead of looping over small ones", "", "", "hours"});
+  found.recommendations.push_back(
+      {"compile the model, which joins small operators", "compile", "model = torch.compile(model)", "minutes"});
+  const auto ns = static_cast<double>(stake);
+  found.gain = steps.GainOf("compile", ns * 0.1, ns * 0.5, ns * 0.9, 0.4);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(host_operators) = {
+    .id = "host_operators",
+    .type = BottleneckType::kHostBound,
+    .title = "On the CPU, steps are tiny operators with Python in between",
+    .why =
+        "Of processes that use no device: time of the steps in which no operator runs and nothing is waited for, and 3 "
+        "µs "
+        "for each outermost operator, what calling one takes. Looked at where a step runs 64 operators or more, the "
+        "optimiser's aside, of 20 µs or less on average. Speaks from 25 % of the time.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

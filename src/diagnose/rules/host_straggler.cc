@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks on CPUs wait in collectives for one that comes later.
+//
+// A rank that comes last to a collective finds the others waiting and leaves at once; who waits least is who is waited
+// for. At stake is what the ranks wait more than that one. The gain: all of it goes when the ranks become even; some
+// rank is always last: we expect half, and promise a tenth. These shares are assumptions.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/host_step_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"host_steps"};
+
+struct Waiting {
+  size_t last = 0;       // row of the rank that is waited for
+  int64_t stake_ns = 0;  // of all ranks
+};
+
+int64_t PerStep(const Table& steps, size_t row, std::string_view column) {
+  return steps.Int(row, column) / std::max<int64_t>(1, steps.Int(row, "steps"));
+}
+
+Waiting Read(const Table& steps) {
+  Waiting waiting;
+  for (size_t row = 1; row < steps.rows(); ++row)
+    if (PerStep(steps, row, "collective_ns") < PerStep(steps, waiting.last, "collective_ns")) waiting.last = row;
+  const int64_t least = PerStep(steps, waiting.last, "collective_ns");
+  for (size_t row = 0; row < steps.rows(); ++row)
+    waiting.stake_ns += std::max<int64_t>(0, steps.Int(row, "collective_ns") - least * steps.Int(row, "steps"));
+  return waiting;
+}
+
+struct Part {
+  std::string_view column, what, advice;
+};
+constexpr Part kParts[] = {
+    {"data_ns", "waiting for its data loader", "check this rank's loader, its shard of the data set and its cores"},
+    {"save_ns", "writing checkpoints", "write checkpoints less often, or in the background"},
+    {"gc_ns", "collecting garbage", "collect garbage at the same step on all ranks, and rarely"},
+    {"compile_ns", "compiling", "find out what makes this rank compile again: TORCH_LOGS=recompiles"},
+    {"optimizer_ns", "its optimiser", "give all ranks the same parameters to update"},
+    {"operator_ns", "its operators", "give all ranks the same work: equal batches, and cores of their own"},
+    {"python_ns", "Python between operators",
+     "remove what only this rank does on the host: logging, sleeping, evaluation, progress bars"},
+};
+
+// What the rank spends most more on than the mean of the others.
+const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
+  const Part* most = &kParts[0];
+  more_ns = INT64_MIN;
+  for (const Part& part : kParts) {
+    int64_t others = 0;
+    for (size_t row = 0; row < steps.rows(); ++row)
+      if (row != rank) others += PerStep(steps, row, part.column);
+    const int64_t more =
+        PerStep(steps, rank, part.column) - others / static_cast<int64_t>(std::max<size_t>(1, steps.rows() - 1));
+    if (more > more_ns) more_ns = more, most = &part;
+  }
+  return *most;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const HostStepView view(tables);
+  if (!view.applies(tables) || view.ranks() < 2) return std::vector<Bottleneck>{};
+  const Table& steps = view.table();
+  const Waiting waiting = Read(steps);
+  const double share = view.Share(waiting.stake_ns);
+  if (share < kStragglerShare) return std::vector<Bottleneck>{};
+  int64_t more_ns = 0;
+  const Part& reason = ReasonOf(steps, waiting.last, more_ns);
+  const std::string name =
+      steps.IsNull(waiting.last, "rank") ? "one process" : StrCat("rank ", steps.Int(waiting.last, "rank"));
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title = StrCat("ranks wait ", view.CostText(waiting.stake_ns), ", most of it for ", name);
+  found.description = StrCat("For ", FormatPercent(share), " of the time ranks are inside collectives that ", name,
+                             " has not reached yet and compute nothing.");
+  for (size_t row = 0; row < steps.rows(); ++row)
+    if (row == waiting.last || row == (waiting.last == 0 ? 1U : 0U))
+      found.evidence.push_back(
+          {StrCat("rank ", steps.Int(row, "rank"), " spends ", FormatDuration(PerStep(steps, row, "collective_ns")),
+                  " of a step waiting in collectives"),
+           static_cast<double>(PerStep(steps, row, "collective_ns")),
+           "ns",
+           "host_steps",
+           {},
+           ""});
+  found.evidence.push_back(
+      {StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ", reason.what),
+       static_cast<double>(more_ns),
+       "ns",
+       "host_steps",
+       {},
+       ""});
+  found.recommendations.push_back({StrCat(name, ": ", reason.advice), "straggler", "", "hours"});
+  const auto ns = static_cast<double>(waiting.stake_ns);
+  found.gain = view.GainOf("straggler", ns * 0.1, ns * 0.5, ns, 0.4);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(host_straggler) = {
+    .id = "host_straggler",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "Ranks on CPUs wait for a slower one",
+    .why =
+        "Of processes that use no device: time of the steps in which a collective is under way and no operator runs. "
+        "The "
+        "rank with the least of it is the one the others wait for; what they have more than that is at stake. Speaks "
+        "from 5 % of the time, as straggler does where devices wait.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

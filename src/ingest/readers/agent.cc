@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent inside a training process reported (docs/agent_protocol.md): agent-<pid>.ring as the process maps it,
+// and agent-<pid>.events, what the launcher saved of it.
+//
+// When the launcher was killed, the ring holds what it had not saved, so a ring is read together with the saved file
+// beside it; records that are in both count once. The steps become the table `step`, what happened in them slices with
+// the names that the profiler would give them, values over time counters.
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "ingest/reader.h"
+#include "ingest/readers/agent/rows.h"
+#include "wire/agent_ring.h"
+
+namespace gapless::internal {
+namespace {
+
+using wire::RingHeader;
+using wire::RingRecord;
+
+constexpr std::string_view kExtensions[] = {".ring", ".events"};
+constexpr std::string_view kRing = ".ring", kEvents = ".events";
+constexpr size_t kRecordsAtOnce = 4096;
+
+Sniff SniffHead(std::string_view head) { return head.starts_with(wire::kRingMagic) ? Sniff::kYes : Sniff::kNo; }
+
+// Fills `out` as far as the stream goes.
+size_t ReadUpTo(ByteStream& stream, char* out, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const auto got = stream.Read(out + done, size - done);
+    if (!got || *got == 0) break;
+    done += *got;
+  }
+  return done;
+}
+
+Result<RingHeader> ReadHeader(ByteStream& stream, const std::string& path) {
+  std::string bytes(wire::kRingHeaderBytes, '\0');
+  RingHeader header{};
+  const size_t got = ReadUpTo(stream, bytes.data(), bytes.size());
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (got < bytes.size())
+    return Fail(ErrorCode::kInput, "the file ends in its header", path,
+                "the process ended before it had said anything");
+  if (header.version != wire::kRingVersion || header.header_bytes != wire::kRingHeaderBytes ||
+      header.record_bytes != wire::kRingRecordBytes)
+    return Fail(ErrorCode::kInput, StrCat("this agent's files are of version ", header.version, ", known is 1"), path,
+                "read it with the version of gapless that wrote it");
+  return header;
+}
+
+// Records of a stream in the order they lie in it; those that were never written are left out.
+template <class F>
+void ForEachRecord(ByteStream& stream, F&& f) {
+  std::vector<RingRecord> records(kRecordsAtOnce);
+  while (true) {
+    const size_t bytes =
+        ReadUpTo(stream, reinterpret_cast<char*>(records.data()), records.size() * wire::kRingRecordBytes);
+    for (size_t i = 0; i < bytes / wire::kRingRecordBytes; ++i)
+      if (records[i].number != 0) f(records[i]);
+    if (bytes < records.size() * wire::kRingRecordBytes) return;
+  }
+}
+
+// Takes records in rising order of their numbers, and notices what is missing in between.
+class InOrder {
+ public:
+  explicit InOrder(agent::Rows& rows) : rows_(rows) {}
+  void Take(const RingRecord& record) {
+    if (record.number <= last_) return;
+    lost_ += record.number - last_ - 1;
+    last_ = record.number;
+    ++taken_;
+    rows_.Add(record);
+  }
+  uint64_t last() const { return last_; }
+  uint64_t taken() const { return taken_; }
+  uint64_t lost() const { return lost_; }
+
+ private:
+  agent::Rows& rows_;
+  uint64_t last_ = 0, taken_ = 0, lost_ = 0;
+};
+
+void TakeSaved(const std::string& ring_path, InOrder& in_order) {
+  if (!ring_path.ends_with(kRing) || ring_path.find("!/") != std::string::npos) return;
+  auto source = OpenFile(ring_path.substr(0, ring_path.size() - kRing.size()) + std::string(kEvents));
+  if (!source) return;
+  auto stream = (*source)->Open();
+  if (!stream || !ReadHeader(**stream, ring_path)) return;
+  ForEachRecord(**stream, [&](const RingRecord& record) { in_order.Take(record); });
+}
+
+void TakeRing(ByteStream& stream, const RingHeader& header, InOrder& in_order) {
+  std::vector<RingRecord> records;
+  ForEachRecord(stream, [&](const RingRecord& record) {
+    if (record.number <= header.written && records.size() < wire::kMostRingRecords) records.push_back(record);
+  });
+  std::sort(records.begin(), records.end(),
+            [](const RingRecord& a, const RingRecord& b) { return a.number < b.number; });
+  for (const RingRecord& record : records) in_order.Take(record);
+}
+
+Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+  auto stream = source.Open();
+  if (!stream) return Unexpected{stream.error()};
+  const auto header = ReadHeader(**stream, source.path());
+  if (!header) return Unexpected{header.error()};
+  agent::Rows rows(*header, builder);
+  InOrder in_order(rows);
+  if (header->capacity == 0) {
+    ForEachRecord(**stream, [&](const RingRecord& record) { in_order.Take(record); });
+  } else {
+    TakeSaved(source.path(), in_order);
+    TakeRing(**stream, *header, in_order);
+  }
+  if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
+  rows.Finish();
+  builder.info().event_count = static_cast<int64_t>(in_order.taken());
+  if (in_order.lost() > 0)
+    builder.Count("agent_records_lost", Severity::kLoss, static_cast<int64_t>(in_order.lost()), kAbsent,
+                  "records of the agent were overwritten before they were saved");
+  return {};
+}
+
+void Complete(Trace& trace) { trace.info.start_unix_ns = trace.info.origin_ns; }
+
+}  // namespace
+
+READER(agent) = {.name = "agent",
+                 .help = "Steps and events of a training process, reported by gapless's agent",
+                 .extensions = kExtensions,
+                 .sniff = SniffHead,
+                 .read = Read,
+                 .complete = Complete,
+                 .grows = true};
+
+}  // namespace gapless::internal

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/readers/agent/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/strings.h"
+
+namespace gapless::internal::agent {
+namespace {
+
+using wire::RecordKind;
+using wire::RingRecord;
+
+constexpr size_t kMostTextBytes = size_t{1} << 14;
+constexpr size_t kMostTexts = 1 << 16;
+constexpr int kRecorderKeeps = 2, kRecorderOff = 3;
+
+template <size_t N>
+std::string TextOf(const char (&bytes)[N]) {
+  return std::string(bytes, ::strnlen(bytes, N));
+}
+
+int64_t Known(int64_t value) { return value < 0 ? kAbsent : value; }
+
+// A time and a duration whose sum is no time at all are no event's.
+bool HasSoundTime(const RingRecord& record) {
+  int64_t end = 0;
+  return record.ts_ns > 0 && record.dur_ns >= 0 && !__builtin_add_overflow(record.ts_ns, record.dur_ns, &end);
+}
+
+}  // namespace
+
+Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
+    : header_(header), builder_(builder), shard_(builder.NewShard()) {
+  TraceInfo& info = builder.info();
+  info.pid = Known(header.pid);
+  info.rank = Known(header.rank);
+  info.world_size = Known(header.world_size);
+  info.host = TextOf(header.host);
+  info.framework = "pytorch";
+  builder.AddEnvironment("agent.versions", TextOf(header.versions));
+  if (header.role == wire::AgentRole::kLoads) builder.AddEnvironment("agent.role", "loads data");
+  if (header.state == wire::AgentState::kOff)
+    builder.Count("agent_off", Severity::kLoss, 1, kAbsent, "the agent switched itself off");
+}
+
+const std::string& Rows::Text(int64_t id) const {
+  static const std::string none;
+  const auto found = texts_.find(id);
+  return found == texts_.end() ? none : found->second;
+}
+
+void Rows::AddText(const RingRecord& record) {
+  if (texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
+  std::string& text = texts_[record.value];
+  if (open_text_ != record.value) text.clear();
+  const size_t size = std::min<size_t>(record.flags & ~wire::kTextGoesOn, wire::kTextBytes);
+  if (text.size() + size <= kMostTextBytes)
+    text.append(reinterpret_cast<const char*>(&record) + wire::kTextBytesAt, size);
+  open_text_ = (record.flags & wire::kTextGoesOn) != 0 ? record.value : 0;
+}
+
+void Rows::AddStep(const RingRecord& record) {
+  steps_.push_back({.number = record.a,
+                    .name = StringId::kNone,
+                    .ts_ns = record.ts_ns,
+                    .dur_ns = record.dur_ns,
+                    .complete = true,
+                    .source = StepSource::kAgent,
+                    .samples = Known(record.b),
+                    .wait_ns = std::isfinite(record.x) && record.x >= 0 ? static_cast<int64_t>(record.x) : kAbsent});
+  if (std::isfinite(record.y)) AddCounter(record, "agent cost", "ns", record.y);
+  if ((record.flags & wire::kStepSkipped) != 0) AddCounter(record, "skipped step", "", 1);
+}
+
+void Rows::AddSlice(const RingRecord& record, std::string_view name) {
+  shard_.Add(SliceRow{.name = shard_.Text(name),
+                      .category = SliceCategory::kAnnotation,
+                      .pid = header_.pid,
+                      .tid = header_.pid,
+                      .ts_ns = record.ts_ns,
+                      .dur_ns = record.dur_ns});
+}
+
+void Rows::AddCounter(const RingRecord& record, std::string_view name, std::string_view unit, double value,
+                      bool of_device) {
+  if (!std::isfinite(value)) return;
+  shard_.Add(CounterRow{.name = shard_.Text(name),
+                        .unit = shard_.Text(unit),
+                        .device = of_device ? record.value : kAbsent32,
+                        .ts_ns = record.ts_ns,
+                        .value = value});
+}
+
+void Rows::AddLoaded(const RingRecord& record) {
+  const double samples = static_cast<double>(record.a), spent_ns = static_cast<double>(record.b);
+  AddCounter(record, "samples read", "", samples);
+  if (samples > 0) AddCounter(record, "reading a sample", "ns", spent_ns / samples);
+  AddCounter(record, "reading a sample, longest", "ns", record.x);
+}
+
+void Rows::AddMessage(const RingRecord& record) {
+  builder_.Count("agent_message", record.value > 0 ? Severity::kLoss : Severity::kInfo, 1, kAbsent, Text(record.a));
+}
+
+void Rows::AddRecorder(const RingRecord& record) {
+  if (record.value == kRecorderKeeps) recording_since_ns_ = record.ts_ns;
+  if (record.value == kRecorderOff && recording_since_ns_ != kAbsent && record.ts_ns >= recording_since_ns_) {
+    RingRecord whole = record;
+    whole.ts_ns = recording_since_ns_;
+    whole.dur_ns = record.ts_ns - recording_since_ns_;
+    AddSlice(whole, "profiler records");
+    recording_since_ns_ = kAbsent;
+  }
+}
+
+void Rows::Add(const RingRecord& record) {
+  if (record.kind == RecordKind::kText) return AddText(record);
+  if (!HasSoundTime(record))
+    return builder_.Count("bad_record", Severity::kLoss, 1, kAbsent, "a record without a time");
+  switch (record.kind) {
+    case RecordKind::kStep: return AddStep(record);
+    case RecordKind::kGpuStep:
+      return AddCounter(record, "step on the device", "ns", static_cast<double>(record.dur_ns), true);
+    case RecordKind::kWait: return AddSlice(record, "wait for the next batch");
+    case RecordKind::kLoss: losses_[record.a] = record.x; return AddCounter(record, "loss", "", record.x);
+    case RecordKind::kScale: return AddCounter(record, "loss scale", "", record.x);
+    case RecordKind::kGc: return AddSlice(record, "Python GC");
+    case RecordKind::kCompile: return AddSlice(record, StrCat(Text(record.a), " (dynamo_timed)"));
+    case RecordKind::kSave: return AddSlice(record, "torch.save");
+    case RecordKind::kMemory:
+      AddCounter(record, "allocated memory", "bytes", record.x, true);
+      AddCounter(record, "reserved memory", "bytes", record.y, true);
+      return AddCounter(record, "peak memory", "bytes", static_cast<double>(record.b), true);
+    case RecordKind::kRecorder: return AddRecorder(record);
+    case RecordKind::kMessage: return AddMessage(record);
+    case RecordKind::kLoader: return builder_.AddEnvironment(StrCat("loader.", record.b), Text(record.a));
+    case RecordKind::kOptimizer: return builder_.AddEnvironment(StrCat("optimizer.", record.b), Text(record.a));
+    case RecordKind::kItems: return AddLoaded(record);
+    case RecordKind::kFailure: return builder_.AddEnvironment("failure", Text(record.a));
+    case RecordKind::kFix: return builder_.AddEnvironment(StrCat("fix.", record.b), Text(record.a));
+    default: return;  // kAck is for whoever asked; later versions add kinds
+  }
+}
+
+// A step ends where the next one starts: the two were timed by clocks that differ by some nanoseconds.
+void Rows::Finish() {
+  for (size_t i = 0; i + 1 < steps_.size(); ++i) {
+    const int64_t until_next = steps_[i + 1].ts_ns - steps_[i].ts_ns;
+    if (until_next > 0) steps_[i].dur_ns = std::min(steps_[i].dur_ns, until_next);
+  }
+  for (StepRow& step : steps_) {
+    const auto loss = losses_.find(step.number);
+    if (loss != losses_.end()) step.loss = loss->second;
+    shard_.Add(step);
+  }
+}
+
+}  // namespace gapless::internal::agent

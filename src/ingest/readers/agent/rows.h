@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the agent's records into rows of a trace.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/builder.h"
+#include "wire/agent_ring.h"
+
+namespace gapless::internal::agent {
+
+class Rows {
+ public:
+  Rows(const wire::RingHeader& header, TraceBuilder& builder);
+
+  // Records come in the order they were written.
+  void Add(const wire::RingRecord& record);
+  // What is known only at the end: steps with their losses.
+  void Finish();
+
+ private:
+  void AddText(const wire::RingRecord& record);
+  void AddStep(const wire::RingRecord& record);
+  void AddSlice(const wire::RingRecord& record, std::string_view name);
+  void AddCounter(const wire::RingRecord& record, std::string_view name, std::string_view unit, double value,
+                  bool of_device = false);
+  void AddLoaded(const wire::RingRecord& record);
+  void AddMessage(const wire::RingRecord& record);
+  void AddRecorder(const wire::RingRecord& record);
+  const std::string& Text(int64_t id) const;
+
+  const wire::RingHeader& header_;
+  TraceBuilder& builder_;
+  TraceBuilder::Shard& shard_;
+  std::map<int64_t, std::string> texts_;
+  int64_t open_text_ = 0;  // whose next piece is awaited
+  std::vector<StepRow> steps_;
+  std::map<int64_t, double> losses_;
+  int64_t recording_since_ns_ = kAbsent, last_ns_ = 0;
+};
+
+}  // namespace gapless::internal::agent

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ingest/load.h"
+#include "ingest/memory_source.h"
+#include "ingest/reader.h"
+#include "wire/testing/ring_file.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::RecordKind;
+using wire::RingFile;
+
+constexpr int64_t kStart = 1'700'000'000'000'000'000;
+
+class AgentReader : public ::testing::Test {
+ protected:
+  Trace Read(const std::string& bytes) {
+    MemorySource source(bytes, "agent-42.events");
+    auto trace = ReadTrace(source, {.pool = pool_});
+    EXPECT_TRUE(trace) << trace.error().ToString();
+    return trace ? std::move(*trace) : Trace();
+  }
+  ThreadPool pool_{1};
+};
+
+std::vector<std::string_view> NamesOf(const Trace& trace, const Column<StringId>& names) {
+  std::vector<std::string_view> found;
+  for (size_t i = 0; i < names.size(); ++i) found.push_back(trace.Text(names[i]));
+  return found;
+}
+
+TEST_F(AgentReader, StepsWithWhatIsKnownOfThem) {
+  RingFile file(0);
+  file.header.rank = 3;
+  file.header.world_size = 8;
+  file.AddStep(0, kStart, 10'000, 4'000);
+  file.AddStep(1, kStart + 10'000, 12'000).b = -1;
+  wire::RingRecord& loss = file.Add(RecordKind::kLoss, kStart + 22'000);  // read when the device was done
+  loss.a = 0, loss.x = 2.5;
+  const Trace trace = Read(file.Bytes());
+  EXPECT_EQ(trace.info.rank, 3);
+  EXPECT_EQ(trace.info.world_size, 8);
+  EXPECT_EQ(trace.info.pid, 42);
+  EXPECT_EQ(trace.info.host, "node7");
+  EXPECT_EQ(trace.info.start_unix_ns, kStart);
+  ASSERT_EQ(trace.steps.size(), 2U);
+  EXPECT_EQ(trace.steps.source[0], StepSource::kAgent);
+  EXPECT_EQ(trace.steps.dur_ns[0], 10'000);
+  EXPECT_EQ(trace.steps.wait_ns[0], 4'000);
+  EXPECT_EQ(trace.steps.samples[0], 16);
+  EXPECT_EQ(trace.steps.loss[0], 2.5);
+  EXPECT_EQ(trace.steps.samples[1], kAbsent);
+  EXPECT_TRUE(std::isnan(trace.steps.loss[1]));
+}
+
+// Host time is measured by another clock than the start: ends may pass the next start by some nanoseconds.
+TEST_F(AgentReader, StepsThatTouchAreAllKept) {
+  RingFile file(0);
+  for (int step = 0; step < 5; ++step) file.AddStep(step, kStart + step * 1'000, 1'003);
+  const Trace trace = Read(file.Bytes());
+  ASSERT_EQ(trace.steps.size(), 5U);
+  EXPECT_EQ(trace.steps.dur_ns[0], 1'000);
+  EXPECT_EQ(trace.steps.dur_ns[4], 1'003);
+}
+
+TEST_F(AgentReader, WhatHappensInStepsHasTheNamesThatTheProfilerGives) {
+  RingFile file(0);
+  file.AddText(1, "/ckpt/last.pt");
+  file.Add(RecordKind::kGc, kStart, 500);
+  file.Add(RecordKind::kSave, kStart + 1'000, 700).a = 1;
+  file.Add(RecordKind::kWait, kStart + 2'000, 900);
+  const Trace trace = Read(file.Bytes());
+  EXPECT_EQ(NamesOf(trace, trace.slices.name),
+            (std::vector<std::string_view>{"Python GC", "torch.save", "wait for the next batch"}));
+}
+
+TEST_F(AgentReader, ValuesOverTimeAreCounters) {
+  RingFile file(0);
+  wire::RingRecord& memory = file.Add(RecordKind::kMemory, kStart);
+  memory.value = 1, memory.x = 1e9, memory.y = 2e9, memory.b = 1'500'000'000;
+  file.Add(RecordKind::kScale, kStart).x = 65536;
+  const Trace trace = Read(file.Bytes());
+  ASSERT_EQ(trace.counters.size(), 4U);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(trace.counters.device[i], 1);
+  EXPECT_EQ(trace.counters.value[0], 1e9);
+  EXPECT_EQ(trace.Text(trace.counters.name[3]), "loss scale");
+  EXPECT_EQ(trace.counters.device[3], kAbsent32);
+}
+
+TEST_F(AgentReader, MessagesOfTheAgentAreNotLost) {
+  RingFile file(0);
+  file.header.state = wire::AgentState::kOff;
+  file.AddText(1, "a hook failed: KeyError in loader.py:12, and so this process is not watched any more");
+  wire::RingRecord& message = file.Add(RecordKind::kMessage, kStart);
+  message.value = 2, message.a = 1;
+  const Trace trace = Read(file.Bytes());
+  const auto texts = NamesOf(trace, trace.read_stats.text);
+  EXPECT_NE(std::find(texts.begin(), texts.end(),
+                      "a hook failed: KeyError in loader.py:12, and so this process is not watched any more"),
+            texts.end());
+  EXPECT_NE(std::find(texts.begin(), texts.end(), "the agent switched itself off"), texts.end());
+}
+
+// The launcher died: the ring holds what it had not saved, and the saved file what the ring no longer holds.
+TEST_F(AgentReader, ARingIsReadWithWhatWasSavedOfIt) {
+  const std::string folder = ::testing::TempDir() + "/gapless_agent_reader";
+  fs::create_directories(folder);
+  RingFile ring(8), saved(0);
+  for (int step = 0; step < 20; ++step) {
+    ring.AddStep(step, kStart + step * 100, 100);
+    if (step < 15) saved.AddStep(step, kStart + step * 100, 100);
+  }
+  std::ofstream(folder + "/agent-42.ring", std::ios::binary) << ring.Bytes();
+  std::ofstream(folder + "/agent-42.events", std::ios::binary) << saved.Bytes();
+  auto source = OpenFile(folder + "/agent-42.ring");
+  ASSERT_TRUE(source);
+  const auto trace = ReadTrace(**source, {.pool = pool_});
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->steps.size(), 20U);
+  EXPECT_EQ(trace->read_stats.size(), 0U) << "nothing is lost";
+  fs::remove_all(folder);
+}
+
+TEST_F(AgentReader, WhatWasOverwrittenIsCounted) {
+  RingFile ring(8);
+  for (int step = 0; step < 20; ++step) ring.AddStep(step, kStart + step * 100, 100);
+  const Trace trace = Read(ring.Bytes());
+  EXPECT_EQ(trace.steps.size(), 8U);
+  ASSERT_EQ(trace.read_stats.size(), 1U);
+  EXPECT_EQ(trace.read_stats.count[0], 12);
+}
+
+TEST_F(AgentReader, AnotherVersionIsAnErrorThatSaysSo) {
+  RingFile file(0);
+  file.header.version = 9;
+  MemorySource source(file.Bytes());
+  const auto trace = ReadTrace(source, {.pool = pool_});
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().message.find("version 9"), std::string::npos);
+  EXPECT_FALSE(trace.error().hint.empty());
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// From CUPTI's clock to unix time. Both clocks were read together now and then; between two readings the difference is
+// taken to change evenly, before the first and after the last to stay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gapless::internal::cupti {
+
+class ClockMap {
+ public:
+  // Readings come in the order of the file; those that do not go on in time on both clocks are left out.
+  void Add(int64_t cupti_ns, int64_t unix_ns);
+  bool empty() const { return readings_.empty(); }
+  // kAbsent when the time is not one, or, without readings, is not plausible as it is.
+  int64_t ToUnix(uint64_t cupti_ns) const;
+
+ private:
+  struct Reading {
+    int64_t cupti_ns, unix_ns;
+  };
+  std::vector<Reading> readings_;
+  mutable size_t last_ = 0;  // the interval used last: records come almost in order
+};
+
+}  // namespace gapless::internal::cupti

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's numbers in the words that PyTorch's recorder uses for them, so that the same thing has the same name whoever
+// recorded it. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/enums.h"
+
+namespace gapless::internal::cupti {
+
+// "Memcpy HtoD (Pageable -> Device)", "Memcpy PtoP (Device -> Device)".
+std::string CopyName(uint64_t copy_kind, uint64_t source_kind, uint64_t destination_kind);
+// "Memset (Device)".
+std::string MemsetName(uint64_t memory_kind);
+// "Lazy Function Loading", "Buffer Flush" …
+std::string_view OverheadName(uint64_t kind);
+// CUPTI tells calls apart by version: "cudaLaunchKernel_v7000" and "cuMemcpyHtoD_v2_ptds" are cudaLaunchKernel and
+// cuMemcpyHtoD_v2.
+std::string_view CallName(std::string_view name);
+// Which kind of synchronisation a type is.
+SyncKind SyncKindOf(uint64_t type);
+// "GPU-1b2c…", as nvidia-smi prints it; empty for zeros.
+std::string UuidText(uint64_t high, uint64_t low);
+
+enum class MemoryPlace : uint8_t { kHost, kDevice, kOther };
+MemoryPlace PlaceOf(uint64_t memory_kind);
+
+}  // namespace gapless::internal::cupti

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/cupti_api.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "inject/cupti_places.h"
+#include "inject/layouts.h"
+
+namespace gapless::internal::inject {
+namespace {
+
+void* Open(const char* path, int flags) {
+  (void)dlerror();
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
+}
+
+// Major versions in the order to try. A driver older than CUDA 13 cannot serve CUPTI 13; newer drivers serve both.
+struct Majors {
+  int of[2] = {13, 12};
+};
+Majors MajorsToTry() {
+  void* const driver = Open("libcuda.so.1", RTLD_NOLOAD);
+  if (driver == nullptr) return {};
+  using DriverVersion = int (*)(int*);
+  const auto version_of = reinterpret_cast<DriverVersion>(dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  const bool known = version_of != nullptr && version_of(&version) == 0 && version > 0;
+  dlclose(driver);
+  return known && version < 13000 ? Majors{{12, 13}} : Majors{};
+}
+
+void* OpenByName(const Majors& majors, int flags) {
+  for (const int major : majors.of) {
+    char name[32];
+    (void)std::snprintf(name, sizeof name, "libcupti.so.%d", major);
+    if (void* const library = Open(name, flags)) return library;
+  }
+  return nullptr;
+}
+
+void* OpenAny(const Majors& majors) {
+  if (const char* const given = std::getenv("GAPLESS_CUPTI_LIBRARY"); given != nullptr && *given != '\0')
+    return Open(given, 0);
+  if (void* const library = OpenByName(majors, RTLD_NOLOAD)) return library;
+  void* library = nullptr;
+  const auto try_path = [](const char* path, void* found) {
+    return (*static_cast<void**>(found) = Open(path, 0)) != nullptr;
+  };
+  if (VisitBesideRuntime(try_path, &library)) return library;
+  if ((library = OpenByName(majors, 0)) != nullptr) return library;
+  for (const int major : majors.of)
+    if (VisitToolkits(major, try_path, &library)) return library;
+  return nullptr;
+}
+
+const char* LookUp(CuptiApi& api) {
+#define GAPLESS_CUPTI_GET(name) api.name = reinterpret_cast<decltype(api.name)>(dlsym(api.library, #name));
+#define GAPLESS_CUPTI_GET_NEEDED(name) \
+  GAPLESS_CUPTI_GET(name)              \
+  if (api.name == nullptr) return #name;
+  GAPLESS_CUPTI_NEEDED(GAPLESS_CUPTI_GET_NEEDED)
+  GAPLESS_CUPTI_OPTIONAL(GAPLESS_CUPTI_GET)
+  return nullptr;
+}
+
+}  // namespace
+
+bool OpenCupti(CuptiApi& api, char* why, size_t why_size) {
+  api.library = OpenAny(MajorsToTry());
+  if (api.library == nullptr) {
+    const char* const error = dlerror();
+    (void)std::snprintf(why, why_size, "CUPTI 12 or 13 was not found: %s",
+                        error != nullptr ? error : "no such library");
+    return false;
+  }
+  link_map* map = nullptr;
+  if (dlinfo(api.library, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr)
+    (void)std::snprintf(api.path, sizeof api.path, "%s", map->l_name);
+  if (const char* const missing = LookUp(api)) {
+    (void)std::snprintf(why, why_size, "%.300s lacks %s", api.path, missing);
+    return false;
+  }
+  const CUptiResult result = api.cuptiGetVersion(&api.version);
+  if (result != CUPTI_SUCCESS) {
+    (void)std::snprintf(why, why_size, "CUPTI does not tell its version: %s", ResultText(api, result));
+    return false;
+  }
+  if (!IsKnownVersion(api.version)) {
+    (void)std::snprintf(why, why_size, "CUPTI's version %u is not one of CUDA 12 or 13", api.version);
+    return false;
+  }
+  return true;
+}
+
+const char* ResultText(const CuptiApi& api, CUptiResult result) {
+  const char* text = nullptr;
+  if (api.cuptiGetResultString != nullptr && api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS &&
+      text != nullptr)
+    return text;
+  return "CUPTI reports an error";
+}
+
+}  // namespace gapless::internal::inject

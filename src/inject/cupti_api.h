@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI as found at run time. Nothing of it is linked: the same collector serves programs with CUDA 12 and 13.
+#pragma once
+
+#include <cupti_activity.h>
+#include <cupti_version.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gapless::internal::inject {
+
+inline constexpr size_t kMaxPath = 4096;
+
+// The functions used, name by name. kNeeded ones must be there; the others may be null.
+// clang-format off
+#define GAPLESS_CUPTI_NEEDED(F) F(cuptiGetVersion) F(cuptiSubscribe) F(cuptiActivityRegisterCallbacks)                    \
+  F(cuptiActivityEnable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord)
+#define GAPLESS_CUPTI_OPTIONAL(F) F(cuptiUnsubscribe) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetTimestamp)           \
+  F(cuptiGetCallbackName) F(cuptiGetResultString) F(cuptiSetThreadIdType) F(cuptiActivityEnableRuntimeApi)                \
+  F(cuptiActivityEnableDriverApi)
+// clang-format on
+
+struct CuptiApi {
+#define GAPLESS_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
+  GAPLESS_CUPTI_NEEDED(GAPLESS_CUPTI_MEMBER)
+  GAPLESS_CUPTI_OPTIONAL(GAPLESS_CUPTI_MEMBER)
+#undef GAPLESS_CUPTI_MEMBER
+  void* library = nullptr;
+  uint32_t version = 0;  // as cuptiGetVersion says: 18 to 28 for CUDA 12, 130000 and up for 13
+  char path[kMaxPath] = "";
+};
+
+// Opens CUPTI and looks its functions up. Tried in order: the file that GAPLESS_CUPTI_LIBRARY names, and no other, if
+// it is set; what the process has loaded already; beside the CUDA runtime the process has loaded (the layouts of
+// NVIDIA's Python wheels and of the toolkit); the loader's own search; /usr/local/cuda*. On failure `why` says what was
+// wrong.
+bool OpenCupti(CuptiApi& api, char* why, size_t why_size);
+
+// CUPTI's words for a result; never null.
+const char* ResultText(const CuptiApi& api, CUptiResult result);
+
+}  // namespace gapless::internal::inject

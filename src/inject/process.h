@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who this process is in the job, and whether it is to be recorded, as the environment says.
+#pragma once
+
+#include <cstdint>
+
+namespace gapless::internal::inject {
+
+struct Rank {
+  int64_t rank = -1;        // -1: none, the folder is `main`
+  int64_t world_size = -1;  // -1: not known
+};
+
+// RANK, else OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, else SLURM_PROCID when SLURM_NTASKS is above 1.
+Rank RankOfProcess();
+
+enum class Decision : uint8_t {
+  kOff,       // nothing is done, and nothing is said
+  kCollect,   //
+  kStepAside  // another profiler is at work: say so and do nothing
+};
+
+// GAPLESS_RUN must name the run folder, GAPLESS_DISABLE must not be 1. GAPLESS_CUPTI: `always`; `auto`, the default,
+// leaves processes with a Python interpreter to the agent; `never`. Nsight's tools are known by what they put into the
+// environment; `why` is then set to a sentence.
+Decision Decide(const char*& why);
+
+}  // namespace gapless::internal::inject

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading small files of /proc without streams.
+#pragma once
+
+#include <cstddef>
+
+namespace gapless::internal::inject {
+
+// The first `size - 1` bytes of a file, ended by a zero; how many there were, 0 when it cannot be read.
+size_t ReadSmallFile(const char* path, char* out, size_t size);
+// The first line, without its end. False: there is none.
+bool ReadLine(const char* path, char* out, size_t size);
+
+}  // namespace gapless::internal::inject

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names get numbers. A name is looked up for every kernel, so the way there is short: the pointer finds the place, one
+// comparison of the characters proves it (names may be freed and the memory used again). Bounded: when there is no more
+// room everything is forgotten and numbers go on, so names are defined again under new ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gapless::internal::inject {
+
+class TextTable {
+ public:
+  static constexpr size_t kMostTexts = 32768;
+  static constexpr size_t kArenaBytes = 8 * 1024 * 1024;
+
+  TextTable() = default;
+  TextTable(const TextTable&) = delete;
+  TextTable& operator=(const TextTable&) = delete;
+  ~TextTable();
+
+  bool Allocate();  // false: no memory
+
+  // The number of `text`, from 1. `fresh` is set when it is new: the caller defines it in the stream. 0 for null, or
+  // when there is no memory. Not safe from several threads.
+  uint32_t NumberOf(const char* text, bool& fresh);
+  // Counts how often everything was forgotten: numbers kept elsewhere are stale when it changes.
+  uint32_t generation() const { return generation_; }
+
+ private:
+  struct Slot {
+    const char* text;  // null: free
+    uint32_t hash;
+    uint32_t number;
+  };
+  struct Seen {
+    const char* pointer;
+    const char* text;
+    uint32_t number;
+  };
+  static constexpr size_t kSlots = kMostTexts * 2;
+  static constexpr size_t kSeen = 4096;
+
+  void Forget();
+  Slot& Find(const char* text, size_t length, uint32_t hash);
+
+  Slot* slots_ = nullptr;
+  Seen* seen_ = nullptr;
+  char* arena_ = nullptr;
+  size_t arena_used_ = 0, count_ = 0;
+  uint32_t next_ = 1, generation_ = 0;
+};
+
+}  // namespace gapless::internal::inject

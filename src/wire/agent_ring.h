@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring in which the agent inside a training process reports (docs/agent_protocol.md is the contract; the Python
+// side is python/gapless/agent/…/layout.py). Little-endian. Offsets are those of the page: static_asserts hold them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace gapless::internal::wire {
+
+inline constexpr std::string_view kRingMagic = "GAPLRING";
+inline constexpr uint32_t kRingVersion = 1;
+inline constexpr size_t kRingHeaderBytes = 4096;
+inline constexpr size_t kRingRecordBytes = 64;
+inline constexpr uint32_t kMostRingRecords = uint32_t{1} << 24;
+
+enum class AgentRole : uint32_t { kTrains = 0, kLoads = 1 };
+enum class AgentState : uint32_t { kRuns = 1, kEnded = 2, kOff = 3 };
+
+struct RingHeader {
+  char magic[8];
+  uint32_t version, header_bytes, record_bytes;
+  uint32_t capacity;  // 0: a file of records in order, saved from a ring
+  int64_t pid, start_unix_ns;
+  int32_t rank, world_size, local_rank, device;  // -1: none
+  AgentRole role;
+  AgentState state;
+  uint64_t written, step, acknowledged;
+  int64_t heartbeat_unix_ns;
+  uint64_t cost_ns, hook_calls, drained;
+  uint64_t reserved;
+  char host[64], versions[64];
+};
+static_assert(offsetof(RingHeader, pid) == 24 && offsetof(RingHeader, role) == 56 &&
+              offsetof(RingHeader, written) == 64 && offsetof(RingHeader, drained) == 112 &&
+              offsetof(RingHeader, host) == 128 && sizeof(RingHeader) == 256);
+
+enum class RecordKind : uint16_t {
+  kStep = 1,
+  kGpuStep,
+  kWait,
+  kLoss,
+  kScale,
+  kGc,
+  kCompile,
+  kSave,
+  kMemory,
+  kAck,
+  kRecorder,
+  kText,
+  kMessage,
+  kLoader,
+  kItems,
+  kFailure,
+  kFix,
+  kOptimizer
+};
+
+struct RingRecord {
+  uint64_t number;
+  RecordKind kind;
+  uint16_t flags;
+  int32_t value;
+  int64_t ts_ns, dur_ns, a, b;
+  double x, y;
+};
+static_assert(sizeof(RingRecord) == kRingRecordBytes && offsetof(RingRecord, ts_ns) == 16 &&
+              offsetof(RingRecord, x) == 48);
+
+// Flags of kStep.
+inline constexpr uint16_t kStepRecorded = 1, kStepInference = 2, kStepExplicit = 4, kStepSkipped = 8, kStepFirst = 16;
+// kText: the bytes from offset 16; `flags` counts them.
+inline constexpr size_t kTextBytesAt = 16, kTextBytes = kRingRecordBytes - kTextBytesAt;
+inline constexpr uint16_t kTextGoesOn = 0x8000;
+
+}  // namespace gapless::internal::wire
