@@ -22,7 +22,8 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"cupti", "samples/stand_in.gcs"},
                                                           {"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
                                                           {"telemetry", "tests/data/telemetry.gts"},
-                                                          {"nsys", "tests/data/nsys_two_processes.sqlite"}};
+                                                          {"nsys", "tests/data/nsys_two_processes.sqlite"},
+                                                          {"ncu_csv", "tests/data/kernels.ncu.csv"}};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kPrefixStep = 65536;

@@ -67,21 +67,26 @@ def write(path: str) -> None:
     pathlib.Path(path).unlink(missing_ok=True)
     db = sqlite3.connect(path)
     db.executescript(SCHEMA)
-    add = lambda table, *row: db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(row))})", row)  # noqa: E731
+
+    def add(table: str, *row: str | int | None) -> None:
+        db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(row))})", row)
+
     for number, text in enumerate(TEXTS):
         add("StringIds", number, text)
     add("META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION", "2023.4.4.54")
     add("TARGET_INFO_SESSION_START_TIME", 1_700_000_000_000_000_000, "", "")
     add("TARGET_INFO_SYSTEM_ENV", "Hostname", "node1")
     for gpu in (0, 1):
-        add("TARGET_INFO_GPU", gpu, "Made-up GPU", f"0000:0{gpu}:00.0", 80 << 30, 1_980_000_000, 132, f"uuid-{gpu}", 9, 0, 64, 32)
+        size = (80 << 30, 1_980_000_000, 132)
+        add("TARGET_INFO_GPU", gpu, "Made-up GPU", f"0000:0{gpu}:00.0", *size, f"uuid-{gpu}", 9, 0, 64, 32)
         add("TARGET_INFO_CUDA_DEVICE", gpu, 0, PIDS[gpu])  # each process sees its GPU as device 0
     for which, pid in enumerate(PIDS):
         tid, late = global_pid(pid) | pid, which * 3 * MS
         add("PROCESSES", global_pid(pid), pid, "python3")
         add("ThreadNames", 10, 20, tid)
         add("NVTX_EVENTS", 10 * MS + late, 40 * MS + late, 59, None, tid, 9)
-        add("NVTX_EVENTS", 11 * MS + late, 14 * MS + late, 59, "aten::mm, op_id = 7, seq = 3, sizes = [[2, 3], [3, 4]]", tid, None)
+        operator = "aten::mm, op_id = 7, seq = 3, sizes = [[2, 3], [3, 4]]"
+        add("NVTX_EVENTS", 11 * MS + late, 14 * MS + late, 59, operator, tid, None)
         add("NVTX_EVENTS", 12 * MS + late, 38 * MS + late, 60, "epoch", tid, None)
         add("NVTX_EVENTS", 13 * MS + late, None, 59, "never ends", tid, None)
         add("NVTX_EVENTS", 13 * MS + late, None, 34, "a mark", tid, None)

@@ -12,7 +12,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   options.width = session.terminal.width;
   options.utf8 = session.terminal.utf8;
   options.colour = session.terminal.colour;
-  const auto printed = PrintTextOrJson(
+  auto printed = PrintTextOrJson(
       arguments, [&] { return DoctorText(findings, options); }, [&] { return DoctorJson(findings); });
   if (!printed) return printed;
   return IsHealthy(findings) ? *printed : ExitStatus(ErrorCode::kEnvironment);

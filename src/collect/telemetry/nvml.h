@@ -53,7 +53,8 @@ struct FieldValue {
 };
 static_assert(sizeof(FieldValue) == 40 && sizeof(Process) == 24 && sizeof(PciInfo) == 68);
 
-// Every function by its name without the prefix.
+// Every function by its own name without the prefix.
+// NOLINTBEGIN(readability-identifier-naming)
 struct Functions {
   Return (*Init_v2)();
   Return (*Shutdown)();
@@ -86,6 +87,7 @@ struct Functions {
   Return (*DeviceGetPersistenceMode)(Device, unsigned*);
   Return (*DeviceGetComputeRunningProcesses_v3)(Device, unsigned*, Process*);
 };
+// NOLINTEND(readability-identifier-naming)
 
 // Why clocks are below what the chip could do: one bit each.
 struct ClockReason {

@@ -22,7 +22,7 @@ Sniff SniffHead(std::string_view head) {
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   auto database = nsys::Database::Open(source, context);
   if (!database) return Unexpected{database.error()};
-  if (!(*database)->HasTable("StringIds"))
+  if (!(*database)->Holds("StringIds"))
     return Fail(ErrorCode::kInput, "an SQLite file, but none of Nsight Systems", source.path(),
                 "nsys export --type sqlite REPORT.nsys-rep");
   nsys::Importer importer(**database, builder);

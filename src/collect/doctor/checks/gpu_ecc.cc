@@ -18,8 +18,7 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
     if (!corrected || !uncorrected) return std::nullopt;
     const std::string saw = StrCat(*corrected, " corrected, ", *uncorrected, " not corrected since the start");
     if (*uncorrected == 0) return HealthFinding{Health::kOk, "ECC errors", saw, "", ""};
-    return HealthFinding{Health::kProblem, "ECC errors", saw,
-                         "memory that loses bits ends jobs and can spoil results",
+    return HealthFinding{Health::kProblem, "ECC errors", saw, "memory that loses bits ends jobs and can spoil results",
                          StrCat("nvidia-smi -i ", number, " -q -d ECC,ROW_REMAPPER; then reset or replace the GPU")};
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/strings.h"
 #include "collect/doctor/check.h"
+#include "collect/nsight/programs.h"
 
 namespace gapless::internal {
 namespace {
@@ -8,13 +9,12 @@ namespace {
 struct Tool {
   const char* program;
   const char* lets;  // what it is good for here
-  const char* get;
 };
 constexpr Tool kTools[] = {
-    {"nsys", "gapless profile --with nsys", "apt install nsight-systems-cli (from NVIDIA's repository)"},
-    {"ncu", "gapless profile --with ncu", "apt install nsight-compute (it comes with the CUDA toolkit)"},
-    {"dcgmi", "telemetry of tensor cores and memory", "apt install datacenter-gpu-manager"},
-    {"py-spy", "Python profiles of native frames", "pip install py-spy"},
+    {"nsys", "gapless profile --with nsys"},
+    {"ncu", "gapless profile --with ncu"},
+    {"dcgmi", "telemetry of tensor cores and memory"},
+    {"py-spy", "Python profiles of native frames"},
 };
 
 // The last line with a digit: some print a name and a copyright first.
@@ -32,8 +32,8 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
   for (const Tool& tool : kTools) {
     const auto lines = around.output_of({tool.program, "--version"});
     if (!lines) {
-      findings.push_back(
-          {Health::kUnknown, tool.program, "not installed", StrCat("only needed for: ", tool.lets), tool.get});
+      findings.push_back({Health::kUnknown, tool.program, "not installed", StrCat("only needed for: ", tool.lets),
+                          std::string(HowToGet(tool.program))});
       continue;
     }
     const std::string version = VersionIn(*lines);

@@ -112,7 +112,7 @@ sqlite3_stmt* Database::Prepare(const std::string& sql) const {
   return statement;
 }
 
-bool Database::HasTable(std::string_view table) const {
+bool Database::Holds(std::string_view table) const {
   sqlite3_stmt* statement =
       Prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'");
   if (statement == nullptr) return false;
@@ -123,7 +123,7 @@ bool Database::HasTable(std::string_view table) const {
 }
 
 int64_t Database::CountRows(std::string_view table) const {
-  if (!HasTable(table)) return 0;
+  if (!Holds(table)) return 0;
   sqlite3_stmt* statement = Prepare(StrCat("SELECT count(*) FROM ", Quoted(table)));
   if (statement == nullptr) return 0;
   const int64_t rows = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
@@ -142,7 +142,7 @@ std::vector<std::string> Database::ColumnsOf(std::string_view table) const {
 
 std::optional<Rows> Database::Select(std::string_view table, const std::vector<std::string_view>& columns,
                                      size_t required) {
-  if (!HasTable(table)) return std::nullopt;
+  if (!Holds(table)) return std::nullopt;
   const std::vector<std::string> there = ColumnsOf(table);
   std::string list;
   for (size_t i = 0; i < columns.size(); ++i) {

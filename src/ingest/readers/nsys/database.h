@@ -27,7 +27,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  bool HasTable(std::string_view table) const;
+  bool Holds(std::string_view table) const;
   // Number of rows; 0 when there is no such table.
   int64_t CountRows(std::string_view table) const;
   // The rows of a table, with these columns in this order. A column that this table does not have is always absent,

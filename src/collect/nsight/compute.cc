@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/nsight/compute.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/strings.h"
+#include "collect/nsight/programs.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsThere(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
+}
+
+std::string Content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Why ncu measured nothing, by what it wrote into its log.
+Error WhyNothing(const std::string& log_path, int status, const KernelTarget& target) {
+  const std::string log = Content(log_path);
+  if (log.find("ERR_NVGPUCTRPERM") != std::string::npos)
+    return {ErrorCode::kEnvironment, "this user may not read the GPU's performance counters", "ncu",
+            "gapless doctor says how to change that"};
+  if (log.find("No kernels were profiled") != std::string::npos)
+    return {ErrorCode::kCommand, StrCat("no launch matched ", target.kernel_name), "ncu",
+            "a smaller --launch-skip, or another --kernel-name"};
+  return {ErrorCode::kCommand, StrCat("ncu wrote no report (its status was ", status, ")"), log_path, "read its log"};
+}
+
+}  // namespace
+
+NsightComputeProfiler::NsightComputeProfiler(RunProcess run, FindTool find)
+    : run_(std::move(run)), find_(std::move(find)) {}
+
+std::vector<std::string> NsightComputeProfiler::ProfileLine(const std::string& ncu,
+                                                            const std::vector<std::string>& command,
+                                                            const KernelTarget& target, const std::string& output,
+                                                            const NsightComputeOptions& options) {
+  std::vector<std::string> line = {ncu,
+                                   "--target-processes",
+                                   "all",
+                                   "--kernel-name-base",
+                                   target.name_base,
+                                   "--kernel-name",
+                                   target.kernel_name,
+                                   "--launch-skip",
+                                   StrCat(target.launch_skip),
+                                   "--launch-count",
+                                   StrCat(target.launch_count),
+                                   "--set",
+                                   options.set,
+                                   "--kill",
+                                   "yes",
+                                   "--force-overwrite",
+                                   "--export",
+                                   output + ".ncu-rep",
+                                   "--log-file",
+                                   output + ".log"};
+  line.insert(line.end(), options.extra.begin(), options.extra.end());
+  line.insert(line.end(), command.begin(), command.end());
+  return line;
+}
+
+std::vector<std::string> NsightComputeProfiler::ImportLine(const std::string& ncu, const std::string& report) {
+  return {ncu, "--import", report, "--csv", "--page", "raw", "--print-units", "base"};
+}
+
+Result<NsightComputeResult> NsightComputeProfiler::ProfileKernel(const std::vector<std::string>& command,
+                                                                 const KernelTarget& target, const std::string& output,
+                                                                 const NsightComputeOptions& options) const {
+  if (command.empty()) return Fail(ErrorCode::kUsage, "there is no command to profile", "ncu");
+  const auto ncu = FindNsight("ncu", find_);
+  if (!ncu) return Unexpected{ncu.error()};
+  GAPLESS_TRY(MakeFolderOf(output));
+  NsightComputeResult result{.target = target, .report = output + ".ncu-rep", .csv = output + ".ncu.csv"};
+  std::error_code ignored;
+  for (const std::string& old : {result.report, result.csv, output + ".log"}) fs::remove(old, ignored);
+  const auto status = run_({.argv = ProfileLine(*ncu, command, target, output, options), .environment = kWithoutOurs});
+  if (!status) return Unexpected{status.error()};
+  if (!IsThere(result.report)) return Unexpected{WhyNothing(output + ".log", *status, target)};
+  GAPLESS_TRY(Import(result.report, result.csv));
+  return result;
+}
+
+Result<std::vector<NsightComputeResult>> NsightComputeProfiler::ProfileKernels(const std::vector<std::string>& command,
+                                                                               std::span<const KernelTarget> targets,
+                                                                               const std::string& folder,
+                                                                               const NsightComputeOptions& options,
+                                                                               std::vector<Error>& failures) const {
+  std::vector<NsightComputeResult> results;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    auto result = ProfileKernel(command, targets[i], StrCat(folder, "/kernel-", i + 1), options);
+    if (result) {
+      results.push_back(std::move(*result));
+      continue;
+    }
+    if (result.error().code != ErrorCode::kCommand) return Unexpected{result.error()};
+    failures.push_back(result.error());
+  }
+  if (results.empty() && !failures.empty()) return Unexpected{failures.front()};
+  return results;
+}
+
+Result<void> NsightComputeProfiler::Import(const std::string& report, const std::string& csv) const {
+  const auto ncu = FindNsight("ncu", find_);
+  if (!ncu) return Unexpected{ncu.error()};
+  const auto status = run_({.argv = ImportLine(*ncu, report), .environment = kWithoutOurs, .output_file = csv});
+  if (!status) return Unexpected{status.error()};
+  if (*status != 0 || !IsThere(csv))
+    return Fail(ErrorCode::kCommand, StrCat("ncu could not read its report (status ", *status, ")"), report,
+                "a report can only be read by the version that wrote it, or a newer one");
+  return {};
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/nsight/systems.h"
+
+#include <filesystem>
+
+#include "base/strings.h"
+#include "collect/nsight/programs.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsThere(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
+}
+
+}  // namespace
+
+NsightSystemsProfiler::NsightSystemsProfiler(RunProcess run, FindTool find)
+    : run_(std::move(run)), find_(std::move(find)) {}
+
+Result<std::string> NsightSystemsProfiler::Find() const { return FindNsight("nsys", find_); }
+
+std::vector<std::string> NsightSystemsProfiler::ProfileLine(const std::string& nsys,
+                                                            const std::vector<std::string>& command,
+                                                            const std::string& output,
+                                                            const NsightSystemsOptions& options) {
+  std::vector<std::string> line = {nsys,
+                                   "profile",
+                                   "--force-overwrite=true",
+                                   "--sample=none",
+                                   "--cpuctxsw=none",
+                                   "--output=" + output,
+                                   "--trace=" + options.trace};
+  if (options.duration_s) {
+    line.push_back(StrCat("--duration=", FormatNumber(*options.duration_s, 0)));
+    line.emplace_back("--kill=none");
+  }
+  if (options.cuda_memory_usage) line.emplace_back("--cuda-memory-usage=true");
+  line.insert(line.end(), options.extra.begin(), options.extra.end());
+  line.insert(line.end(), command.begin(), command.end());
+  return line;
+}
+
+std::vector<std::string> NsightSystemsProfiler::ExportLine(const std::string& nsys, const std::string& report,
+                                                           const std::string& sqlite) {
+  return {nsys, "export", "--type=sqlite", "--force-overwrite=true", "--output=" + sqlite, report};
+}
+
+Result<NsightSystemsResult> NsightSystemsProfiler::Profile(const std::vector<std::string>& command,
+                                                           const std::string& output,
+                                                           const NsightSystemsOptions& options) const {
+  if (command.empty()) return Fail(ErrorCode::kUsage, "there is no command to profile", "nsys");
+  if (options.duration_s && !(*options.duration_s >= 1))
+    return Fail(ErrorCode::kUsage, "nsys records for whole seconds, one at least", "--duration");
+  const auto nsys = Find();
+  if (!nsys) return Unexpected{nsys.error()};
+  GAPLESS_TRY(MakeFolderOf(output));
+  std::error_code ignored;
+  for (const char* ending : {".nsys-rep", ".qdrep"}) fs::remove(output + ending, ignored);
+  // Two profilers cannot use CUPTI at once: ours stays out.
+  const auto status = run_({.argv = ProfileLine(*nsys, command, output, options), .environment = kWithoutOurs});
+  if (!status) return Unexpected{status.error()};
+  NsightSystemsResult result{.report = output + ".nsys-rep", .sqlite = "", .command_status = *status};
+  if (!IsThere(result.report)) result.report = output + ".qdrep";
+  if (!IsThere(result.report))
+    return Fail(ErrorCode::kCommand, StrCat("nsys wrote no report (its status was ", *status, ")"),
+                output + ".nsys-rep", "gapless doctor; nsys status --environment");
+  auto sqlite = Export(result.report);
+  if (!sqlite) return Unexpected{sqlite.error()};
+  result.sqlite = std::move(*sqlite);
+  return result;
+}
+
+Result<std::string> NsightSystemsProfiler::Export(const std::string& report) const {
+  const auto nsys = Find();
+  if (!nsys) return Unexpected{nsys.error()};
+  const std::string sqlite = fs::path(report).replace_extension(".sqlite").string();
+  std::error_code ignored;
+  fs::remove(sqlite, ignored);
+  const auto status = run_({.argv = ExportLine(*nsys, report, sqlite), .environment = {}, .output_file = "/dev/null"});
+  if (!status) return Unexpected{status.error()};
+  if (*status != 0 || !IsThere(sqlite))
+    return Fail(ErrorCode::kCommand, StrCat("nsys could not export its report (status ", *status, ")"), report,
+                "a report can only be exported by the version that wrote it, or a newer one");
+  return sqlite;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/readers/ncu_csv/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+
+namespace gapless::internal::ncu {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+double ParsePlain(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) ? value : kNan;
+}
+
+struct Prefixed {
+  std::string_view printed, base;
+  double factor;
+};
+
+// 1000, not 1024: ncu's kilobyte is a thousand bytes.
+constexpr Prefixed kAmounts[] = {
+    {"Kbyte", "byte", 1e3}, {"Mbyte", "byte", 1e6}, {"Gbyte", "byte", 1e9}, {"Tbyte", "byte", 1e12},
+    {"Khz", "hz", 1e3},     {"Mhz", "hz", 1e6},     {"Ghz", "hz", 1e9},     {"second", "ns", 1e9},
+    {"msecond", "ns", 1e6}, {"usecond", "ns", 1e3}, {"nsecond", "ns", 1},   {"s", "ns", 1e9},
+    {"ms", "ns", 1e6},      {"us", "ns", 1e3},
+};
+// After a slash: per nanosecond is a thousand million per second.
+constexpr Prefixed kPer[] = {
+    {"nsecond", "second", 1e9}, {"usecond", "second", 1e6}, {"msecond", "second", 1e3}, {"ns", "second", 1e9},
+    {"us", "second", 1e6},      {"ms", "second", 1e3},      {"s", "second", 1},
+};
+
+template <size_t N>
+const Prefixed* Find(const Prefixed (&table)[N], std::string_view printed) {
+  const auto* found = std::ranges::find(table, printed, &Prefixed::printed);
+  return found == std::end(table) ? nullptr : found;
+}
+
+}  // namespace
+
+void StyleFinder::See(std::string_view text) {
+  const size_t comma = text.find(','), point = text.find('.');
+  const auto numeric = [](char c) { return IsDigit(c) || c == ',' || c == '.' || c == '-'; };
+  if (text.empty() || !std::ranges::all_of(text, numeric)) return;
+  if (point != std::string_view::npos) points_ = true;
+  if (comma != std::string_view::npos && point == std::string_view::npos && comma == text.rfind(',') &&
+      text.size() - comma != 4)
+    commas_ = true;
+}
+
+double ParseValue(std::string_view text, NumberStyle style) {
+  if (text.empty() || (!IsDigit(text[0]) && text[0] != '-')) return kNan;
+  if (text.find(',') == std::string_view::npos && !style.decimal_comma) return ParsePlain(text);
+  std::string plain;
+  for (const char c : text) {
+    if (c == (style.decimal_comma ? '.' : ',')) continue;  // between thousands
+    plain += c == ',' ? '.' : c;
+  }
+  return ParsePlain(plain);
+}
+
+BaseUnit ToBaseUnit(std::string_view unit) {
+  const size_t slash = unit.find('/');
+  if (slash == std::string_view::npos) {
+    const Prefixed* amount = Find(kAmounts, unit);
+    return amount != nullptr ? BaseUnit{amount->factor, std::string(amount->base)} : BaseUnit{1, std::string(unit)};
+  }
+  const std::string_view above = unit.substr(0, slash), below = unit.substr(slash + 1);
+  const Prefixed* amount = Find(kAmounts, above);
+  const Prefixed* per = Find(kPer, below);
+  return {(amount != nullptr ? amount->factor : 1) * (per != nullptr ? per->factor : 1),
+          StrCat(amount != nullptr ? amount->base : above, '/', per != nullptr ? per->base : below)};
+}
+
+}  // namespace gapless::internal::ncu
