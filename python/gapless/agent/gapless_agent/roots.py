@@ -87,10 +87,13 @@ class Roots:
             finally:
                 if not self.optimizers.made_any and agent.on and failed:
                     self._look()
+            entered = time.perf_counter_ns()
             try:
                 self._called(self_)
             except Exception as error:
                 agent.fail(error)
+            agent.hook_calls += 1
+            agent.cost_ns += time.perf_counter_ns() - entered
             return result
 
         return __call__
