@@ -6,6 +6,7 @@ The Python with torch comes from GAPLESS_TEST_PYTHON, which tests/agent_test.py 
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -24,14 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "python" / "gapless" / "agent"
 sys.path.insert(0, str(AGENT))
 
-from gapless_agent import layout  # noqa: E402
+from gapless_agent import layout as layout
 
 PYTHON = os.environ.get("GAPLESS_TEST_PYTHON", "")
 TIMEOUT_S = 100
 
-KINDS = {
-    value: name[len("KIND_") :].lower() for name, value in vars(layout).items() if name.startswith("KIND_")
-}  # fmt: skip
+KINDS = {value: name[len("KIND_") :].lower() for name, value in vars(layout).items() if name.startswith("KIND_")}
 
 
 @dataclass
@@ -198,7 +197,5 @@ def post(path: Path, command: int, argument: int = 0, text: str = "", at_step: i
 
 
 def traces(done: Done) -> Iterator[dict[str, Any]]:
-    import gzip
-
     for path in done.files("*/*.pt.trace.json.gz"):
-        yield json.loads(gzip.open(path, "rt").read())
+        yield json.loads(gzip.decompress(path.read_bytes()))

@@ -141,7 +141,7 @@ def thrown_away() -> int:
     return taken
 
 
-class Outer(torch.optim.Optimizer):
+class Outer(torch.optim.Optimizer):  # type: ignore[misc, unused-ignore]
     """An optimiser around another one, as the sharded ones are."""
 
     def __init__(self, net: Any) -> None:
@@ -157,7 +157,7 @@ def nested() -> int:
     return iterate(net, Outer(net))
 
 
-class Fails(torch.optim.SGD):
+class Fails(torch.optim.SGD):  # type: ignore[misc, unused-ignore]
     fails = False
 
     def step(self, closure: Any = None) -> None:  # type: ignore[override, unused-ignore]
@@ -198,11 +198,15 @@ PROGRAMS: dict[str, Callable[[], int]] = {
 }  # fmt: skip
 
 
+def run(name: str, results: Any) -> None:
+    results.put(PROGRAMS[name]())
+
+
 def main() -> None:
     for name in sys.argv[1:] or PROGRAMS:
         context = get_context("fork")
         results = context.SimpleQueue()
-        child = context.Process(target=lambda: results.put(PROGRAMS[name]()))
+        child = context.Process(target=run, args=(name, results))
         child.start()
         child.join()
         print(name, child.pid, results.get(), flush=True)
