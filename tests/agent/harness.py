@@ -25,7 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "python" / "gapless" / "agent"
 sys.path.insert(0, str(AGENT))
 
-from gapless_agent import layout as layout
+import gapless_agent.layout
+
+layout = gapless_agent.layout
 
 PYTHON = os.environ.get("GAPLESS_TEST_PYTHON", "")
 TIMEOUT_S = 100
@@ -144,7 +146,7 @@ class AgentTest(unittest.TestCase):
         if not PYTHON:
             self.skipTest("no Python with torch: GAPLESS_TEST_PYTHON is not set")
         given = environment(self.run_folder if agent else None, options, env)
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [PYTHON, *map(str, words)],
             env=given,
             cwd=cwd or self.folder,
@@ -153,6 +155,14 @@ class AgentTest(unittest.TestCase):
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process: subprocess.Popen[str]) -> None:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
 
     def finish(self, process: subprocess.Popen[str]) -> Done:
         try:
