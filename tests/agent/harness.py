@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the agent share: running a program under it, and reading what it left.
 
-The Python with torch comes from GAPLESS_TEST_PYTHON, which tests/agent_test.py sets for each version of torch.
+tests/agent_test.py runs them: with the agent's folder on the path, and the Python that has torch in GAPLESS_TEST_PYTHON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 import textwrap
 import unittest
@@ -21,12 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-AGENT = ROOT / "python" / "gapless" / "agent"
-sys.path.insert(0, str(AGENT))
-
 import gapless_agent.layout
 
+ROOT = Path(__file__).resolve().parents[2]
+AGENT = ROOT / "python" / "gapless" / "agent"
 layout = gapless_agent.layout
 
 PYTHON = os.environ.get("GAPLESS_TEST_PYTHON", "")
