@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,6 +30,8 @@ def _give_way() -> None:
     spec = PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         raise ImportError("No module named 'sitecustomize'", name="sitecustomize")
+    from importlib.util import module_from_spec
+
     module = module_from_spec(spec)
     sys.modules["sitecustomize"] = module
     spec.loader.exec_module(module)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 from . import install
 
 
@@ -11,7 +13,10 @@ def step() -> None:
     running = install.running
     if running is None or not running.agent.on:
         return
+    entered = time.perf_counter_ns()
     try:
         running.steps.program_says()
     except Exception as error:
         running.agent.fail(error)
+    running.agent.hook_calls += 1
+    running.agent.cost_ns += time.perf_counter_ns() - entered

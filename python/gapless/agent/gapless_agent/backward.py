@@ -63,6 +63,4 @@ class Backward:
         self.index += 1
         if index < LOSSES_PER_STEP:
             write = agent.emit
-            self.later.read(
-                roots.detach(), lambda loss: write(layout.KIND_LOSS, ts_ns=when, a=step, b=index, x=loss)
-            )  # fmt: skip
+            self.later.read(roots, lambda loss: write(layout.KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))

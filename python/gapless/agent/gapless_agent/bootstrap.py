@@ -10,14 +10,16 @@ installed, so that `gapless.step()` works in a script that only runs under the l
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any
+
+if False:  # for the type checker alone: a process without torch does not even load `typing`
+    from collections.abc import Sequence
+    from importlib.abc import Loader
+    from types import ModuleType
+    from typing import Any
 
 
-class _AfterTorch(Loader):
+class _AfterTorch:
     """The loader of torch, followed by the installer. Everything else about the module is as without."""
 
     def __init__(self, real: Loader) -> None:
@@ -44,7 +46,7 @@ class _AfterTorch(Loader):
         return getattr(self._real, name)
 
 
-class _TorchFinder(MetaPathFinder):
+class _TorchFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -55,21 +57,23 @@ class _TorchFinder(MetaPathFinder):
             spec: ModuleSpec | None = find(name, path, target) if find is not None and finder is not self else None
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _AfterTorch(spec.loader)
+                    spec.loader = _AfterTorch(spec.loader)  # type: ignore[assignment]
                 return spec
         return None
 
 
-class _GaplessFinder(MetaPathFinder):
+class _GaplessFinder:
     """Last in line: only where nothing else is called `gapless`."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec("gapless", _GaplessLoader()) if name == "gapless" else None
+        if name != "gapless":
+            return None
+        return ModuleSpec("gapless", _GaplessLoader())  # type: ignore[arg-type]
 
 
-class _GaplessLoader(Loader):
+class _GaplessLoader:
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
 

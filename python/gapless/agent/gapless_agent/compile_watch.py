@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .patches import hide
 
 
 class CompileWatch:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.when_called: list[Callable[[Any], None]] = []
         self.reset()
 
     def reset(self) -> None:
@@ -22,7 +24,24 @@ class CompileWatch:
         self.breaks: dict[str, int] = {}
 
     def install(self) -> None:
-        pass
+        self.agent.patches.wrap(self.agent.torch, "compile", self._around_compile)
+
+    def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = original(*args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if self.agent.on:
+                try:
+                    for called in self.when_called:
+                        called(args[0] if args else kwargs.get("model"))
+                except Exception as error:
+                    self.agent.fail(error)
+            return result
+
+        return compile
 
     def at_step(self, step: int) -> None:
         utils = sys.modules.get("torch._dynamo.utils")

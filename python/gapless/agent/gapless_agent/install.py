@@ -48,7 +48,9 @@ class Running:
         self.control = Control(agent)
         self.commands = Commands(self)
         full = agent.options.full
-        self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), Roots(agent, self.steps, self.optimizers)]
+        roots = Roots(agent, self.steps, self.optimizers)
+        self.compile_watch.when_called = [roots.compiles, self.optimizers.compiles]
+        self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), roots]
         self.parts += [
             self.items,
             self.python,
@@ -57,8 +59,9 @@ class Running:
             self.recorder,
         ]
         self.parts += [Scalers(agent, self.steps, self.optimizers, self.later), Failures(agent), self.commands]
+        self.parts += [self.compile_watch]
         if full:
-            self.parts += [self.device_time, self.compile_watch, self.gc_watch, Saves(agent)]
+            self.parts += [self.device_time, self.gc_watch, Saves(agent)]
         self.resets: list[Any] = [agent, self.steps, self.later, self.control]
 
     def install(self) -> None:

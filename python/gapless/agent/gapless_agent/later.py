@@ -8,12 +8,37 @@ is read at the end of a step, and what does not come within KEPT readings is dro
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections import deque
 from typing import Any, Callable
 
 from .agent import Agent
 
 KEPT = 64
+
+
+_TYPES: dict[str, Any] = {
+    "torch.float32": ctypes.c_float,
+    "torch.float64": ctypes.c_double,
+    "torch.bfloat16": ctypes.c_uint16,
+    "torch.float16": ctypes.c_uint16,
+}
+
+
+def in_memory(tensor: Any) -> float | None:
+    """The number of a tensor in the memory of the host, without an operation of torch: those are recorded by profilers."""
+    name = str(tensor.dtype)
+    kind = _TYPES.get(name)
+    address = tensor.data_ptr()
+    if kind is None or not address:
+        return None
+    value = kind.from_address(address).value
+    if name == "torch.bfloat16":
+        return float(struct.unpack("<f", struct.pack("<I", value << 16))[0])
+    if name == "torch.float16":
+        return float(struct.unpack("<e", struct.pack("<H", value))[0])
+    return float(value)
 
 
 class Later:
@@ -30,21 +55,23 @@ class Later:
         writes into the tensor, so a device's is copied."""
         device = tensor.device.type
         if device == "cpu":
-            known(float(tensor.item()))
+            value = in_memory(tensor)
+            if value is not None:
+                known(value)
             return
         torch = self.agent.torch
         if device != "cuda" or torch.cuda.is_current_stream_capturing():
             return
         event = torch.cuda.Event()
-        kept = tensor.detach().clone() if changes else tensor
+        kept = tensor.detach().clone() if changes else tensor.detach()
         event.record(torch.cuda.current_stream(tensor.device))
         self.waiting.append((kept, event, known))
 
     def at_step(self, _step: int) -> None:
-        """Reads the oldest one if it is there."""
-        if not self.waiting or not self.waiting[0][1].query():
-            return
+        """Reads the oldest one if it is there; not while a profiler runs, which would record the reading as the program's."""
         torch = self.agent.torch
+        if not self.waiting or torch._C._autograd._profiler_enabled() or not self.waiting[0][1].query():
+            return
         if torch.cuda.is_current_stream_capturing():
             return
         tensor, _, known = self.waiting.popleft()

@@ -58,7 +58,34 @@ class Optimizers:
         for follower in self.when_made:
             follower()
         self.steps.source_made(source)
+        self._hook_again(type(optimizer))
         self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
+
+    def compiles(self, _model: Any) -> None:
+        """torch.compile was called, which loads its compiler."""
+        for reference in list(self.alive.values()):
+            optimizer = reference()
+            if optimizer is not None:
+                self._hook_again(type(optimizer))
+
+    def _hook_again(self, kind: Any) -> None:
+        """The compiler of old versions takes torch's hooks off the optimisers, for good: then `step` is wrapped here."""
+        step = kind.step
+        if getattr(step, "hooked", False) and not hasattr(step, "__wrapped__"):
+            self.agent.patches.wrap(kind, "step", self._around_step)
+
+    def _around_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def step(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            self.before(self_, args, kwargs)
+            try:
+                result = original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            self.after(self_, args, kwargs)
+            return result
+
+        return step
 
     def _gone(self, source: int) -> None:
         self.numbers.pop(source, None)

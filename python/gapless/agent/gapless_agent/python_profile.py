@@ -1,24 +1,86 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of the Python code itself, on request: which of them runs, and when its files are written."""
+"""Profiles of the Python code itself, on request: which one runs, and when its files are written.
+
+Four kinds, one file each: `sampler` (stacks at a fixed rate, cheap), `call_profile` (cProfile), `line_profile` (time per line of the
+program's own files) and `allocations` (tracemalloc). Each answers with the tables of `host_file`.
+"""
 
 from __future__ import annotations
 
-from . import layout
+import os
+from typing import Any
+
+from . import host_file, layout
 from .agent import Agent
+from .allocations import Allocations
+from .call_profile import CallProfile
+from .line_profile import LineProfile
+from .sampler import Sampler
 
 
 class PythonProfile:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.sampler: Sampler | None = None
+        self.other: Any = None
+        self.ordered = 0
 
     def install(self) -> None:
-        pass
+        kinds: dict[str, Any] = {"cprofile": CallProfile, "lines": LineProfile, "tracemalloc": Allocations}
+        name = self.agent.options.python
+        if name == "sample":
+            self._sample()
+        elif name in kinds:
+            self.other = kinds[name]()
+            reason = self.other.start()
+            if reason:
+                self.other = None
+                self.agent.message(layout.WARNING, f"no Python profile ({name}): {reason}")
+        elif name:
+            self.agent.message(layout.WARNING, f"there is no Python profile {name!r}")
+        if name:
+            self.agent.ends.append(self.at_end)
+
+    def reset(self) -> None:
+        """After a fork: what was seen belongs to the parent; a sampler's thread did not come along."""
+        self.sampler = None
+        if self.other is not None:
+            self.other.restart()
 
     def start_in_worker(self) -> None:
-        pass
+        if self.agent.options.python == "sample" and self.sampler is None:
+            self._sample()
 
     def in_dataset(self) -> dict[str, int]:
-        return {}
+        """Time by function inside the reading of samples since the last call, if stacks are sampled."""
+        return {} if self.sampler is None else self.sampler.take_in_dataset()
 
     def sample_for(self, seconds: int) -> tuple[int, str]:
-        return layout.ACK_NOT_APPLICABLE, ""
+        """Answers as a command does."""
+        if self.sampler is not None:
+            return layout.ACK_FAILED, "stacks are being sampled already"
+        self.ordered += 1
+        self._sample(max(1, seconds), f"-{self.ordered}")
+        return layout.ACK_DONE, ""
+
+    def _sample(self, seconds: int = 0, suffix: str = "") -> None:
+        def save(sampler: Sampler, last: bool) -> None:
+            self._write(sampler.tables(), suffix)
+            if last:
+                self.sampler = None
+
+        self.sampler = Sampler(self.agent.options.python_hz, seconds, save)
+        self.sampler.start()
+
+    def at_end(self) -> None:
+        if self.sampler is not None:
+            self.sampler.stop()
+            self._write(self.sampler.tables(), "")
+        if self.other is not None:
+            self._write(self.other.tables(), "")
+
+    def _write(self, tables: dict[str, Any], suffix: str) -> None:
+        """Only in processes that have something to say: not in every child that happens to import torch."""
+        if self.agent.ring is not None:
+            base = os.path.join(self.agent.folder(), f"python-{os.getpid()}{suffix}")
+            host_file.write(base, tables)

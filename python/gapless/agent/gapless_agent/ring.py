@@ -76,7 +76,7 @@ class Ring:
     def progress(self, step: int, cost_ns: int, hook_calls: int) -> None:
         words = self._words
         words[layout.STEP] = step
-        words[layout.COST] = cost_ns
+        words[layout.COST] = max(0, cost_ns)
         words[layout.HOOK_CALLS] = hook_calls
 
     def acknowledge(self, sequence: int) -> None:

@@ -38,7 +38,6 @@ class Roots:
         if self.agent.options.step == "explicit":
             return
         self.optimizers.when_made.append(self.leave)
-        self.agent.patches.wrap(self.agent.torch, "compile", self._around_compile)
         self.agent.ends.append(self.steps.flush)
         self._look()
 
@@ -62,14 +61,10 @@ class Roots:
             self.agent.patches.unwrap(self.known, "__call__")
             self.known = None
 
-    def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile(*args: Any, **kwargs: Any) -> Any:
-            model = args[0] if args else kwargs.get("model")
-            if not isinstance(model, self.module):
-                self.leave()
-            return original(*args, **kwargs)
-
-        return compile
+    def compiles(self, model: Any) -> None:
+        """torch.compile was called. A function may call the model: what is traced must be torch's own."""
+        if not isinstance(model, self.module):
+            self.leave()
 
     def _around_any(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
@@ -87,10 +82,13 @@ class Roots:
             finally:
                 if not self.optimizers.made_any and agent.on and failed:
                     self._look()
+            entered = time.perf_counter_ns()
             try:
                 self._called(self_)
             except Exception as error:
                 agent.fail(error)
+            agent.hook_calls += 1
+            agent.cost_ns += time.perf_counter_ns() - entered
             return result
 
         return __call__

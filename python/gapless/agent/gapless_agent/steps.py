@@ -110,6 +110,7 @@ class Steps:
                 counts[name] = counts.pop(name, 0) + 1  # ordered by who fired last
             least = min(counts.values())
             source = [one for one, count in counts.items() if count == least][-1]
+        self._count_kept()
         self.marker = source
         kept, self.kept = self.kept, []
         last = max(index for index, entry in enumerate(kept) if entry[0] == source)

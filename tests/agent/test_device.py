@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that lie on a device, with a stand-in for it: nothing waits, and what is not ready is asked again later."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from gapless_agent.agent import Agent
+from gapless_agent.device_time import DeviceTime
+from gapless_agent.later import Later
+from gapless_agent.memory import Memory
+from gapless_agent.options import Options
+from gapless_agent.steps import Steps
+from harness import layout, read_ring
+
+
+class Event:
+    """Done once the device's clock has passed it. Waiting for it would be an error of the agent."""
+
+    def __init__(self, device: Device, enable_timing: bool = False) -> None:
+        self.device, self.at = device, 0
+
+    def record(self, stream: Any = None) -> None:
+        self.at = self.device.queued_ns
+
+    def query(self) -> bool:
+        return self.device.done_ns >= self.at
+
+    def elapsed_time(self, other: Event) -> float:
+        assert self.query() and other.query()
+        return (other.at - self.at) / 1e6
+
+
+class Device:
+    def __init__(self) -> None:
+        self.queued_ns = self.done_ns = 0
+        self.capturing = False
+        self.profiled = False
+        self.inside_own_stream = 0
+        stats = {"allocated_bytes": {"all": {"peak": 300, "current": 200}}, "reserved_bytes": {"all": {"current": 400}}}
+        cuda = SimpleNamespace(
+            is_initialized=lambda: True,
+            is_current_stream_capturing=lambda: self.capturing,
+            current_device=lambda: 3,
+            current_stream=lambda _: None,
+            Event=lambda **how: Event(self, **how),
+            Stream=lambda _: None,
+            stream=lambda _: self,
+            memory_stats_as_nested_dict=lambda _: stats,
+        )
+        profiler = SimpleNamespace(_profiler_enabled=lambda: self.profiled)
+        self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler))
+
+    def __enter__(self) -> None:
+        self.inside_own_stream += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.inside_own_stream -= 1
+
+    def number(self, value: float) -> Any:
+        place = SimpleNamespace(type="cuda", index=3)
+
+        def item() -> float:
+            assert self.inside_own_stream, "reading on the current stream waits for all that is queued there"
+            return value
+
+        tensor = SimpleNamespace(device=place, item=item)
+        tensor.detach = lambda: tensor
+        return tensor
+
+
+class DeviceTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.device = Device()
+        self.agent = Agent(self.device.torch, folder.name, Options())
+        self.steps = Steps(self.agent)
+        self.folder = Path(folder.name)
+
+    def records(self, kind: str) -> list[Any]:
+        (path,) = self.folder.glob("*/agent-*.ring")
+        return read_ring(path).of(kind)
+
+    def test_steps_on_the_device(self) -> None:
+        times = DeviceTime(self.agent, self.steps)
+        self.steps.followers.append(times.at_step)
+        for step in range(12):
+            self.device.queued_ns += 5_000_000 + step * 1000
+            self.device.done_ns = self.device.queued_ns - 12_000_000  # the host is two to three steps ahead
+            self.steps.fired(1)
+        records = self.records("gpu_step")
+        self.assertEqual([record.a for record in records], list(range(1, 1 + len(records))))
+        self.assertEqual(len(records), 8)
+        self.assertEqual([record.dur_ns for record in records], [5_000_000 + step * 1000 for step in range(1, 9)])
+        self.assertEqual({record.value for record in records}, {3})
+        begun = {record.a: record.ts_ns for record in self.records("step")}
+        self.assertEqual([record.ts_ns for record in records], [begun[record.a] for record in records])
+
+    def test_no_event_inside_a_capture(self) -> None:
+        times = DeviceTime(self.agent, self.steps)
+        self.steps.followers.append(times.at_step)
+        for step in range(6):
+            self.device.capturing = step == 2
+            self.device.queued_ns += 1000
+            self.device.done_ns = self.device.queued_ns
+            self.steps.fired(1)
+        self.assertEqual([record.a for record in self.records("gpu_step")], [1, 4, 5])
+
+    def test_a_loss_is_read_when_it_is_there(self) -> None:
+        later = Later(self.agent)
+        known: list[float] = []
+        for value in (1.5, 2.5, 3.5):
+            self.device.queued_ns += 1000
+            later.read(self.device.number(value), known.append)
+        later.at_step(1)
+        self.assertEqual(known, [])
+        self.device.done_ns = 2000
+        self.device.profiled = True
+        later.at_step(2)
+        self.assertEqual(known, [], "a reading while a profiler runs would be recorded as the program's")
+        self.device.profiled = False
+        for step in (3, 4, 5):
+            later.at_step(step)
+        self.assertEqual(known, [1.5, 2.5])
+
+    def test_memory(self) -> None:
+        memory = Memory(self.agent)
+        for step in range(1, 43):
+            memory.at_step(step)
+        records = self.records("memory")
+        self.assertEqual([record.a for record in records], [0, 20, 40])
+        self.assertEqual((records[0].b, records[0].x, records[0].y, records[0].value), (300, 200, 400, 3))
+        self.assertEqual(memory.snapshot()[0], layout.ACK_NOT_APPLICABLE)
+
+
+class RingTest(unittest.TestCase):
+    def test_texts_and_wrapping_around(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            agent = Agent(SimpleNamespace(__version__="9.9"), folder, Options(ring_records=16))
+            ring = agent.open()
+            assert ring is not None
+            for step in range(100):
+                ring.write(layout.KIND_STEP, 0, 0, 1, 2, step, -1, 0.5, float("nan"))
+            text = "é" * 100 + "end"
+            identity = ring.text(text)
+            agent.emit(layout.KIND_MESSAGE, a=identity)
+            long = ring.text("x" * 20000)
+            (path,) = Path(folder).glob("main/agent-*.ring")
+            found = read_ring(path)
+            self.assertEqual(found.written, 100 + 5 + 1 + 342)
+            self.assertEqual(len(found.texts[long]), 16 * 48 - (48 - 16384 % 48))
+            ring.write(layout.KIND_STEP, 0, 0, 1, 2, 7, -1, 0.5, 0.0)
+            found = read_ring(path)
+            self.assertEqual([record.a for record in found.records], [7])
+            self.assertNotIn(identity, found.texts)
+
+    def test_many_threads_write_every_record(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            agent = Agent(SimpleNamespace(__version__="9.9"), folder, Options(ring_records=1 << 14))
+            agent.open()
+
+            def work() -> None:
+                for _ in range(500):
+                    agent.message(layout.NOTE, "a text")
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            (path,) = Path(folder).glob("main/agent-*.ring")
+            found = read_ring(path)
+            self.assertEqual((len(found.records), len(found.texts)), (2000, 2000))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of the Python code: sampled stacks, calls, lines, allocations, and the reading of samples by function."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from harness import AgentTest, Done, layout, make_control, post
+
+PROGRAM = """
+    import time, torch
+    from torch.utils.data import DataLoader, Dataset
+    kept = []
+    def slow(i):
+        until = time.perf_counter() + 0.004
+        while time.perf_counter() < until: pass
+        return i
+    class Data(Dataset):
+        def __len__(self): return 120
+        def __getitem__(self, i):
+            slow(i)
+            return torch.zeros(3)
+    def keep():
+        kept.append(bytearray(50000))
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for batch in DataLoader(Data(), batch_size=10, num_workers=WORKERS):
+        net(batch).sum().backward()
+        optimizer.step()
+        keep()
+    print(len(kept))
+"""
+LINE_OF_LOOP, LINE_OF_KEEPING = 7, 15
+
+
+class Python(AgentTest):
+    def profile(self, kind: str, workers: int = 0) -> tuple[Done, list[Any]]:
+        options = {"python": kind, "record": {"on": False}}
+        done = self.succeed(PROGRAM.replace("WORKERS", str(workers)), options=options)
+        self.assertEqual(done.out, "12\n")
+        tables = [json.loads(path.read_text()) for path in done.files("main/python-*.host.json")]
+        for table in tables:
+            self.assertEqual((table["format"], table["version"], table["kind"]), ("gapless.host", 1, kind))
+        return done, tables
+
+    def test_sampled_stacks(self) -> None:
+        done, (table,) = self.profile("sample")
+        slow = next(row for row in table["functions"] if row["function"].endswith("slow"))
+        reading = next(row for row in table["functions"] if row["function"].endswith("__getitem__"))
+        self.assertTrue(0.2e9 < slow["self_ns"] < 3e9, slow)
+        self.assertGreaterEqual(reading["total_ns"], slow["self_ns"])
+        samples = table["samples"]
+        self.assertEqual(len(samples["ts_ns"]), len(samples["node"]))
+        self.assertTrue(all(table["start_unix_ns"] <= ts <= table["end_unix_ns"] for ts in samples["ts_ns"]))
+        (scope,) = [json.loads(path.read_text()) for path in done.files("main/*.speedscope.json")]
+        names = [frame["name"] for frame in scope["shared"]["frames"]]
+        main = next(profile for profile in scope["profiles"] if profile["name"] == "MainThread")
+        self.assertEqual(sum(main["weights"]), main["endValue"])
+        self.assertTrue(any(names[stack[-1]] == "slow" for stack in main["samples"]))
+        functions = [json.loads(done.ring().text(record.y)) for record in done.ring().of("items") if record.y]
+        self.assertTrue(any("slow (" in next(iter(by_function)) for by_function in functions), functions)
+
+    def test_sampled_stacks_in_workers(self) -> None:
+        done, tables = self.profile("sample", workers=2)
+        self.assertEqual(len(tables), 3)
+        times: dict[str, int] = {}
+        for ring in done.rings():
+            for record in ring.of("items") if ring.role == layout.ROLE_LOADS else []:
+                for name, own in json.loads(ring.text(record.y)).items() if record.y else []:
+                    times[name.split(" ")[0]] = times.get(name.split(" ")[0], 0) + own
+        self.assertGreater(times["slow"], sum(times.values()) / 2, times)
+
+    def test_calls(self) -> None:
+        _, (table,) = self.profile("cprofile")
+        (slow,) = [row for row in table["functions"] if row["function"] == "slow"]
+        self.assertEqual((slow["calls"], slow["line"]), (120, 5))
+        self.assertGreater(slow["total_ns"], 0.4e9)
+
+    def test_lines(self) -> None:
+        _, (table,) = self.profile("lines")
+        self.assertEqual({row["file"].rsplit("/", 1)[1] for row in table["lines"]}, {"train.py"})
+        rows = {row["line"]: row for row in table["lines"]}
+        self.assertEqual(rows[LINE_OF_KEEPING]["hits"], 12)
+        self.assertEqual(max(range(5, 14), key=lambda line: rows.get(line, {"self_ns": 0})["self_ns"]), LINE_OF_LOOP)
+        total = sum(row["self_ns"] for row in rows.values())
+        self.assertLessEqual(total, table["end_unix_ns"] - table["start_unix_ns"])
+
+    def test_allocations(self) -> None:
+        _, (table,) = self.profile("tracemalloc")
+        row = next(row for row in table["lines"] if row["file"].endswith("train.py") and row["line"] == LINE_OF_KEEPING)
+        self.assertGreater(row["bytes"], 12 * 50000)
+
+    def test_on_command(self) -> None:
+        post(make_control(self.run_folder), layout.COMMAND_PYTHON, argument=1)
+        done = self.succeed(PROGRAM.replace("WORKERS", "0").replace("120", "600"), options={"record": {"on": False}})
+        (path,) = done.files("main/python-*-1.host.json")
+        table = json.loads(path.read_text())
+        self.assertLess(table["end_unix_ns"] - table["start_unix_ns"], 2e9)
+        self.assertEqual([record.value for record in done.ring().of("ack")], [layout.ACK_DONE])

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps detected equal steps taken."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from harness import AgentTest, Ring, layout
+
+HERE = Path(__file__).resolve().parent
+
+SCALER = """
+    import torch
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    {scaler}
+    for step in range(12):
+        optimizer.zero_grad()
+        x = torch.randn(8, 4)
+        if step in (0, 5, 6):
+            x[0, 0] = float("inf")
+        scaler.scale(net(x).square().mean()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    print(scaler.get_scale())
+"""
+
+# torch 2.0 has a scaler for CUDA only: this one is its class, with the tests of the gradients on the CPU.
+OLD_SCALER = """
+    class Scaler(torch.cuda.amp.GradScaler):
+        def __init__(self):
+            super().__init__(enabled=False)
+            self._enabled, self._init_scale, self._scale, self._growth_tracker = True, 65536.0, None, None
+            self._growth_factor, self._backoff_factor, self._growth_interval = 2.0, 0.5, 2000
+            self._init_growth_tracker = 0
+            from collections import defaultdict
+            from torch.cuda.amp.grad_scaler import _refresh_per_optimizer_state
+            self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
+        def scale(self, loss):
+            if self._scale is None:
+                self._scale = torch.full((), self._init_scale)
+                self._growth_tracker = torch.full((), 0, dtype=torch.int32)
+            return loss * self._scale
+        def unscale_(self, optimizer):
+            state = self._per_optimizer_states[id(optimizer)]
+            found = torch.zeros(())
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    if not torch.isfinite(p.grad).all():
+                        found = torch.ones(())
+                    p.grad.div_(self._scale)
+            state["found_inf_per_device"] = {torch.device("cpu"): found}
+        def update(self, new_scale=None):
+            return super().update(new_scale)
+    def shrink(scale, tracker, found, growth, backoff, interval):
+        scale.mul_(backoff if found.item() else 1.0)
+    torch._amp_update_scale_ = shrink
+    scaler = Scaler()
+"""
+
+
+def steps_are_whole(ring: Ring) -> bool:
+    steps = ring.of("step")
+    return [record.a for record in steps] == list(range(len(steps))) and ring.step == len(steps)
+
+
+class Steps(AgentTest):
+    def test_loops_of_known_length(self) -> None:
+        done = self.execute(HERE / "programs.py", options={"record": {"on": False}})
+        self.assertEqual(done.code, 0, done.err)
+        rings = {ring.pid: ring for ring in done.rings()}
+        lines = [line.split() for line in done.out.splitlines()]
+        self.assertGreater(len(lines), 12, done.out)
+        for name, pid, taken in lines:
+            with self.subTest(name):
+                ring = rings[int(pid)]
+                self.assertEqual(ring.state, layout.STATE_ENDED)
+                self.assertEqual(len(ring.of("step")), int(taken))
+                self.assertTrue(steps_are_whole(ring))
+        by_name = {name: rings[int(pid)].of("step") for name, pid, _ in lines}
+        self.assertEqual({record.value for record in by_name["accumulation"]}, {4})
+        self.assertEqual({record.value for record in by_name["two_optimizers"]}, {2})
+        self.assertEqual({record.value for record in by_name["discriminator_twice"]}, {3})
+        self.assertTrue(all(record.value > 1 for record in by_name["closures"]))
+        self.assertTrue(all(record.flags & layout.FLAG_EXPLICIT for record in by_name["explicit"][1:]))
+        self.assertEqual([bool(record.flags & layout.FLAG_FIRST) for record in by_name["nested"]], [True] + [False] * 6)
+
+    def test_skipped_steps_of_a_scaler(self) -> None:
+        python = self.execute("-c", "import torch; print(hasattr(torch.amp, 'GradScaler'))", agent=False).out.strip()
+        scaler = "scaler = torch.amp.GradScaler('cpu')" if python == "True" else OLD_SCALER.strip()
+        ring = self.succeed(SCALER.replace("{scaler}", scaler)).ring()
+        steps = ring.of("step")
+        self.assertEqual(len(steps), 12)
+        skipped = [record.a for record in steps if record.flags & layout.FLAG_SKIPPED]
+        self.assertEqual(skipped, [0, 5, 6])
+        scales = ring.of("scale")
+        self.assertEqual([record.a for record in scales], list(range(12)))
+        self.assertEqual([record.a for record in scales if record.flags & 1], [0, 5, 6])
+        self.assertEqual(scales[-1].x, 65536.0 / 8)
+
+    def test_inference_loop(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()))
+            before = torch.nn.Module.__call__
+            with torch.no_grad():
+                for _ in range(20):
+                    net(torch.randn(8, 4))
+            assert torch.nn.Module.__call__ is not before  # torch's own is back
+            assert "__call__" not in vars(torch.nn.Linear)
+            """
+        ).ring()
+        self.assertEqual(len(ring.of("step")), 20)
+        self.assertTrue(all(record.flags & layout.FLAG_INFERENCE for record in ring.of("step")))
+        self.assertTrue(all(record.value == 0 for record in ring.of("step")))
+
+    def test_two_models_and_few_calls(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            encoder, decoder = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+            with torch.inference_mode():
+                for _ in range(3):
+                    x = encoder(torch.randn(8, 4))
+                    for _ in range(2):
+                        x = decoder(x)
+            """
+        ).ring()
+        self.assertEqual(len(ring.of("step")), 3)
+
+    def test_inference_then_training(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            net = torch.nn.Linear(4, 4)
+            with torch.no_grad():
+                for _ in range(10):
+                    net(torch.randn(8, 4))
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for _ in range(6):
+                net(torch.randn(8, 4)).sum().backward()
+                optimizer.step()
+            with torch.no_grad():
+                for _ in range(5):
+                    net(torch.randn(8, 4))
+            assert "__call__" not in vars(torch.nn.Linear)
+            """
+        ).ring()
+        flags = [bool(record.flags & layout.FLAG_INFERENCE) for record in ring.of("step")]
+        self.assertEqual(flags, [True] * 10 + [False] * 6)
+
+    def test_spawned_child(self) -> None:
+        done = self.succeed(
+            """
+            import torch, torch.multiprocessing
+            def work(index):
+                net = torch.nn.Linear(4, 1)
+                optimizer = torch.optim.Adam(net.parameters())
+                for _ in range(5 + index):
+                    net(torch.randn(8, 4)).sum().backward()
+                    optimizer.step()
+            if __name__ == "__main__":
+                torch.multiprocessing.spawn(work, nprocs=2)
+            """
+        )
+        self.assertEqual(sorted(len(ring.of("step")) for ring in done.rings()), [5, 6])
+        self.assertEqual({ring.state for ring in done.rings()}, {layout.STATE_ENDED})
+
+    def test_what_a_step_holds(self) -> None:
+        """Samples, waits and losses of a loop with a slow loader."""
+        ring = self.succeed(
+            """
+            import time, torch
+            from torch.utils.data import DataLoader, Dataset
+            class Slow(Dataset):
+                def __len__(self): return 64
+                def __getitem__(self, i):
+                    time.sleep(0.0005)
+                    return torch.full((4,), float(i)), i
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+            for x, _ in DataLoader(Slow(), batch_size=16):
+                loss = net(x).mean()
+                optimizer.zero_grad(); loss.backward(); optimizer.step()
+            """
+        ).ring()
+        steps = ring.of("step")
+        self.assertEqual([record.b for record in steps], [16] * 4)
+        self.assertTrue(all(16 * 5e5 <= record.x < record.dur_ns for record in steps), steps)
+        self.assertEqual([record.b for record in ring.of("wait")], [0, 1, 2, 3])
+        losses = [record.x for record in ring.of("loss")]
+        self.assertEqual(len(losses), 4)
+        self.assertTrue(all(math.isfinite(loss) for loss in losses) and len(set(losses)) == 4)
+        self.assertEqual([(record.a, record.b) for record in ring.of("loss")], [(step, 0) for step in range(4)])
+        (loader,) = ring.of("loader")
+        self.assertIn('"batch_size":16', ring.text(loader.a))
+        self.assertEqual(sum(record.a for record in ring.of("items")), 64)
+        self.assertGreaterEqual(sum(record.b for record in ring.of("items")), 64 * 5e5)
+        self.assertGreaterEqual(max(record.x for record in ring.of("items")), 5e5)
+        (optimizer,) = ring.of("optimizer")
+        self.assertEqual(optimizer.value, 5)
+        self.assertIn('"class":"SGD"', ring.text(optimizer.a))

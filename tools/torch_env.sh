@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the Python environments that the tests of the agent run PyTorch in, from PyPI, CPU builds where there are any:
+#   build/torch          the newest version supported
+#   build/torch-oldest   the oldest
+# usage: torch_env.sh [newest|oldest]...   (default: both)
+# Exits with 77 and says why when one cannot be made. GAPLESS_PYTHON_NEWEST and GAPLESS_PYTHON_OLDEST choose the Pythons.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+readonly NEWEST="torch==2.15.0" OLDEST="torch==2.0.1"
+
+cannot() {
+  echo "skipped: $1"
+  exit 77
+}
+
+# The oldest torch has no wheels for newer Pythons than 3.11, and needs a numpy of its time.
+python_for() { # <newest|oldest>
+  local candidate
+  if [ "$1" = newest ]; then
+    echo "${GAPLESS_PYTHON_NEWEST:-python3}"
+    return
+  fi
+  for candidate in "${GAPLESS_PYTHON_OLDEST:-}" python3.9 python3.10 python3.11 python3; do
+    if [ -n "$candidate" ] && "$candidate" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] <= (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+}
+
+make_one() { # <newest|oldest> <folder> <package>...
+  local python output
+  python=$(python_for "$1")
+  [ -n "$python" ] || cannot "no Python from 3.9 to 3.11, which the oldest torch needs"
+  if "$2/bin/python" -c 'import torch' 2>/dev/null; then
+    echo "$2: torch $("$2/bin/python" -c 'import torch; print(torch.__version__)'), already there"
+    return
+  fi
+  output=$("$python" -m venv --clear "$2" 2>&1) || cannot "$2 cannot be made: $(tail -1 <<<"$output")"
+  output=$("$2/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}" 2>&1) ||
+    cannot "${*:3} cannot be installed: $(tail -1 <<<"$output")"
+  echo "$2: torch $("$2/bin/python" -c 'import torch; print(torch.__version__)')"
+}
+
+for which in "${@:-newest}" $([ $# -eq 0 ] && echo oldest); do
+  case $which in
+  newest) make_one newest build/torch "$NEWEST" "numpy" ;;
+  oldest) make_one oldest build/torch-oldest "$OLDEST" "numpy<2" ;;
+  *)
+    echo "torch_env.sh: newest or oldest, not $which" >&2
+    exit 2
+    ;;
+  esac
+done
