@@ -108,7 +108,12 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
     if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
     return failure_status;
   }
-  if (!quiet) Summarize(*result, plan);
+  std::vector<std::string> done;
+  if (plan.afterwards) done = plan.afterwards(*result);
+  if (!quiet) {
+    for (const std::string& sentence : done) Say(Printable(sentence));
+    Summarize(*result, plan);
+  }
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result)));
   return result->exit_status;
 }

@@ -2,6 +2,8 @@
 // What the verbs that run a command share (profile, monitor): their options, the run itself, what is said at its end.
 #pragma once
 
+#include <functional>
+
 #include "cli/command.h"
 #include "collect/agent_options.h"
 #include "collect/launch.h"
@@ -25,6 +27,8 @@ struct WatchPlan {
   AgentOptions agent;
   std::vector<Watcher*> watchers{};
   std::vector<std::string> missing{};
+  // After the command has ended, before anything is said of the run; gives sentences for the user.
+  std::function<std::vector<std::string>(const LaunchResult&)> afterwards{};
 };
 
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/launching.h"
+#include "cli/nsight_runs.h"
 #include "cli/output.h"
 
 namespace gapless::internal {
@@ -50,10 +51,32 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
   return options;
 }
 
-Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
-  const auto agent = AgentOptionsFrom(arguments);
+std::vector<std::string_view> OtherTools() { return {"nsys", "ncu"}; }
+
+// The consolidated report of `--comprehensive`.
+void WriteReport(const std::string& folder, Session& session, std::vector<std::string>& done) {
+  const Command& analyze = *FindCommand("analyze");
+  const std::string page = folder + "/report.html";
+  const std::vector<std::string> words{folder, "-o", page};
+  const auto arguments = ParseArguments(analyze, words);
+  if (!arguments) return;
+  const auto status = analyze.run(*arguments, session);
+  done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  auto agent = AgentOptionsFrom(arguments);
   if (!agent) return Unexpected{agent.error()};
-  return RunWatched(arguments, {.agent = *agent});
+  const auto nsight = NsightPlanFrom(arguments);
+  if (!nsight) return Unexpected{nsight.error()};
+  const bool comprehensive = arguments.Has("comprehensive");
+  if (comprehensive && agent->python.empty()) agent->python = "sample";
+  return RunWatched(arguments,
+                    {.agent = *agent, .missing = nsight->missing, .afterwards = [&](const LaunchResult& run) {
+                       auto done = RunNsight(*nsight, arguments.command(), run.path);
+                       if (comprehensive) WriteReport(run.folder, session, done);
+                       return done;
+                     }});
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
@@ -74,6 +97,19 @@ constexpr OptionSpec kOptions[] = {
     {.name = "light", .help = "Only steps, samples and waits: no recording"},
     {.name = "no-record", .help = "All that is cheap, but no recording"},
     {.name = "explicit-steps", .help = "A step ends where the program calls gapless.step(), nowhere else"},
+    {.name = "with",
+     .takes = kValue,
+     .value = "TOOLS",
+     .help = "Run the command again under nsys, and ncu on the five largest kernels",
+     .choices = OtherTools,
+     .is_list = true},
+    {.name = "trace", .takes = kValue, .value = "LIST", .help = "What nsys records (cuda,nvtx,cublas,cudnn)"},
+    {.name = "duration", .takes = kValue, .value = "SECONDS", .help = "How long nsys records (to the end)"},
+    {.name = "cuda-memory-usage", .help = "Have nsys record device memory, too"},
+    {.name = "kernel-name", .takes = kValue, .value = "NAME", .help = "Kernel that ncu measures, or regex:…"},
+    {.name = "launch-count", .takes = kValue, .value = "N", .help = "Launches of each kernel that ncu measures (3)"},
+    {.name = "set", .takes = kValue, .value = "NAME", .help = "Set of metrics that ncu measures (full)"},
+    {.name = "comprehensive", .help = "All of it: --python, --with nsys,ncu, and one report at the end"},
     kCuptiOption,
     kTelemetryOption,
     kQuietOption,

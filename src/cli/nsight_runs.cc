@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/nsight_runs.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "collect/nsight/programs.h"
+#include "ingest/load.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kMostLaunches = 1000;
+
+bool Wanted(const Arguments& arguments, std::string_view tool) {
+  const auto with = arguments.List("with");
+  return arguments.Has("comprehensive") || std::find(with.begin(), with.end(), tool) != with.end();
+}
+
+std::vector<KernelTotal> KernelTotals(const std::string& run_folder) {
+  const std::vector<std::string> paths{run_folder};
+  const auto loaded = LoadRun(paths);
+  std::map<std::string, KernelTotal> totals;
+  if (!loaded) return {};
+  for (const RunTrace* one : loaded->run.primary()) {
+    const GpuOpTable& ops = one->trace->gpu_ops;
+    for (size_t row = 0; row < ops.size(); ++row) {
+      if (ops.kind[row] != GpuOpKind::kKernel || ops.op_class[row] == GpuOpClass::kCommunication) continue;
+      KernelTotal& total = totals[std::string(one->trace->Text(ops.name[row]))];
+      total.total_ns += ops.dur_ns[row];
+      ++total.calls;
+    }
+  }
+  std::vector<KernelTotal> kernels;
+  for (auto& [name, total] : totals) {
+    total.name = name;
+    kernels.push_back(total);
+  }
+  return kernels;
+}
+
+void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command, const std::string& run_folder,
+                std::vector<std::string>& done) {
+  const auto targets = ChooseKernels(KernelTotals(run_folder), plan.compute_options);
+  if (targets.empty()) return done.push_back("ncu: no kernel was recorded, so there is none to measure"), void();
+  std::vector<Error> failures;
+  const auto results =
+      NsightComputeProfiler().ProfileKernels(command, targets, run_folder + "/ncu", plan.compute_options, failures);
+  for (const Error& failure : failures) done.push_back(StrCat("ncu: ", failure.ToString()));
+  if (!results) return done.push_back(StrCat("ncu: ", results.error().ToString())), void();
+  done.push_back(StrCat("ncu measured ", results->size(), results->size() == 1 ? " kernel" : " kernels"));
+}
+
+}  // namespace
+
+Result<NsightPlan> NsightPlanFrom(const Arguments& arguments) {
+  NsightPlan plan;
+  plan.systems = Wanted(arguments, "nsys");
+  plan.compute = Wanted(arguments, "ncu");
+  if (arguments.Has("trace")) plan.systems_options.trace = arguments.Value("trace");
+  const auto seconds = arguments.Positive("duration", "s");
+  if (!seconds) return Unexpected{seconds.error()};
+  plan.systems_options.duration_s = *seconds;
+  plan.systems_options.cuda_memory_usage = arguments.Has("cuda-memory-usage");
+  if (arguments.Has("kernel-name")) plan.compute_options.kernel_name = std::string(arguments.Value("kernel-name"));
+  const auto launches = arguments.Number("launch-count", 1, plan.compute_options.launch_count);
+  if (!launches) return Unexpected{launches.error()};
+  plan.compute_options.launch_count = std::min(*launches, kMostLaunches);
+  if (arguments.Has("set")) plan.compute_options.set = arguments.Value("set");
+  const auto require = [&](bool& wanted, std::string_view tool) {
+    if (!wanted || FindNsight(tool, {})) return;
+    wanted = false;
+    plan.missing.push_back(StrCat(tool, " is not installed, so it is left out: ", HowToGet(tool)));
+  };
+  require(plan.systems, "nsys");
+  require(plan.compute, "ncu");
+  return plan;
+}
+
+std::vector<std::string> RunNsight(const NsightPlan& plan, const std::vector<std::string>& command,
+                                   const std::string& run_folder) {
+  std::vector<std::string> done;
+  if (plan.systems) {
+    const auto result = NsightSystemsProfiler().Profile(command, run_folder + "/nsys/report", plan.systems_options);
+    done.push_back(result ? "nsys recorded another run of the command" : StrCat("nsys: ", result.error().ToString()));
+  }
+  if (plan.compute) RunCompute(plan, command, run_folder, done);
+  return done;
+}
+
+}  // namespace gapless::internal
