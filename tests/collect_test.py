@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -293,8 +294,11 @@ class OnDemand(Case):
         value = 0.0
         for _ in range(100):
             query = f"http://127.0.0.1:{port}/api/v1/query?query=gapless_steps_total"
-            with urllib.request.urlopen(query, timeout=10) as answer:
-                result = json.load(answer)["data"]["result"]
+            try:
+                with urllib.request.urlopen(query, timeout=10) as answer:
+                    result = json.load(answer)["data"]["result"]
+            except urllib.error.HTTPError:
+                result = []  # it is not ready yet
             if result:
                 value = float(result[0]["value"][1])
                 break
