@@ -115,10 +115,10 @@ class Planted(Case):
         self.check("slow_loader.py", "host_data_loading")
 
     def test_unfused_optimizer(self) -> None:
-        self.check("unfused_optimizer.py", "host_optimizer")
+        self.check("looping_optimizer.py", "host_optimizer")
 
     def test_tiny_kernels(self) -> None:
-        self.check("tiny_kernels.py", "host_operators")
+        self.check("row_loop.py", "host_operators")
 
     def test_straggler_rank(self) -> None:
         torchrun = (PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", 4)

@@ -30,6 +30,9 @@ python_for() { # <newest|oldest>
   done
 }
 
+# PyTorch from PyPI brings CUDA's libraries with it: 5.5 GB unpacked, and as much again while it is installed.
+readonly ROOM_KB=16000000
+
 make_one() { # <newest|oldest> <folder> <package>...
   local python output
   python=$(python_for "$1")
@@ -38,6 +41,7 @@ make_one() { # <newest|oldest> <folder> <package>...
     echo "$2: torch $("$2/bin/python" -c 'import torch; print(torch.__version__)'), already there"
     return
   fi
+  [ "$(df --output=avail . | tail -1)" -ge "$ROOM_KB" ] || cannot "less than 16 GB are free here, which PyTorch needs"
   output=$("$python" -m venv --clear "$2" 2>&1) || cannot "$2 cannot be made: $(tail -1 <<<"$output")"
   output=$("$2/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}" 2>&1) ||
     cannot "${*:3} cannot be installed: $(tail -1 <<<"$output")"

@@ -15,6 +15,7 @@ _gapless() {
       'convert --format') words='chrome' option=1 ;;
       'convert --without') words='annotations counters flows memory python' option=1 ;;
       'profile --python') words='sample cprofile lines memory' option=1 ;;
+      'profile --with') words='nsys ncu' option=1 ;;
     esac
     if [[ -z ${option-} ]]; then
       case $verb in
@@ -26,7 +27,7 @@ _gapless() {
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze completion convert docs doctor formats help monitor profile query trigger'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
-        profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --cupti --hz --quiet --json --help'; else words=''; fi ;;
+        profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
       esac

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 class Launching : public ::testing::Test {
  protected:
   void SetUp() override {
-    run_ = Absolute(::testing::TempDir()) + "/gapless_launch_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    run_ = Absolute(::testing::TempDir()) + "/gapless_launch_" +
+           ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(run_);
   }
   void TearDown() override { fs::remove_all(run_); }
