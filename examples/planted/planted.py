@@ -13,7 +13,7 @@ def steps(default: int) -> int:
     """`--steps N` of the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=default)
-    return parser.parse_args().steps
+    return int(parser.parse_args().steps)
 
 
 def device() -> torch.device:

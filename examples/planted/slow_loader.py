@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 
-class Slow(Dataset):  # type: ignore[type-arg,unused-ignore]
+class Slow(Dataset):  # type: ignore[misc,type-arg,unused-ignore]
     def __init__(self, size: int) -> None:
         self.size = size
 

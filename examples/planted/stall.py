@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset
 BATCH = 4
 
 
-class Stalling(Dataset):  # type: ignore[type-arg,unused-ignore]
+class Stalling(Dataset):  # type: ignore[misc,type-arg,unused-ignore]
     def __init__(self, steps: int) -> None:
         self.size = steps * BATCH
 

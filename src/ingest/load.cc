@@ -46,8 +46,8 @@ Input ParseInput(const std::string& argument) {
 // recordings.
 bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
   const bool is_json = name.find(".json") != std::string::npos;
-  if (is_json ? name.find(".pt.trace.json") == std::string::npos || name.ends_with(".tmp") : !HasExtension(name))
-    return false;
+  const bool is_known_json = name.find(".pt.trace.json") != std::string::npos || name.ends_with(".host.json");
+  if (name.ends_with(".tmp") || (is_json ? !is_known_json : !HasExtension(name))) return false;
   // A ring is read together with what was saved of it.
   constexpr std::string_view kSaved = ".events";
   std::error_code error;

@@ -20,6 +20,7 @@ namespace {
 // A sample of each format.
 const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/agent.events"},
                                                           {"cupti", "samples/stand_in.gcs"},
+                                                          {"host_profile", "tests/data/python.host.json"},
                                                           {"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
                                                           {"telemetry", "tests/data/telemetry.gts"},
                                                           {"nsys", "tests/data/nsys_two_processes.sqlite"},

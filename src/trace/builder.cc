@@ -96,6 +96,17 @@ void TraceBuilder::AddKernelMetric(const KernelMetricRow& row) {
                                    .value = row.value});
 }
 
+void TraceBuilder::AddHostFunction(const HostFunctionRow& row) {
+  StringPool& strings = impl_->metric_strings;
+  impl_->host_functions.push_back({.file = strings.Intern(row.file),
+                                   .function = strings.Intern(row.function),
+                                   .line = row.line,
+                                   .calls = row.calls,
+                                   .self_ns = row.self_ns,
+                                   .total_ns = row.total_ns,
+                                   .bytes = row.bytes});
+}
+
 void TraceBuilder::AddEnvironment(std::string_view key, std::string_view value) {
   impl_->environment.insert_or_assign(std::string(key), std::string(value));
 }

@@ -122,6 +122,14 @@ struct KernelMetricRow {
   std::string_view text{}, unit{};
 };
 
+// One function of the host program, or one line of it (`function` empty), as a host profiler summed it up.
+struct HostFunctionRow {
+  std::string_view file{};
+  int64_t line = kAbsent;
+  std::string_view function{};
+  int64_t calls = kAbsent, self_ns = kAbsent, total_ns = kAbsent, bytes = kAbsent;
+};
+
 struct DeviceRow {
   int32_t device = 0;
   Vendor vendor = Vendor::kOther;
@@ -149,6 +157,7 @@ class TraceBuilder {
   // Small tables, from one thread.
   void AddDevice(DeviceRow row);
   void AddKernelMetric(const KernelMetricRow& row);
+  void AddHostFunction(const HostFunctionRow& row);
   void AddEnvironment(std::string_view key, std::string_view value);
   void NameThread(int64_t pid, int64_t tid, std::string_view name);
   void NameProcess(int64_t pid, std::string_view name);

@@ -87,11 +87,18 @@ struct StoredKernelMetric {
   double value;
 };
 
+// Texts are of TraceBuilder::Impl::metric_strings.
+struct StoredHostFunction {
+  StringId file, function;
+  int64_t line, calls, self_ns, total_ns, bytes;
+};
+
 struct TraceBuilder::Impl {
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<DeviceRow> devices;
   StringPool metric_strings;
   std::vector<StoredKernelMetric> kernel_metrics;
+  std::vector<StoredHostFunction> host_functions;
   std::map<std::string, std::string, std::less<>> environment;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
   std::map<int64_t, std::string> process_names;

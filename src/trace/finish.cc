@@ -60,6 +60,21 @@ void FillKernelMetrics(Trace& trace, const StringPool& strings, const std::vecto
   out.value = ColumnFrom(rows, [](const StoredKernelMetric& row) { return row.value; });
 }
 
+void FillHostFunctions(Trace& trace, const StringPool& strings, const std::vector<StoredHostFunction>& rows) {
+  HostFunctionTable& out = trace.host_functions;
+  const auto text = [&](StringId StoredHostFunction::*member) {
+    return ColumnFrom(
+        rows, [&, member](const StoredHostFunction& row) { return trace.strings.Intern(strings[row.*member]); });
+  };
+  const auto number = [&](int64_t StoredHostFunction::*member) {
+    return ColumnFrom(rows, [member](const StoredHostFunction& row) { return row.*member; });
+  };
+  out.file = text(&StoredHostFunction::file), out.function = text(&StoredHostFunction::function);
+  out.line = number(&StoredHostFunction::line), out.calls = number(&StoredHostFunction::calls);
+  out.self_ns = number(&StoredHostFunction::self_ns), out.total_ns = number(&StoredHostFunction::total_ns);
+  out.bytes = number(&StoredHostFunction::bytes);
+}
+
 void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>& stats) {
   std::vector<std::pair<std::string, StatEntry>> rows(stats.begin(), stats.end());
   ReadStatsTable& out = trace.read_stats;
@@ -97,6 +112,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   FindMainProcess(trace);
   const bool renumbered_device = MergeDevices(trace, std::move(impl_->devices));
   FillKernelMetrics(trace, impl_->metric_strings, impl_->kernel_metrics);
+  FillHostFunctions(trace, impl_->metric_strings, impl_->host_functions);
   std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
   trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
   trace.environment.value =

@@ -111,6 +111,8 @@ void AssignRoles(std::vector<RunTrace>& traces) {
   for (RunTrace& one : traces)
     for (const RunTrace& other : traces) {
       if (&one == &other || one.execution != other.execution) continue;
+      // A profile of functions says what no other recording does.
+      if (one.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
       if (!SameProcess(*one.trace, *other.trace) || !SameStretch(*one.trace, *other.trace)) continue;
       const bool tie = !MoreRows(*one.trace, *other.trace) && !MoreRows(*other.trace, *one.trace);
       if (MoreRows(*other.trace, *one.trace) || (tie && other.index < one.index)) one.role = Role::kSupplement;

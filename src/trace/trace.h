@@ -15,6 +15,7 @@
 #include "trace/schema/flow.h"
 #include "trace/schema/gpu_annotation.h"
 #include "trace/schema/gpu_op.h"
+#include "trace/schema/host_function.h"
 #include "trace/schema/kernel_metric.h"
 #include "trace/schema/memory_event.h"
 #include "trace/schema/read_stats.h"
@@ -55,6 +56,7 @@ struct Trace {
   CounterTable counters;
   MemoryEventTable memory_events;
   KernelMetricTable kernel_metrics;
+  HostFunctionTable host_functions;
   EnvironmentTable environment;
   ReadStatsTable read_stats;
 
@@ -75,6 +77,7 @@ struct Trace {
     f("counter", self.counters);
     f("memory_event", self.memory_events);
     f("kernel_metric", self.kernel_metrics);
+    f("host_function", self.host_functions);
     f("environment", self.environment);
     f("read_stats", self.read_stats);
   }
