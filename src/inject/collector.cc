@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/collector.h"
 
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -89,7 +89,7 @@ bool Collector::StartThread() {
   sigfillset(&all);
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setstacksize(&attributes, 1024 * 1024);  // demangling takes some
+  pthread_attr_setstacksize(&attributes, size_t{1024} * 1024);  // demangling takes some
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool started = pthread_create(&thread_, &attributes, RunThread, this) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

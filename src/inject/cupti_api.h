@@ -22,6 +22,7 @@ inline constexpr size_t kMaxPath = 4096;
 // clang-format on
 
 struct CuptiApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the argument is a name, not a value
 #define GAPLESS_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
   GAPLESS_CUPTI_NEEDED(GAPLESS_CUPTI_MEMBER)
   GAPLESS_CUPTI_OPTIONAL(GAPLESS_CUPTI_MEMBER)

@@ -7,10 +7,10 @@
 // LIBCUPTI: the stand-in, "" for none. kill: waits until what was played is written, plays once more and dies by
 // SIGKILL. fork: a child plays and exits too. Prints the stand-in's time at which the scenario began.
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +19,7 @@
 #include "inject/testing/scenario.h"
 
 #ifdef GAPLESS_LIKE_PYTHON
+// NOLINTNEXTLINE(readability-identifier-naming): by this name Python processes are known
 extern "C" __attribute__((visibility("default"))) int Py_IsInitialized() { return 1; }
 #endif
 

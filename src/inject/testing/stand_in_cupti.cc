@@ -187,7 +187,7 @@ void PlayRest(const Scenario& scenario, uint32_t i) {
   }
   if (auto* const memory = New<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2)) {
     memory->memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
-    memory->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, memory->address = 0x7F0000000000 + i * 4096;
+    memory->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, memory->address = 0x7F0000000000 + uint64_t{i} * 4096;
     memory->bytes = 4096, memory->timestamp = scenario.CallStart(i) + 97'000, memory->contextId = 1;
   }
   if (auto* const pool = New<Pool>(CUPTI_ACTIVITY_KIND_MEMORY_POOL)) {
@@ -256,6 +256,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t callback,
 }
 
 // Makes the records of the scenario. The last buffer stays in use until it is flushed.
+// NOLINTNEXTLINE(readability-identifier-naming): named as the functions of CUPTI are
 __attribute__((visibility("default"))) void stand_in_play(const Scenario* scenario) {
   if (scenario->first == 0) PlayDevice();
   for (uint32_t i = scenario->first; i < scenario->first + scenario->launches; ++i) {
@@ -273,6 +274,7 @@ __attribute__((visibility("default"))) void stand_in_play(const Scenario* scenar
     PlayMarker(i + 1, start + 99'000, CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr, scenario->thread);
   }
 }
+// NOLINTNEXTLINE(readability-identifier-naming)
 __attribute__((visibility("default"))) void stand_in_give_back() { GiveBack(); }
 
 }  // extern "C"
