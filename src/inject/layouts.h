@@ -20,6 +20,10 @@
 // | 130300      | 13.3        | 12     | 6      | 4   | 4      | 6      | 4       | 2    | 3        | 3    |
 // | 130400      | 13.4, 13.5  | 13     | 7      | 4   | 5      | 6      | 4       | 2    | 3        | 3    |
 //
+// The table was taken from the headers of every version. The libraries of 12.0 to 13.1, which can be asked without a
+// driver, walk a buffer in steps of just these forms' sizes; encoder_test.cc asks that of 12.9. The cuptiGetVersion of
+// an update may be higher by one or two (130202).
+//
 // layouts_cupti12.cc and layouts_cupti13.cc hold the headers of 12.9 and 13.5, with all forms they name, to the
 // offsets.
 #pragma once
