@@ -140,7 +140,18 @@ void PlayMarker(uint32_t id, uint64_t timestamp, CUpti_ActivityFlag flag, const 
   marker->objectId.pt.processId = static_cast<uint32_t>(getpid()), marker->objectId.pt.threadId = thread;
 }
 
+// Where graphs are recorded as wholes, in place of their kernels.
+bool PlayGraph(const Scenario& scenario, uint32_t i) {
+  if (i % 5 != 0 || !g_enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
+  if (auto* const graph = New<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    graph->start = scenario.KernelStart(i), graph->end = graph->start + Scenario::kKernelNs, graph->graphId = 9;
+    graph->contextId = 1, graph->streamId = Scenario::Stream(i), graph->correlationId = Scenario::Correlation(i);
+  }
+  return true;
+}
+
 void PlayKernel(const Scenario& scenario, uint32_t i) {
+  if (PlayGraph(scenario, i)) return;
   auto* const kernel = New<Kernel>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (kernel == nullptr) return;
   kernel->registersPerThread = static_cast<uint16_t>(32 + i % 8);
@@ -254,6 +265,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t callback,
   *name = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? kRuntime[callback] : kDriver[callback];
   return CUPTI_SUCCESS;
 }
+
+int InitializeInjectionNvtx2(void* get_export_table) { return get_export_table != nullptr ? 5 : 0; }
 
 // Makes the records of the scenario. The last buffer stays in use until it is flushed.
 // NOLINTNEXTLINE(readability-identifier-naming): named as the functions of CUPTI are
