@@ -303,6 +303,14 @@ TEST_P(InjectVersions, GraphsAreRecordedAsWholesOnRequest) {
             20);
 }
 
+TEST_P(InjectVersions, AStreamStopsAtItsLimitAndSaysSo) {
+  ASSERT_EQ(Run(Library(), "60000 several", "GAPLESS_CUPTI_LIMIT_MB=1").status, 0);
+  const Trace trace = ReadOnly();
+  EXPECT_EQ(Stat(trace, "collector_message"), 1);
+  EXPECT_GE(Kernels(trace).size(), 60'000U);
+  EXPECT_LT(Kernels(trace).size(), 60'000U + 5 * 200U);
+}
+
 TEST_P(InjectVersions, NvtxIsHandedOn) {
   EXPECT_EQ(Run(Library(), "0 nvtx").status, 5);
   EXPECT_EQ(Run(Library(), "0 nvtx", "GAPLESS_DISABLE=1").status, 0);

@@ -18,6 +18,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -39,8 +40,10 @@ using Pool = GAPLESS_EXTRA_12_13(CUpti_ActivityMemoryPool2, CUpti_ActivityMemory
 CUpti_BuffersCallbackRequestFunc g_request = nullptr;
 CUpti_BuffersCallbackCompleteFunc g_complete = nullptr;
 uint8_t* g_buffer = nullptr;
-size_t g_size = 0, g_used = 0, g_dropped = 0;
-bool g_enabled[64] = {};
+size_t g_size = 0, g_used = 0;
+// The collector asks for these on its own thread.
+std::atomic<size_t> g_dropped{0};
+std::atomic<bool> g_enabled[64] = {};
 
 bool Mode(const char* mode) {
   const char* const wanted = std::getenv("GAPLESS_STAND_IN");
@@ -234,6 +237,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (Mode("uninitialised")) return CUPTI_ERROR_NOT_INITIALIZED;
   return g_enabled[kind] = true, CUPTI_SUCCESS;
 }
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return g_enabled[kind] = false, CUPTI_SUCCESS; }
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   // As CUPTI does, a plain flush leaves the buffer in use alone unless all in it is complete, which it is only between
@@ -242,7 +246,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
-  *dropped = __atomic_exchange_n(&g_dropped, 0, __ATOMIC_RELAXED);
+  *dropped = g_dropped.exchange(0);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record) {
