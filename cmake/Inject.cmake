@@ -22,7 +22,8 @@ list(FILTER sources EXCLUDE REGEX "(_test|_bench)\\.cc$")
 add_library(gapless_inject_core STATIC ${sources})
 target_include_directories(gapless_inject_core PUBLIC ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(gapless_inject_core PUBLIC gapless_cupti_headers PRIVATE gapless_options ${CMAKE_DL_LIBS})
-target_compile_options(gapless_inject_core PRIVATE -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections)
+target_compile_options(gapless_inject_core PRIVATE -fno-exceptions -fno-rtti -fno-strict-aliasing
+                       -ffunction-sections -fdata-sections)  # CUPTI's records are read in place, as what they begin with
 
 set(GAPLESS_INJECT_FILE ${PROJECT_BINARY_DIR}/libgapless_inject.so)
 add_library(gapless_inject SHARED ${PROJECT_SOURCE_DIR}/src/inject/inject.cc)
@@ -78,3 +79,4 @@ target_compile_definitions(python_like_program PRIVATE GAPLESS_LIKE_PYTHON)
 
 file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/inject/*_test.cc)
 gapless_test(test_inject SOURCES ${tests} LINK gapless_inject_core)
+target_compile_definitions(test_inject PRIVATE GAPLESS_CUPTI_FOLDER="${GAPLESS_CUPTI}")

@@ -58,6 +58,8 @@ class InjectTest : public ::testing::Test {
     long long base = 0, pid = 0;
     if (std::fscanf(output, "%lld %lld", &base, &pid) == 2)
       ended.base_ns = base + Scenario::kClockBehindNs, ended.pid = pid;
+    while (std::fgetc(output) != EOF) {  // a program that becomes another prints again
+    }
     const int status = pclose(output);
     ended.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return ended;
@@ -289,6 +291,38 @@ TEST_P(InjectVersions, AForkedChildDoesNothing) {
   const Trace trace = ReadOnly();
   EXPECT_EQ(Kernels(trace).size(), 100U);
   EXPECT_EQ(trace.info.pid, ended.pid);
+}
+
+TEST_P(InjectVersions, GraphsAreRecordedAsWholesOnRequest) {
+  ASSERT_EQ(Run(Library(), "100", "GAPLESS_CUPTI_GRAPHS=1").status, 0);
+  const Trace trace = ReadOnly();
+  const auto kernels = Kernels(trace);
+  ASSERT_EQ(kernels.size(), 100U);
+  EXPECT_EQ(std::count_if(kernels.begin(), kernels.end(),
+                          [&](uint32_t row) { return trace.Text(trace.gpu_ops.name[row]) == "CUDA graph 9"; }),
+            20);
+}
+
+TEST_P(InjectVersions, AStreamStopsAtItsLimitAndSaysSo) {
+  ASSERT_EQ(Run(Library(), "60000 several", "GAPLESS_CUPTI_LIMIT_MB=1").status, 0);
+  const Trace trace = ReadOnly();
+  EXPECT_EQ(Stat(trace, "collector_message"), 1);
+  EXPECT_GE(Kernels(trace).size(), 60'000U);
+  EXPECT_LT(Kernels(trace).size(), 60'000U + 5 * 200U);
+}
+
+TEST_P(InjectVersions, NvtxIsHandedOn) {
+  EXPECT_EQ(Run(Library(), "0 nvtx").status, 5);
+  EXPECT_EQ(Run(Library(), "0 nvtx", "GAPLESS_DISABLE=1").status, 0);
+}
+
+TEST_P(InjectVersions, AProgramThatBecomesAnotherKeepsBothStreams) {
+  const Ended ended = Run(Library(), "100 exec");
+  ASSERT_EQ(ended.status, 0);
+  const std::string first = "main/cupti-" + std::to_string(ended.pid);
+  ASSERT_EQ(Streams(), (std::vector<std::string>{first + "-2.gcs", first + ".gcs"}));
+  EXPECT_EQ(Kernels(Read(first + ".gcs")).size(), 100U);
+  EXPECT_EQ(Kernels(Read(first + "-2.gcs")).size(), 100U);
 }
 
 TEST_P(InjectVersions, TheExitStatusStaysAndUnderscoreExitIsSurvived) {

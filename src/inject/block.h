@@ -21,7 +21,7 @@ class BlockSink {
 
 class Block {
  public:
-  static constexpr size_t kPayloadBytes = 192 * 1024;
+  static constexpr size_t kPayloadBytes = size_t{192} * 1024;
   static constexpr size_t kMostBody = 254;  // of a record without text
 
   explicit Block(BlockSink& sink) : sink_(sink) {}

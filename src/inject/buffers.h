@@ -23,7 +23,7 @@ class Buffers {
   // CUPTI keeps one buffer for each thread that calls CUDA and one for each context: many small ones serve many
   // threads.
   static constexpr size_t kBuffers = 128;
-  static constexpr size_t kBufferBytes = 256 * 1024;
+  static constexpr size_t kBufferBytes = size_t{256} * 1024;
 
   Buffers();
   Buffers(const Buffers&) = delete;

@@ -107,6 +107,12 @@ bool Collector::EnableKinds(char* why, size_t why_size) {
   return true;
 }
 
+void Collector::DisableKinds() {
+  if (api_.cuptiActivityDisable == nullptr) return;
+  for (const Kind& kind : kKinds) (void)api_.cuptiActivityDisable(kind.kind);
+  (void)api_.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
 void Collector::LeaveOutTrifles() {
   if (api_.cuptiActivityEnableRuntimeApi != nullptr)
     for (const CUpti_CallbackId id : kRuntimeTrifles) (void)api_.cuptiActivityEnableRuntimeApi(id, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/collector.h"
 
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace gapless::internal::inject {
 namespace {
 
-constexpr unsigned kInfo = 0;  // a severity
+constexpr unsigned kInfo = 0, kLoss = 1;  // severities
 
 int64_t Now(clockid_t clock) {
   timespec now{};
@@ -89,7 +89,7 @@ bool Collector::StartThread() {
   sigfillset(&all);
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setstacksize(&attributes, 1024 * 1024);  // demangling takes some
+  pthread_attr_setstacksize(&attributes, size_t{1024} * 1024);  // demangling takes some
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool started = pthread_create(&thread_, &attributes, RunThread, this) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -133,6 +133,19 @@ void Collector::Tick() {
   ReadClocks();
   encoder_.AddCounts();
   if (encoder_.worth_writing()) block_.Close();
+  if (!at_limit_ && file_.bytes_written() > limit_bytes_) StopAtLimit();
+}
+
+// A recording that nobody stops must not fill the disk.
+void Collector::StopAtLimit() {
+  at_limit_ = true;
+  buffers_.Stop();
+  DisableKinds();
+  char text[128];
+  (void)std::snprintf(text, sizeof text, "recording stopped at %llu MB, the limit of GAPLESS_CUPTI_LIMIT_MB",
+                      static_cast<unsigned long long>(limit_bytes_ / 1'000'000));
+  encoder_.AddMessage(kLoss, text);
+  block_.Close();
 }
 
 void Collector::Drain() {

@@ -45,6 +45,7 @@ class Collector {
   Collector() = default;
   bool Claim(char* why, size_t why_size);
   bool EnableKinds(char* why, size_t why_size);
+  void DisableKinds();
   void LeaveOutTrifles();
   void DescribeProcess();
   bool StartThread();
@@ -53,6 +54,7 @@ class Collector {
   void CountDrops(const FullBuffer& full);
   void Work();
   void Tick();
+  void StopAtLimit();
   void Drain();
   static void* RunThread(void* self);
 
@@ -61,6 +63,8 @@ class Collector {
   StreamFile file_;
   Block block_{file_};
   Encoder encoder_{api_, block_};
+  const uint64_t limit_bytes_ = LimitBytes();
+  bool at_limit_ = false;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   pthread_t thread_{};
   std::atomic<bool> stopping_{false}, abandoned_{false}, collecting_{false};

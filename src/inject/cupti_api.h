@@ -14,14 +14,17 @@ inline constexpr size_t kMaxPath = 4096;
 
 // The functions used, name by name. kNeeded ones must be there; the others may be null.
 // clang-format off
-#define GAPLESS_CUPTI_NEEDED(F) F(cuptiGetVersion) F(cuptiSubscribe) F(cuptiActivityRegisterCallbacks)                    \
-  F(cuptiActivityEnable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord)
-#define GAPLESS_CUPTI_OPTIONAL(F) F(cuptiUnsubscribe) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetTimestamp)           \
-  F(cuptiGetCallbackName) F(cuptiGetResultString) F(cuptiSetThreadIdType) F(cuptiActivityEnableRuntimeApi)                \
+#define GAPLESS_CUPTI_NEEDED(F) \
+  F(cuptiGetVersion) F(cuptiSubscribe) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) \
+  F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord)
+#define GAPLESS_CUPTI_OPTIONAL(F) \
+  F(cuptiUnsubscribe) F(cuptiActivityDisable) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetTimestamp) \
+  F(cuptiGetCallbackName) F(cuptiGetResultString) F(cuptiSetThreadIdType) F(cuptiActivityEnableRuntimeApi) \
   F(cuptiActivityEnableDriverApi)
 // clang-format on
 
 struct CuptiApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the argument is a name, not a value
 #define GAPLESS_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
   GAPLESS_CUPTI_NEEDED(GAPLESS_CUPTI_MEMBER)
   GAPLESS_CUPTI_OPTIONAL(GAPLESS_CUPTI_MEMBER)

@@ -20,6 +20,10 @@
 // | 130300      | 13.3        | 12     | 6      | 4   | 4      | 6      | 4       | 2    | 3        | 3    |
 // | 130400      | 13.4, 13.5  | 13     | 7      | 4   | 5      | 6      | 4       | 2    | 3        | 3    |
 //
+// The table was taken from the headers of every version. The libraries of 12.0 to 13.1, which can be asked without a
+// driver, walk a buffer in steps of just these forms' sizes; encoder_test.cc asks that of 12.9. The cuptiGetVersion of
+// an update may be higher by one or two (130202).
+//
 // layouts_cupti12.cc and layouts_cupti13.cc hold the headers of 12.9 and 13.5, with all forms they name, to the
 // offsets.
 #pragma once
@@ -37,33 +41,33 @@ constexpr bool IsKnownVersion(uint32_t version) {
 }
 
 // clang-format off
-#define GAPLESS_KERNEL_FIELDS(F) F(registersPerThread, 6) F(start, 16) F(end, 24) F(deviceId, 40) F(contextId, 44)        \
-  F(streamId, 48) F(gridX, 52) F(gridY, 56) F(gridZ, 60) F(blockX, 64) F(blockY, 68) F(blockZ, 72)                        \
-  F(staticSharedMemory, 76) F(dynamicSharedMemory, 80) F(localMemoryPerThread, 84) F(correlationId, 92) F(name, 104)      \
+#define GAPLESS_KERNEL_FIELDS(F) F(registersPerThread, 6) F(start, 16) F(end, 24) F(deviceId, 40) F(contextId, 44) \
+  F(streamId, 48) F(gridX, 52) F(gridY, 56) F(gridZ, 60) F(blockX, 64) F(blockY, 68) F(blockZ, 72) \
+  F(staticSharedMemory, 76) F(dynamicSharedMemory, 80) F(localMemoryPerThread, 84) F(correlationId, 92) F(name, 104) \
   F(launchType, 136) F(graphNodeId, 144) F(graphId, 156)
-#define GAPLESS_MEMCPY_FIELDS(F) F(copyKind, 4) F(srcKind, 5) F(dstKind, 6) F(flags, 7) F(bytes, 8) F(start, 16)          \
+#define GAPLESS_MEMCPY_FIELDS(F) F(copyKind, 4) F(srcKind, 5) F(dstKind, 6) F(flags, 7) F(bytes, 8) F(start, 16) \
   F(end, 24) F(deviceId, 32) F(contextId, 36) F(streamId, 40) F(correlationId, 44) F(graphNodeId, 64) F(graphId, 72)
-#define GAPLESS_PEER_COPY_FIELDS(F) F(copyKind, 4) F(srcKind, 5) F(dstKind, 6) F(flags, 7) F(bytes, 8) F(start, 16)       \
+#define GAPLESS_PEER_COPY_FIELDS(F) F(copyKind, 4) F(srcKind, 5) F(dstKind, 6) F(flags, 7) F(bytes, 8) F(start, 16) \
   F(end, 24) F(deviceId, 32) F(contextId, 36) F(streamId, 40) F(srcDeviceId, 44) F(dstDeviceId, 52) F(correlationId, 60) \
   F(graphNodeId, 72) F(graphId, 80)
-#define GAPLESS_MEMSET_FIELDS(F) F(value, 4) F(bytes, 8) F(start, 16) F(end, 24) F(deviceId, 32) F(contextId, 36)         \
+#define GAPLESS_MEMSET_FIELDS(F) F(value, 4) F(bytes, 8) F(start, 16) F(end, 24) F(deviceId, 32) F(contextId, 36) \
   F(streamId, 40) F(correlationId, 44) F(flags, 48) F(memoryKind, 50) F(graphNodeId, 64) F(graphId, 72)
-#define GAPLESS_API_FIELDS(F) F(cbid, 4) F(start, 8) F(end, 16) F(processId, 24) F(threadId, 28) F(correlationId, 32)     \
+#define GAPLESS_API_FIELDS(F) F(cbid, 4) F(start, 8) F(end, 16) F(processId, 24) F(threadId, 28) F(correlationId, 32) \
   F(returnValue, 36)
-#define GAPLESS_SYNC_FIELDS(F) F(type, 4) F(start, 8) F(end, 16) F(correlationId, 24) F(contextId, 28) F(streamId, 32)    \
+#define GAPLESS_SYNC_FIELDS(F) F(type, 4) F(start, 8) F(end, 16) F(correlationId, 24) F(contextId, 28) F(streamId, 32) \
   F(cudaEventId, 36)
 #define GAPLESS_OVERHEAD_FIELDS(F) F(overheadKind, 4) F(objectKind, 8) F(objectId, 12) F(start, 24) F(end, 32)
 #define GAPLESS_OVERHEAD2_FIELDS(F) GAPLESS_OVERHEAD_FIELDS(F) F(correlationId, 40)
-#define GAPLESS_MARKER_FIELDS(F) F(flags, 4) F(timestamp, 8) F(id, 16) F(objectKind, 20) F(objectId, 24) F(name, 40)      \
+#define GAPLESS_MARKER_FIELDS(F) F(flags, 4) F(timestamp, 8) F(id, 16) F(objectKind, 20) F(objectId, 24) F(name, 40) \
   F(domain, 48)
-#define GAPLESS_GRAPH_TRACE_FIELDS(F) F(correlationId, 4) F(start, 8) F(end, 16) F(deviceId, 24) F(graphId, 28)           \
+#define GAPLESS_GRAPH_TRACE_FIELDS(F) F(correlationId, 4) F(start, 8) F(end, 16) F(deviceId, 24) F(graphId, 28) \
   F(contextId, 32) F(streamId, 36)
-#define GAPLESS_MEMORY_FIELDS(F) F(memoryOperationType, 4) F(memoryKind, 8) F(correlationId, 12) F(address, 16)           \
+#define GAPLESS_MEMORY_FIELDS(F) F(memoryOperationType, 4) F(memoryKind, 8) F(correlationId, 12) F(address, 16) \
   F(bytes, 24) F(timestamp, 32) F(deviceId, 52) F(contextId, 56) F(streamId, 60)
-#define GAPLESS_MEMORY_POOL_FIELDS(F) F(memoryPoolOperationType, 4) F(memoryPoolType, 8) F(deviceId, 20) F(address, 32)   \
+#define GAPLESS_MEMORY_POOL_FIELDS(F) F(memoryPoolOperationType, 4) F(memoryPoolType, 8) F(deviceId, 20) F(address, 32) \
   F(size, 40) F(releaseThreshold, 48) F(timestamp, 56) F(utilizedSize, 64)
-#define GAPLESS_DEVICE_FIELDS(F) F(globalMemoryBandwidth, 8) F(globalMemorySize, 16) F(coreClockRate, 36)                 \
-  F(numMultiprocessors, 44) F(maxWarpsPerMultiprocessor, 52) F(computeCapabilityMajor, 104)                               \
+#define GAPLESS_DEVICE_FIELDS(F) F(globalMemoryBandwidth, 8) F(globalMemorySize, 16) F(coreClockRate, 36) \
+  F(numMultiprocessors, 44) F(maxWarpsPerMultiprocessor, 52) F(computeCapabilityMajor, 104) \
   F(computeCapabilityMinor, 108) F(id, 112) F(uuid, 120) F(name, 136)
 #define GAPLESS_CONTEXT_FIELDS(F) F(contextId, 4) F(deviceId, 8) F(nullStreamId, 14)
 #define GAPLESS_CONTEXT2_FIELDS(F) GAPLESS_CONTEXT_FIELDS(F) F(parentContextId, 16)

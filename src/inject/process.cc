@@ -48,6 +48,12 @@ Rank RankOfProcess() {
   return {};
 }
 
+uint64_t LimitBytes() {
+  constexpr int64_t kDefaultMb = 4096, kMostMb = int64_t{1} << 40;
+  const int64_t given = NumberIn("GAPLESS_CUPTI_LIMIT_MB");
+  return static_cast<uint64_t>(given > 0 && given < kMostMb ? given : kDefaultMb) * 1'000'000;
+}
+
 Decision Decide(const char*& why) {
   const char* const run = std::getenv("GAPLESS_RUN");
   if (run == nullptr || *run == '\0' || Equals("GAPLESS_DISABLE", "1") || Equals("GAPLESS_CUPTI", "never"))

@@ -64,7 +64,7 @@ bool StreamFile::WriteAll(const void* bytes, size_t size) {
     const ssize_t done = write(fd_, at, size);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
-    at += done, size -= static_cast<size_t>(done);
+    at += done, size -= static_cast<size_t>(done), bytes_written_ += static_cast<uint64_t>(done);
   }
   return true;
 }

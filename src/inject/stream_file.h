@@ -20,6 +20,7 @@ class StreamFile : public BlockSink {
   void Write(const uint8_t* block, size_t bytes, uint32_t records) override;
   void Close();
 
+  uint64_t bytes_written() const { return bytes_written_; }
   // Records that could not be written, ever. After the first failure none is tried again: the disk is full or gone.
   uint64_t lost_records() const { return lost_records_; }
 
@@ -29,7 +30,7 @@ class StreamFile : public BlockSink {
 
   int fd_ = -1;
   bool failed_ = false;
-  uint64_t lost_records_ = 0;
+  uint64_t lost_records_ = 0, bytes_written_ = 0;
   Rank rank_;
   int64_t start_unix_ns_ = 0;
   char folder_[3072] = "";

@@ -12,7 +12,7 @@ namespace gapless::internal::inject {
 class TextTable {
  public:
   static constexpr size_t kMostTexts = 32768;
-  static constexpr size_t kArenaBytes = 8 * 1024 * 1024;
+  static constexpr size_t kArenaBytes = size_t{8} * 1024 * 1024;
 
   TextTable() = default;
   TextTable(const TextTable&) = delete;

@@ -2,15 +2,16 @@
 // A program as the CUDA driver would run it: loads the library that CUDA_INJECTION64_PATH names, calls its door, does
 // its "GPU work" (the stand-in plays it) and ends in the way asked for.
 //
-//   plain_program LIBCUPTI LAUNCHES [exit|_exit|kill|fork|several|status]
+//   plain_program LIBCUPTI LAUNCHES [exit|_exit|kill|fork|several|status|exec|nvtx]
 //
 // LIBCUPTI: the stand-in, "" for none. kill: waits until what was played is written, plays once more and dies by
-// SIGKILL. fork: a child plays and exits too. Prints the stand-in's time at which the scenario began.
+// SIGKILL. fork: a child plays and exits too. exec: becomes itself once more, which plays and exits. nvtx: hands NVTX
+// to the library and ends with what that says. Prints the stand-in's time at which the scenario began, and the pid.
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "inject/testing/scenario.h"
 
 #ifdef GAPLESS_LIKE_PYTHON
+// NOLINTNEXTLINE(readability-identifier-naming): by this name Python processes are known
 extern "C" __attribute__((visibility("default"))) int Py_IsInitialized() { return 1; }
 #endif
 
@@ -42,7 +44,7 @@ struct Played {
   void GiveBack() { Symbol<void (*)()>(library, "stand_in_give_back")(); }
 };
 
-int End(const std::string& how, Played& played) {
+int End(const std::string& how, Played& played, char** argv) {
   if (how == "_exit") _exit(0);
   if (how == "status") return 7;
   if (how == "kill" && played.library != nullptr) {
@@ -50,6 +52,12 @@ int End(const std::string& how, Played& played) {
     usleep(2'500'000);
     played.Play(5);
     (void)raise(SIGKILL);
+  }
+  if (how == "exec") {
+    played.GiveBack();
+    usleep(1'500'000);
+    (void)execl("/proc/self/exe", argv[0], argv[1], argv[2], "exit", nullptr);
+    return 1;
   }
   if (how == "fork") {
     const pid_t child = fork();
@@ -80,6 +88,8 @@ int main(int argc, char** argv) {
     if (injected == nullptr) return (void)std::fprintf(stderr, "%s\n", dlerror()), 3;
     const auto door = Symbol<int (*)()>(injected, "InitializeInjection");
     if (door == nullptr || door() != 1 || door() != 1) return 4;  // the second call must change nothing
+    if (argc > 3 && std::string(argv[3]) == "nvtx")
+      return Symbol<int (*)(void*)>(injected, "InitializeInjectionNvtx2")(&played);
   }
   if (played.library != nullptr) {
     uint64_t now = 0;
@@ -90,5 +100,5 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     played.Play(static_cast<uint32_t>(std::strtoul(argv[2], nullptr, 10)));
   }
-  return End(argc > 3 ? argv[3] : "exit", played);
+  return End(argc > 3 ? argv[3] : "exit", played, argv);
 }

@@ -18,6 +18,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -39,8 +40,10 @@ using Pool = GAPLESS_EXTRA_12_13(CUpti_ActivityMemoryPool2, CUpti_ActivityMemory
 CUpti_BuffersCallbackRequestFunc g_request = nullptr;
 CUpti_BuffersCallbackCompleteFunc g_complete = nullptr;
 uint8_t* g_buffer = nullptr;
-size_t g_size = 0, g_used = 0, g_dropped = 0;
-bool g_enabled[64] = {};
+size_t g_size = 0, g_used = 0;
+// The collector asks for these on its own thread.
+std::atomic<size_t> g_dropped{0};
+std::atomic<bool> g_enabled[64] = {};
 
 bool Mode(const char* mode) {
   const char* const wanted = std::getenv("GAPLESS_STAND_IN");
@@ -140,7 +143,18 @@ void PlayMarker(uint32_t id, uint64_t timestamp, CUpti_ActivityFlag flag, const 
   marker->objectId.pt.processId = static_cast<uint32_t>(getpid()), marker->objectId.pt.threadId = thread;
 }
 
+// Where graphs are recorded as wholes, in place of their kernels.
+bool PlayGraph(const Scenario& scenario, uint32_t i) {
+  if (i % 5 != 0 || !g_enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
+  if (auto* const graph = New<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    graph->start = scenario.KernelStart(i), graph->end = graph->start + Scenario::kKernelNs, graph->graphId = 9;
+    graph->contextId = 1, graph->streamId = Scenario::Stream(i), graph->correlationId = Scenario::Correlation(i);
+  }
+  return true;
+}
+
 void PlayKernel(const Scenario& scenario, uint32_t i) {
+  if (PlayGraph(scenario, i)) return;
   auto* const kernel = New<Kernel>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (kernel == nullptr) return;
   kernel->registersPerThread = static_cast<uint16_t>(32 + i % 8);
@@ -187,7 +201,7 @@ void PlayRest(const Scenario& scenario, uint32_t i) {
   }
   if (auto* const memory = New<CUpti_ActivityMemory4>(CUPTI_ACTIVITY_KIND_MEMORY2)) {
     memory->memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
-    memory->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, memory->address = 0x7F0000000000 + i * 4096;
+    memory->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, memory->address = 0x7F0000000000 + uint64_t{i} * 4096;
     memory->bytes = 4096, memory->timestamp = scenario.CallStart(i) + 97'000, memory->contextId = 1;
   }
   if (auto* const pool = New<Pool>(CUPTI_ACTIVITY_KIND_MEMORY_POOL)) {
@@ -223,6 +237,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (Mode("uninitialised")) return CUPTI_ERROR_NOT_INITIALIZED;
   return g_enabled[kind] = true, CUPTI_SUCCESS;
 }
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return g_enabled[kind] = false, CUPTI_SUCCESS; }
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   // As CUPTI does, a plain flush leaves the buffer in use alone unless all in it is complete, which it is only between
@@ -231,7 +246,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
-  *dropped = __atomic_exchange_n(&g_dropped, 0, __ATOMIC_RELAXED);
+  *dropped = g_dropped.exchange(0);
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_bytes, CUpti_Activity** record) {
@@ -255,7 +270,10 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t callback,
   return CUPTI_SUCCESS;
 }
 
+int InitializeInjectionNvtx2(void* get_export_table) { return get_export_table != nullptr ? 5 : 0; }
+
 // Makes the records of the scenario. The last buffer stays in use until it is flushed.
+// NOLINTNEXTLINE(readability-identifier-naming): named as the functions of CUPTI are
 __attribute__((visibility("default"))) void stand_in_play(const Scenario* scenario) {
   if (scenario->first == 0) PlayDevice();
   for (uint32_t i = scenario->first; i < scenario->first + scenario->launches; ++i) {
@@ -273,6 +291,7 @@ __attribute__((visibility("default"))) void stand_in_play(const Scenario* scenar
     PlayMarker(i + 1, start + 99'000, CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr, scenario->thread);
   }
 }
+// NOLINTNEXTLINE(readability-identifier-naming)
 __attribute__((visibility("default"))) void stand_in_give_back() { GiveBack(); }
 
 }  // extern "C"
