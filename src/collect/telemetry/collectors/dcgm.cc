@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiling fields of NVIDIA's data centre GPU manager: how busy the multiprocessors, the tensor cores and the memory
-// are, measured by the hardware. From a DCGM exporter when DCGM_EXPORTER_URL names one (fetched with curl), else from
+// are, measured by the hardware. From a DCGM exporter when DCGM_EXPORTER_URL names one, else from
 // `dcgmi dmon`. Both are other programs, so nothing here waits: what has come by a tick is taken.
 //
 // The manager and a kernel profiler cannot use the hardware's counters at the same time: while one runs, the other has
@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "collect/telemetry/child_lines.h"
 #include "collect/telemetry/collector.h"
+#include "collect/telemetry/fetcher.h"
 #include "collect/telemetry/proc.h"
 
 namespace gapless::internal {
@@ -34,7 +35,7 @@ constexpr Field kFields[] = {
     {1011, "DCGM_FI_PROF_NVLINK_TX_BYTES", "gpu.dcgm.nvlink.send", "bytes/s"},
     {1012, "DCGM_FI_PROF_NVLINK_RX_BYTES", "gpu.dcgm.nvlink.receive", "bytes/s"},
 };
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int kFetchPeriodMs = 1000;  // exporters look once a second at most
 
 // "GPU 0  0.912  0.874  N/A …": the columns come in the order in which they were asked for; headers begin otherwise.
 void TakeDmonLine(std::string_view line, SampleSink& sink) {
@@ -81,28 +82,24 @@ class DmonSession : public CollectorSession {
 
 class ExporterSession : public CollectorSession {
  public:
-  ExporterSession(std::string curl, std::string url) : curl_(std::move(curl)), url_(std::move(url)) {}
-  void Sample(const Tick& tick, SampleSink& sink) override {
-    for (const std::string& line : child_.Take()) TakeExporterLine(line, sink);
-    if (child_.ended() && due_.At(tick.mono_ns))
-      child_.Start({curl_, "--silent", "--fail", "--proto", "=http,https", "--max-time", "2", "--url", url_});
+  explicit ExporterSession(std::unique_ptr<Fetcher> fetcher) : fetcher_(std::move(fetcher)) {}
+  void Sample(const Tick&, SampleSink& sink) override {
+    const auto answer = fetcher_->Take();
+    if (!answer) return;
+    for (const std::string_view line : Lines(*answer)) TakeExporterLine(line, sink);
   }
 
  private:
-  std::string curl_, url_;
-  ChildLines child_;
-  Due due_{kSecond};
+  std::unique_ptr<Fetcher> fetcher_;
 };
 
 Result<std::unique_ptr<CollectorSession>> Open(const TelemetrySources& sources, SampleSink&) {
   const char* given = std::getenv("DCGM_EXPORTER_URL");
   const std::string url = !sources.exporter_url.empty() ? sources.exporter_url : given != nullptr ? given : "";
   if (!url.empty()) {
-    const std::string curl = FindProgram("curl");
-    if (curl.empty())
-      return Fail(ErrorCode::kEnvironment, "an exporter is named, but there is no curl to fetch from it", url,
-                  "install curl");
-    return std::unique_ptr<CollectorSession>(std::make_unique<ExporterSession>(curl, url));
+    auto fetcher = Fetcher::Start(url, kFetchPeriodMs);
+    if (!fetcher) return Unexpected{fetcher.error()};
+    return std::unique_ptr<CollectorSession>(std::make_unique<ExporterSession>(std::move(*fetcher)));
   }
   const std::string program = FindProgram(sources.dcgmi);
   if (program.empty()) return Fail(ErrorCode::kEnvironment, "neither DCGM_EXPORTER_URL nor dcgmi is there");

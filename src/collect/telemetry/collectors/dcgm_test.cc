@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts stand in for dcgmi and, since nothing is fetched in tests, for curl.
+// A script stands in for dcgmi, a socket for the exporter.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "collect/telemetry/collector.h"
@@ -21,8 +23,6 @@ using testing::Taken;
 
 class DcgmCollector : public ::testing::Test {
  protected:
-  void SetUp() override { path_ = std::getenv("PATH"); }
-  void TearDown() override { setenv("PATH", path_.c_str(), 1); }
   std::string Script(const std::string& name, const std::string& text) const {
     root_.Write("/bin/" + name, "#!/bin/sh\n" + text);
     std::filesystem::permissions(root_.folder() + "/bin/" + name, std::filesystem::perms::owner_all);
@@ -42,7 +42,6 @@ class DcgmCollector : public ::testing::Test {
     return taken;
   }
   FakeRoot root_;
-  std::string path_;
   SampleSink sink_;
   Decoder decoder_;
 };
@@ -64,16 +63,60 @@ TEST_F(DcgmCollector, ReadsDmon) {
   EXPECT_EQ(taken.units.at("gpu.dcgm.pcie.send@3"), "bytes/s");
 }
 
+// Answers one request with `body`, as an exporter would.
+class OneAnswer {
+ public:
+  explicit OneAnswer(std::string body) : body_(std::move(body)) {
+    socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+    socklen_t size = sizeof address;
+    if (bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0 && listen(socket_, 4) == 0 &&
+        getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
+      port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { Serve(); });
+  }
+  ~OneAnswer() {
+    shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    close(socket_);
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/metrics"; }
+
+ private:
+  void Serve() const {
+    const int one = accept(socket_, nullptr, nullptr);
+    if (one < 0) return;
+    char request[4096];
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: " +
+                               std::to_string(body_.size()) + "\r\n\r\n" + body_;
+    if (read(one, request, sizeof request) > 0 && write(one, answer.data(), answer.size()) < 0) perror("write");
+    close(one);
+  }
+  std::string body_;
+  int socket_ = -1;
+  int port_ = 0;
+  std::thread thread_;
+};
+
 TEST_F(DcgmCollector, ReadsAnExporter) {
-  Script("curl",
-         "cat <<END\n# HELP DCGM_FI_PROF_SM_ACTIVE x\n"
-         "DCGM_FI_PROF_SM_ACTIVE{gpu=\"1\",UUID=\"GPU-1\",Hostname=\"a}b\"} 0.75\n"
-         "DCGM_FI_PROF_SM_ACTIVE{gpu=\"2\",UUID=\"GPU-2\",GPU_I_ID=\"3\"} 0.5\n"
-         "DCGM_FI_DEV_GPU_TEMP{gpu=\"1\"} 40\nDCGM_FI_PROF_DRAM_ACTIVE{gpu=\"x\"} 1\n}{\nEND\n");
-  setenv("PATH", (root_.folder() + "/bin:" + path_).c_str(), 1);
-  const Taken taken = LookAt({.exporter_url = "http://localhost:9400/metrics"});
+  const OneAnswer exporter(
+      "# HELP DCGM_FI_PROF_SM_ACTIVE x\n"
+      "DCGM_FI_PROF_SM_ACTIVE{gpu=\"1\",UUID=\"GPU-1\",Hostname=\"a}b\"} 0.75\n"
+      "DCGM_FI_PROF_SM_ACTIVE{gpu=\"2\",UUID=\"GPU-2\",GPU_I_ID=\"3\"} 0.5\n"
+      "DCGM_FI_DEV_GPU_TEMP{gpu=\"1\"} 40\nDCGM_FI_PROF_DRAM_ACTIVE{gpu=\"x\"} 1\n}{\n");
+  const Taken taken = LookAt({.exporter_url = exporter.url()});
   EXPECT_EQ(taken.values.size(), 1U);
   EXPECT_DOUBLE_EQ(taken["gpu.dcgm.sm_active@1"], 0.75);
+}
+
+TEST_F(DcgmCollector, AnExporterThatIsNotThereGivesNothing) {
+  EXPECT_FALSE(dcgm_collector.open({.exporter_url = "ftp://x"}, sink_));
+  EXPECT_FALSE(dcgm_collector.open({.exporter_url = "http://"}, sink_));
+  auto session = dcgm_collector.open({.exporter_url = "http://127.0.0.1:1/metrics"}, sink_);
+  ASSERT_TRUE(session);
+  (*session)->Sample({.unix_ns = 1, .mono_ns = 1}, sink_);
+  sink_.EndSamples();
+  EXPECT_TRUE(decoder_.Take(sink_).values.empty());
 }
 
 TEST_F(DcgmCollector, SaysWhyThereIsNothing) {
