@@ -52,6 +52,7 @@ class Device:
             Stream=lambda _: None,
             stream=lambda _: self,
             memory_stats_as_nested_dict=lambda _: stats,
+            memory=SimpleNamespace(),
         )
         profiler = SimpleNamespace(_profiler_enabled=lambda: self.profiled)
         self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler))
