@@ -41,6 +41,7 @@ class Recorder:
         self.start_at = record.wait + record.warmup
         self.stop_at = self.start_at + record.active
         self.files: list[threading.Thread] = []
+        self.written = ""  # the name of the newest complete file
 
     def install(self) -> None:
         self.agent.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
@@ -185,6 +186,7 @@ class Recorder:
                 shutil.copyfileobj(source, target, 1 << 20)
             os.rename(packed, os.path.join(folder, name))
             os.remove(plain)
+            self.written = name
             self._say(layout.RECORDER_WRITTEN, name)
         except Exception as error:
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
