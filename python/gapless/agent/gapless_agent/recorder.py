@@ -48,6 +48,7 @@ class Recorder:
         self.agent.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
         self.agent.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
         self.agent.ends.append(self.at_end)
+        self.agent.failing.append(self.abandon)
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """The program makes a profiler of its own."""
@@ -194,6 +195,16 @@ class Recorder:
     def _say(self, value: int, text: str = "") -> None:
         agent = self.agent
         agent.emit(layout.KIND_RECORDER, value=value, a=agent.text(text) if text else 0, b=agent.step)
+
+    def abandon(self) -> None:
+        """The agent is off: a profiler that nobody stops would keep everything for ever."""
+        profiler, keeps, self.profiler = self.profiler, self.keeps, None
+        if self.mark is not None:
+            self.mark.__exit__(None, None, None)
+        if profiler is not None:
+            if not keeps:
+                profiler.start_trace()
+            profiler.stop_trace()
 
     def at_end(self) -> None:
         """A program that ends early has what was kept so far."""
