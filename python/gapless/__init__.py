@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gapless for Python programs. `step()` says where a step of the program ends, when it runs under `gapless profile`."""
+"""gapless for Python programs.
+
+`step()` says where a step of the program ends. `profile()` records a region. The classes collect from Python what the command line
+collects from outside; what they find out comes from the program `gapless`, which must be on the PATH (or named by GAPLESS_PROGRAM).
+
+Importing this package does not import torch.
+"""
 
 from __future__ import annotations
 
 import sys
+
+from .collect import ProfileResult, ProfilerType, PyTorchProfiler
+from .region import profile
+from .tracker import PerformanceTracker
+
+__version__ = "0.1.0"
+__all__ = ["PerformanceTracker", "ProfileResult", "ProfilerType", "PyTorchProfiler", "profile", "step"]
 
 
 def step() -> None:

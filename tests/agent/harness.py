@@ -111,7 +111,7 @@ class Done:
 
 def environment(run: Path | None, options: dict[str, Any] | None, extra: dict[str, str] | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GAPLESS", "PYTHON"))}
-    kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    kept.update(OMP_NUM_THREADS="1")
     if run is not None:
         kept.update(GAPLESS_RUN=str(run), PYTHONPATH=str(AGENT), GAPLESS_OPTIONS=json.dumps(options or {}))
     kept.update(extra or {})

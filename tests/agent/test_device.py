@@ -9,12 +9,14 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 from gapless_agent.agent import Agent
 from gapless_agent.device_time import DeviceTime
 from gapless_agent.later import Later
 from gapless_agent.memory import Memory
 from gapless_agent.options import Options
+from gapless_agent.recorder import Recorder
 from gapless_agent.steps import Steps
 from harness import layout, read_ring
 
@@ -52,6 +54,7 @@ class Device:
             Stream=lambda _: None,
             stream=lambda _: self,
             memory_stats_as_nested_dict=lambda _: stats,
+            memory=SimpleNamespace(),
         )
         profiler = SimpleNamespace(_profiler_enabled=lambda: self.profiled)
         self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler))
@@ -74,7 +77,7 @@ class Device:
         return tensor
 
 
-class DeviceTest(unittest.TestCase):
+class Standing(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -87,6 +90,8 @@ class DeviceTest(unittest.TestCase):
         (path,) = self.folder.glob("*/agent-*.ring")
         return read_ring(path).of(kind)
 
+
+class DeviceTest(Standing):
     def test_steps_on_the_device(self) -> None:
         times = DeviceTime(self.agent, self.steps)
         self.steps.followers.append(times.at_step)
@@ -177,3 +182,37 @@ class RingTest(unittest.TestCase):
             (path,) = Path(folder).glob("main/agent-*.ring")
             found = read_ring(path)
             self.assertEqual((len(found.records), len(found.texts)), (2000, 2000))
+
+
+class FailureTest(Standing):
+    def test_an_error_closes_an_open_window(self) -> None:
+        """A profiler that nobody stops would keep everything for ever."""
+        calls: list[str] = []
+        profiler = SimpleNamespace(start_trace=lambda: calls.append("start"), stop_trace=lambda: calls.append("stop"))
+        recorder = Recorder(self.agent)
+        self.agent.failing.append(recorder.abandon)
+        recorder.profiler, recorder.keeps = profiler, True
+        self.agent.fail(ValueError("an error of the agent"))
+        self.assertEqual(calls, ["stop"])
+        self.assertFalse(self.agent.on)
+        (path,) = self.folder.glob("*/agent-*.ring")
+        self.assertEqual(read_ring(path).state, layout.STATE_OFF)
+
+    def test_no_space_for_a_ring(self) -> None:
+        with mock.patch("os.posix_fallocate", side_effect=OSError(28, "no space")):
+            self.steps.fired(1)
+        self.assertEqual((self.agent.on, self.agent.ring, self.agent.step), (True, None, 1))
+        self.assertEqual(list(self.folder.glob("*/agent-*.ring")), [])
+
+    def test_history_of_both_kinds(self) -> None:
+        given: list[Any] = []
+
+        def old(enabled: bool, trace_alloc_max_entries: int = 1, trace_alloc_record_context: bool = False) -> None:
+            given.append((enabled, trace_alloc_max_entries, trace_alloc_record_context))
+
+        def new(enabled: str = "all", *args: Any, **kwargs: Any) -> None:
+            given.append((enabled, args, kwargs))
+
+        Memory._keep_history(old)
+        Memory._keep_history(new)
+        self.assertEqual(given, [(True, 100_000, True), ("all", (), {"max_entries": 100_000})])

@@ -113,9 +113,10 @@ class Unchanged(AgentTest):
             attempt(lambda: torch.randn(3).sum().backward())
             attempt(lambda: torch.optim.SGD([], lr=1))
             attempt(lambda: torch.save(1, "no/such/folder/x"))
+            attempt(lambda: torch.save(1, "x", no_such=1))
         """
         done = self.both(self.script(text))
-        self.assertEqual(done.err.count("Traceback (most recent call last)"), 6 + done.err.count("Original Traceback"))
+        self.assertEqual(done.err.count("Traceback (most recent call last)"), 7 + done.err.count("Original Traceback"))
         version = tuple(int(part) for part in self.version().split(".")[:2])
         if version >= (3, 11):
             self.assertNotIn("gapless_agent", done.err)

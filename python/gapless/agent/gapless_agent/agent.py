@@ -23,6 +23,7 @@ from .place import Place, find_place
 from .ring import Ring, open_ring
 
 NAN = float("nan")
+WORKER_RECORDS = 4096
 
 
 class Agent:
@@ -33,6 +34,7 @@ class Agent:
         self.patches = Patches()
         self.main_thread = threading.main_thread().ident
         self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
+        self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
         self.on = True
         self.reset()
 
@@ -58,8 +60,10 @@ class Agent:
             self.place = find_place()
             folder = os.path.join(self.run, self.place.folder)
             versions = f"python {platform.python_version()} torch {self.torch.__version__}"
-            capacity = self.options.ring_records
-            self.ring = open_ring(folder, capacity, self.place, self._role(), versions, platform.node())
+            role, capacity = self._role(), self.options.ring_records
+            if role == layout.ROLE_LOADS:  # many of them, with little to say
+                capacity = min(capacity, WORKER_RECORDS)
+            self.ring = open_ring(folder, capacity, self.place, role, versions, platform.node())
             self.ring_failed = self.ring is None
         return self.ring
 
@@ -120,6 +124,11 @@ class Agent:
             pass
         self.on = False
         self.patches.undo()
+        for let_go in self.failing:
+            try:
+                let_go()
+            except Exception:  # the next one still has to
+                continue
 
     def at_end(self) -> None:
         """The process ends in an orderly way. Every part is guarded by itself: the last words of one must not cost the others'."""

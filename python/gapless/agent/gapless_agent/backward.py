@@ -18,6 +18,7 @@ LOSSES_PER_STEP = 8
 class Backward:
     def __init__(self, agent: Agent, optimizers: Optimizers, later: Later) -> None:
         self.agent, self.optimizers, self.later = agent, optimizers, later
+        self.root: Callable[[Any], None] = self._root
         self.reset()
 
     def reset(self) -> None:
@@ -28,6 +29,9 @@ class Backward:
         # Tensor.backward calls torch.autograd.backward: one place for both, and Tensor stays as it is.
         self.agent.patches.wrap(self.agent.torch.autograd, "backward", self._around)
 
+    def leave_out(self, wrapped: Callable[[Any], Any]) -> None:
+        self.root = wrapped(self._root)
+
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent = self.agent
 
@@ -35,7 +39,7 @@ class Backward:
             if agent.on:
                 entered = time.perf_counter_ns()
                 try:
-                    self._root(args[0] if args else kwargs.get("tensors"))
+                    self.root(args[0] if args else kwargs.get("tensors"))
                 except Exception as error:
                     agent.fail(error)
                 agent.hook_calls += 1

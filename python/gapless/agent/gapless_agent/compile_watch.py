@@ -16,6 +16,8 @@ class CompileWatch:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.when_called: list[Callable[[Any], None]] = []
+        self.when_loaded: list[Callable[[Callable[[Any], Any]], None]] = []
+        self.left_out = False
         self.reset()
 
     def reset(self) -> None:
@@ -35,6 +37,7 @@ class CompileWatch:
                 raise
             if self.agent.on:
                 try:
+                    self._leave_out_the_agent()
                     for called in self.when_called:
                         called(args[0] if args else kwargs.get("model"))
                 except Exception as error:
@@ -42,6 +45,16 @@ class CompileWatch:
             return result
 
         return compile
+
+    def _leave_out_the_agent(self) -> None:
+        """The compiler must run our hooks as it runs torch's own Python code, not trace and compile them: nor what they call."""
+        dynamo = sys.modules.get("torch._dynamo")
+        rules = sys.modules.get("torch._dynamo.trace_rules") or sys.modules.get("torch._dynamo.skipfiles")
+        if dynamo is not None and rules is not None and not self.left_out:
+            self.left_out = True
+            rules.add(__package__)
+            for leave_out in self.when_loaded:
+                leave_out(dynamo.disable)
 
     def at_step(self, step: int) -> None:
         utils = sys.modules.get("torch._dynamo.utils")

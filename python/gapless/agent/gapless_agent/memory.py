@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
@@ -10,6 +11,7 @@ from . import layout
 from .agent import Agent
 
 EVERY_STEPS = 20
+HISTORY_ENTRIES = 100_000
 
 
 class Memory:
@@ -31,7 +33,7 @@ class Memory:
             return
         if self.agent.options.memory_history and not self.history:
             self.history = True
-            cuda.memory._record_memory_history(max_entries=100_000)
+            self._keep_history(cuda.memory._record_memory_history)
         if step % EVERY_STEPS != 1:
             return
         stats = cuda.memory_stats_as_nested_dict(cuda.current_device())
@@ -40,6 +42,13 @@ class Memory:
             layout.KIND_MEMORY, value=cuda.current_device(), a=step - 1, b=int(allocated["peak"]),
             x=float(allocated["current"]), y=float(stats["reserved_bytes"]["all"]["current"]),
         )  # fmt: skip
+
+    @staticmethod
+    def _keep_history(switch: Any) -> None:
+        if "trace_alloc_max_entries" in inspect.signature(switch).parameters:  # torch 2.0
+            switch(True, trace_alloc_max_entries=HISTORY_ENTRIES, trace_alloc_record_context=True)
+        else:
+            switch(max_entries=HISTORY_ENTRIES)
 
     def snapshot(self) -> tuple[int, str]:
         """Answers as a command does."""

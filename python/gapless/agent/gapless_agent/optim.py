@@ -28,14 +28,19 @@ class Optimizers:
         self.seen = 0
 
     def install(self) -> None:
-        from torch.optim.optimizer import (
-            Optimizer,
-            register_optimizer_step_post_hook,
-            register_optimizer_step_pre_hook,
-        )
+        from torch.optim.optimizer import Optimizer
 
-        self.handles = [register_optimizer_step_pre_hook(self.before), register_optimizer_step_post_hook(self.after)]
+        self.handles: list[Any] = []
+        self.register(lambda hook: hook)
         self.agent.patches.wrap(Optimizer, "__init__", self._around_init)
+
+    def register(self, wrapped: Callable[[Any], Any]) -> None:
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        for handle in self.handles:
+            handle.remove()
+        before, after = wrapped(self.before), wrapped(self.after)
+        self.handles = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:

@@ -16,7 +16,7 @@ _MISSING = object()
 def hide(error: BaseException) -> None:
     """Takes the frame of the caller, the outermost one so far, off the traceback."""
     trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
+    if trace is not None:
         error.__traceback__ = trace.tb_next
 
 

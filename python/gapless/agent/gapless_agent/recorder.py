@@ -41,12 +41,14 @@ class Recorder:
         self.start_at = record.wait + record.warmup
         self.stop_at = self.start_at + record.active
         self.files: list[threading.Thread] = []
+        self.written = ""  # the name of the newest complete file
 
     def install(self) -> None:
         self.agent.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
         self.agent.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
         self.agent.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
         self.agent.ends.append(self.at_end)
+        self.agent.failing.append(self.abandon)
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """The program makes a profiler of its own."""
@@ -185,6 +187,7 @@ class Recorder:
                 shutil.copyfileobj(source, target, 1 << 20)
             os.rename(packed, os.path.join(folder, name))
             os.remove(plain)
+            self.written = name
             self._say(layout.RECORDER_WRITTEN, name)
         except Exception as error:
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
@@ -192,6 +195,16 @@ class Recorder:
     def _say(self, value: int, text: str = "") -> None:
         agent = self.agent
         agent.emit(layout.KIND_RECORDER, value=value, a=agent.text(text) if text else 0, b=agent.step)
+
+    def abandon(self) -> None:
+        """The agent is off: a profiler that nobody stops would keep everything for ever."""
+        profiler, keeps, self.profiler = self.profiler, self.keeps, None
+        if self.mark is not None:
+            self.mark.__exit__(None, None, None)
+        if profiler is not None:
+            if not keeps:
+                profiler.start_trace()
+            profiler.stop_trace()
 
     def at_end(self) -> None:
         """A program that ends early has what was kept so far."""

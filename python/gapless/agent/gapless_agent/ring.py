@@ -23,7 +23,9 @@ class Ring:
         size = layout.RING_HEADER_BYTES + self.capacity * layout.RECORD_BYTES
         self.path, handle = _create(folder, pid)
         with os.fdopen(handle, "r+b") as file:
-            file.truncate(size)
+            os.posix_fallocate(
+                file.fileno(), 0, size
+            )  # a hole that the disk has no room for would kill the program (SIGBUS)
             self._map = mmap.mmap(file.fileno(), size)
         self._words = memoryview(self._map).cast("Q")
         self._mask = self.capacity - 1

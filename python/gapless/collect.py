@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collecting from Python."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .program import ask, find_program
+from .region import profile
+
+
+class ProfilerType(enum.Enum):
+    NSIGHT_SYSTEMS = "nsys"
+    NSIGHT_COMPUTE = "ncu"
+    PYTORCH_PROFILER = "pytorch"
+    DCGM = "dcgm"
+
+
+@dataclass
+class ProfileResult:
+    profiler_type: ProfilerType
+    profile_path: str
+    summary: dict[str, Any] = field(default_factory=dict)
+    recommendations: list[str] = field(default_factory=list)
+
+
+class PyTorchProfiler:
+    """PyTorch's own profiler around training steps."""
+
+    def profile_training_step(
+        self, model: Any, data_loader: Iterable[Any], num_steps: int = 10, output_path: str = "run"
+    ) -> ProfileResult:
+        """Records `num_steps` forward and backward passes of the model over batches of the loader, after one that is not recorded.
+
+        A batch is the model's input, or a sequence that begins with it. What the model answers is taken as the loss when it is one
+        number, else its `loss`, else the mean of its (first) output. No optimiser steps; gradients are cleared. The summary has the
+        number of steps, and what `gapless analyze` says where the program is there.
+        """
+        batches = iter(data_loader)
+        first = next(batches, None)
+        if first is None:
+            raise ValueError("the loader has no batch")
+        _pass(model, first)
+        steps = 0
+        with profile(output_path) as region:
+            for batch in batches:
+                _pass(model, batch)
+                region.step()
+                steps += 1
+                if steps == num_steps:
+                    break
+        path = region.path or output_path
+        result = ProfileResult(ProfilerType.PYTORCH_PROFILER, path, {"steps": steps})
+        if find_program() is not None:
+            found = ask("analyze", path, "--no-cache")
+            result.summary.update(found["run"], bottlenecks=found["bottlenecks"])
+            result.summary["steps"] = steps
+            result.recommendations = [
+                one["text"] for bottleneck in found["bottlenecks"] for one in bottleneck["recommendations"]
+            ]
+        return result
+
+    def analyze_operator_breakdown(self, profile_path: str) -> list[dict[str, Any]]:
+        """The operators of a recording, the longest first: the rows of the analysis `operators`."""
+        rows: list[dict[str, Any]] = ask("query", profile_path, "SELECT * FROM operators", "--no-cache")
+        return rows
+
+
+def _pass(model: Any, batch: Any) -> None:
+    output = model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+    loss = getattr(output, "loss", output)
+    if isinstance(loss, (list, tuple)):
+        loss = loss[0]
+    if loss.dim() > 0:
+        loss = loss.float().mean()
+    if loss.requires_grad:
+        loss.backward()
+        model.zero_grad(set_to_none=True)
