@@ -11,12 +11,25 @@ from __future__ import annotations
 
 import sys
 
-from .collect import ProfileResult, ProfilerType, PyTorchProfiler
+from .collect import PyTorchProfiler
+from .collector import ProfileCollector
+from .nsight import NsightComputeProfiler, NsightSystemsProfiler
 from .region import profile
+from .results import ProfileResult, ProfilerType
 from .tracker import PerformanceTracker
 
 __version__ = "0.1.0"
-__all__ = ["PerformanceTracker", "ProfileResult", "ProfilerType", "PyTorchProfiler", "profile", "step"]
+__all__ = [
+    "NsightComputeProfiler",
+    "NsightSystemsProfiler",
+    "PerformanceTracker",
+    "ProfileCollector",
+    "ProfileResult",
+    "ProfilerType",
+    "PyTorchProfiler",
+    "profile",
+    "step",
+]
 
 
 def step() -> None:

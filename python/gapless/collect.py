@@ -3,28 +3,12 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from .program import ask, find_program
 from .region import profile
-
-
-class ProfilerType(enum.Enum):
-    NSIGHT_SYSTEMS = "nsys"
-    NSIGHT_COMPUTE = "ncu"
-    PYTORCH_PROFILER = "pytorch"
-    DCGM = "dcgm"
-
-
-@dataclass
-class ProfileResult:
-    profiler_type: ProfilerType
-    profile_path: str
-    summary: dict[str, Any] = field(default_factory=dict)
-    recommendations: list[str] = field(default_factory=list)
+from .results import ProfileResult, ProfilerType
 
 
 class PyTorchProfiler:

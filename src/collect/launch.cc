@@ -34,8 +34,10 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
       {"GAPLESS_CUPTI", options.cupti_always ? "always" : "auto"},
       {"PYTHONPATH", path.empty() ? agent : StrCat(agent, ":", path)}};
   std::error_code error;
-  if (Variable("CUDA_INJECTION64_PATH").empty() && std::filesystem::exists(injected, error))
-    environment.emplace_back("CUDA_INJECTION64_PATH", injected);
+  // CUDA loads the collector by the first, NVTX by the second. Who set one has a profiler of their own.
+  if (std::filesystem::exists(injected, error))
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
+      if (Variable(name).empty()) environment.emplace_back(name, injected);
   return environment;
 }
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python package says of files that Nsight's tools wrote: no PyTorch, no GPU, the program on its own samples."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from gapless import NsightComputeProfiler, NsightSystemsProfiler, ProfileResult, ProfilerType  # noqa: E402
+
+PROGRAM = Path(os.environ.get("GAPLESS_PROGRAM") or ROOT / "build/gapless")
+
+
+class Nsight(unittest.TestCase):
+    def test_verdicts_by_the_requirements_lines(self) -> None:
+        def said(**metrics: float) -> list[str]:
+            names = {
+                "sm": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                "dram": "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                "occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
+                "threads": "smsp__thread_inst_executed_per_inst_executed.ratio",
+            }
+            summary = {names[name]: value for name, value in metrics.items()}
+            return NsightComputeProfiler().identify_bottlenecks(ProfileResult(ProfilerType.NSIGHT_COMPUTE, "", summary))
+
+        self.assertEqual(said(sm=61, dram=90, occupancy=31, threads=26), [])
+        self.assertEqual(len(said(sm=59)), 1)
+        self.assertIn("critically", said(sm=39)[0])
+        self.assertIn("memory bound", said(sm=50, dram=81)[1])
+        self.assertIn("low occupancy", said(occupancy=29)[0])
+        self.assertIn("diverge", said(threads=25)[0])
+        self.assertEqual(said(), [], "what was not measured says nothing")
+
+    @unittest.skipUnless(PROGRAM.exists(), "the program was not built")
+    def test_a_timeline(self) -> None:
+        os.environ["GAPLESS_PROGRAM"] = str(PROGRAM)
+        found = NsightSystemsProfiler().analyze_timeline(str(ROOT / "tests/data/nsys_two_processes.sqlite"))
+        self.assertGreaterEqual(found["gpu_idle_time_ms"], 0)
+        self.assertGreaterEqual(found["sync_overhead_ms"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
