@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from gapless import NsightComputeProfiler, NsightSystemsProfiler, ProfileResult, ProfilerType  # noqa: E402
+from gapless import NsightComputeProfiler, NsightSystemsProfiler, ProfileResult, ProfilerType
 
 PROGRAM = Path(os.environ.get("GAPLESS_PROGRAM") or ROOT / "build/gapless")
 
