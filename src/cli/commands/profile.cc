@@ -38,7 +38,8 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
     *one.into = *number;
   }
   options.light = arguments.Has("light");
-  options.record = !options.light && !arguments.Has("no-record");
+  // Two recorders would fight over CUPTI.
+  options.record = !options.light && !arguments.Has("no-record") && !arguments.Has("cupti");
   options.shapes = !arguments.Has("no-shapes");
   options.stacks = !arguments.Has("no-stacks");
   options.memory = arguments.Has("memory");
