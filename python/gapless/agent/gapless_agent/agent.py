@@ -7,6 +7,7 @@ boundaries, so a boundary can also be drawn afterwards. A process has one `Agent
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -125,10 +126,8 @@ class Agent:
         self.on = False
         self.patches.undo()
         for let_go in self.failing:
-            try:
+            with contextlib.suppress(Exception):  # the next one still has to
                 let_go()
-            except Exception:  # the next one still has to
-                continue
 
     def at_end(self) -> None:
         """The process ends in an orderly way. Every part is guarded by itself: the last words of one must not cost the others'."""
