@@ -220,6 +220,9 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   if (damage != nullptr)
     builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
                   StrCat("reading stopped: ", damage->message));
+  if (text.size() >= kMostBytes)
+    builder.Count("overlong_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
+                  "reading stopped after a gigabyte");
   return Table(std::string_view(text).substr(at), builder).Read(source.path());
 }
 
