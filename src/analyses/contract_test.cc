@@ -104,6 +104,7 @@ TEST(EveryAnalysis, GivesItsColumnsAndRowsForARunThatHasAll) {
     EXPECT_EQ(table.name(), analysis->name);
     ASSERT_EQ(table.columns().size(), analysis->columns.size());
     for (size_t i = 0; i < table.columns().size(); ++i) EXPECT_EQ(table.columns()[i].name, analysis->columns[i].name);
+    if (table.name() == "host_steps") continue;  // of processes without device work only: host_steps_test.cc
     ASSERT_GE(table.rows(), 2u);
     EXPECT_EQ(table.Int(0, "rank"), 0);
     EXPECT_EQ(table.Int(table.rows() - 1, "rank"), 1);

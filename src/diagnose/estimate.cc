@@ -62,7 +62,7 @@ double CombinedRemoval(const std::vector<Bottleneck>& bottlenecks, const LedgerV
   for (const auto& [root, claim] : claims) removed[KindOf(root->type)] += std::max(claim.own, claim.parts);
   // Without a device there is only the host's time, of which the rules take parts that do not overlap.
   constexpr double kMostOfHost = 0.95;
-  if (ledger.devices.empty())
+  if (ledger.total.wall_ns == 0)
     return std::min(kMostOfHost, removed[kIdleTime] + removed[kKernelTime] + removed[kCommunicationTime]);
   const std::array<double, kKinds> most{ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns),
                                         ledger.Share(ledger.total.compute_ns),
