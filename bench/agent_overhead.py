@@ -171,10 +171,11 @@ def main() -> int:
                 f"| own counter, {layers} layers | {mode} | {middle:.1f} us per step | p95 {high:.1f} us | {bound} us |"
             )
     for mode in ("light", "step"):
-        both, _ = child(["--in-process", "--blocks", str(given.blocks)], {"mode": mode, **plain})
+        both, costs = child(["--in-process", "--blocks", str(given.blocks)], {"mode": mode, **plain})
         step_ms = statistics.median(both["off"]) * 1e3
         ratio, low, high = interval(both["on"], both["off"])
-        what = f"{len(both['on'])} pairs of blocks, steps of {step_ms:.1f} ms"
+        own_us = statistics.median(costs) / 1e3
+        what = f"{len(both['on'])} pairs of blocks, steps of {step_ms:.1f} ms, own counter {own_us:.0f} us"
         print(f"| {what} | {mode} | {ratio:.4f} | {low:.4f} to {high:.4f} | 1.005 |", flush=True)
     if given.pairs:
         on, off = pairs(given.pairs, {"mode": "step", **plain})

@@ -27,6 +27,7 @@ class Ring:
                 file.fileno(), 0, size
             )  # a hole that the disk has no room for would kill the program (SIGBUS)
             self._map = mmap.mmap(file.fileno(), size)
+        self._map[:] = bytes(size)  # now, so that no step has to wait for a page
         self._words = memoryview(self._map).cast("Q")
         self._mask = self.capacity - 1
         self._next = 1
