@@ -2,10 +2,10 @@
 #include "collect/telemetry/fetcher.h"
 
 #include <httplib.h>
-#include <signal.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <thread>
 

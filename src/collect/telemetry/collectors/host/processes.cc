@@ -18,12 +18,12 @@ constexpr size_t kMostThreadSeries = 256;  // of a recording: loaders that start
 constexpr double kLeastUse = 0.005;        // cores; a thread below is asleep
 
 double TicksPerSecond() {
-  static const auto ticks = static_cast<double>(std::max(sysconf(_SC_CLK_TCK), 1L));
-  return ticks;
+  static const auto kTicks = static_cast<double>(std::max(sysconf(_SC_CLK_TCK), 1L));
+  return kTicks;
 }
 double PageBytes() {
-  static const auto bytes = static_cast<double>(std::max(sysconf(_SC_PAGESIZE), 1L));
-  return bytes;
+  static const auto kBytes = static_cast<double>(std::max(sysconf(_SC_PAGESIZE), 1L));
+  return kBytes;
 }
 
 }  // namespace
