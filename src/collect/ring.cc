@@ -111,9 +111,9 @@ void RingTexts::Add(const wire::RingRecord& record) {
 }
 
 const std::string& RingTexts::operator[](int64_t id) const {
-  static const std::string none;
+  static const std::string kNone;
   const auto found = texts_.find(id);
-  return found == texts_.end() ? none : found->second;
+  return found == texts_.end() ? kNone : found->second;
 }
 
 bool IsAlive(int64_t pid) {

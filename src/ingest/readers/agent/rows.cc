@@ -47,9 +47,9 @@ Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
 }
 
 const std::string& Rows::Text(int64_t id) const {
-  static const std::string none;
+  static const std::string kNone;
   const auto found = texts_.find(id);
-  return found == texts_.end() ? none : found->second;
+  return found == texts_.end() ? kNone : found->second;
 }
 
 void Rows::AddText(const RingRecord& record) {
