@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 check() {
   clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -Isrc -Iinclude -I. \
     -isystem build/deps/cupti/cupti13/include -isystem build/deps/cupti/cuda/include -isystem build/deps/cupti \
-    -DGAPLESS_INJECT_FILE='""' -DGAPLESS_STAND_IN_FOLDER='""' -DGAPLESS_CUPTI_FOLDER='""' \
+    -DGAPLESS_INJECT_FILE='""' -DGAPLESS_STANDINS='""' -DGAPLESS_STAND_IN_FOLDER='""' -DGAPLESS_CUPTI_FOLDER='""' \
     -DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL -DGAPLESS_VERSION='"0"' "$1"
 }
 export -f check
