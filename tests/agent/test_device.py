@@ -94,7 +94,7 @@ class Standing(unittest.TestCase):
 class DeviceTest(Standing):
     def test_steps_on_the_device(self) -> None:
         times = DeviceTime(self.agent, self.steps)
-        self.steps.followers.append(times.at_step)
+        self.steps.follow = times.at_step
         for step in range(12):
             self.device.queued_ns += 5_000_000 + step * 1000
             self.device.done_ns = self.device.queued_ns - 12_000_000  # the host is two to three steps ahead
@@ -109,7 +109,7 @@ class DeviceTest(Standing):
 
     def test_no_event_inside_a_capture(self) -> None:
         times = DeviceTime(self.agent, self.steps)
-        self.steps.followers.append(times.at_step)
+        self.steps.follow = times.at_step
         for step in range(6):
             self.device.capturing = step == 2
             self.device.queued_ns += 1000

@@ -225,7 +225,7 @@ class Unchanged(AgentTest):
     if "gapless_agent" in sys.modules:
         from gapless_agent import control
         def broken(step): raise RuntimeError("an error of the agent")
-        sys.modules["gapless_agent.install"].running.steps.followers.insert(0, broken)
+        sys.modules["gapless_agent.install"].running.steps.follow = broken
     data = """,
         )
         ring = self.both(self.script(text)).ring()

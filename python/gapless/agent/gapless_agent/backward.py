@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
-import time
+from time import perf_counter_ns, time_ns
 from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .later import Later
+from .later import Later, in_memory
 from .optim import Optimizers
 from .patches import hide
 
 LOSSES_PER_STEP = 8
+KIND_LOSS = layout.KIND_LOSS
 
 
 class Backward:
     def __init__(self, agent: Agent, optimizers: Optimizers, later: Later) -> None:
         self.agent, self.optimizers, self.later = agent, optimizers, later
         self.root: Callable[[Any], None] = self._root
+        self.tensor: Any = agent.torch.Tensor
+        self.full = agent.options.full
         self.reset()
 
     def reset(self) -> None:
@@ -37,13 +40,13 @@ class Backward:
 
         def backward(*args: Any, **kwargs: Any) -> Any:
             if agent.on:
-                entered = time.perf_counter_ns()
+                entered = perf_counter_ns()
                 try:
                     self.root(args[0] if args else kwargs.get("tensors"))
                 except Exception as error:
                     agent.fail(error)
                 agent.hook_calls += 1
-                agent.cost_ns += time.perf_counter_ns() - entered
+                agent.cost_ns += perf_counter_ns() - entered
             try:
                 return original(*args, **kwargs)
             except BaseException as error:
@@ -55,16 +58,23 @@ class Backward:
     def _root(self, roots: Any) -> None:
         agent = self.agent
         agent.backwards += 1
-        if not agent.options.full:
+        if not self.full:
             return
         if isinstance(roots, (list, tuple)):
             roots = roots[0] if len(roots) == 1 else None
-        if roots is None or not isinstance(roots, agent.torch.Tensor) or roots.numel() != 1:
+        if roots is None or not isinstance(roots, self.tensor) or (roots.dim() and roots.numel() != 1):
             return
-        if self.step != agent.step:
-            self.step, self.index = agent.step, 0
-        index, step, when = self.index, agent.step, time.time_ns()
-        self.index += 1
-        if index < LOSSES_PER_STEP:
-            write = agent.emit
-            self.later.read(roots, lambda loss: write(layout.KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))
+        step = agent.step
+        if self.step != step:
+            self.step, self.index = step, 0
+        index = self.index
+        self.index = index + 1
+        if index >= LOSSES_PER_STEP:
+            return
+        if roots.is_cpu:
+            loss, ring = in_memory(roots), agent.ring or agent.open()
+            if loss is not None and ring is not None:
+                ring.write(KIND_LOSS, 0, 0, time_ns(), 0, step, index, loss, 0.0)
+            return
+        when, write = time_ns(), agent.emit
+        self.later.read(roots, lambda loss: write(KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))

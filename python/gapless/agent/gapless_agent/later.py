@@ -26,10 +26,17 @@ _TYPES: dict[str, Any] = {
 }
 
 
+_SEEN: dict[Any, tuple[Any, str]] = {}  # by the type itself: its name takes longer to make
+
+
 def in_memory(tensor: Any) -> float | None:
     """The number of a tensor in the memory of the host, without an operation of torch: those are recorded by profilers."""
-    name = str(tensor.dtype)
-    kind = _TYPES.get(name)
+    dtype = tensor.dtype
+    known = _SEEN.get(dtype)
+    if known is None:
+        name = str(dtype)
+        known = _SEEN[dtype] = (_TYPES.get(name), name)
+    kind, name = known
     address = tensor.data_ptr()
     if kind is None or not address:
         return None

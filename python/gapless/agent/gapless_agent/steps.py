@@ -15,13 +15,14 @@ The cost: what is kept is a few tuples. Wrong by a few steps where the pattern c
 
 from __future__ import annotations
 
-import time
+from time import perf_counter_ns, time_ns
 from typing import Callable, NamedTuple
 
 from . import layout
 from .agent import Agent
 
 HOLD = 16
+KIND_STEP, FLAG_FIRST, NONE = layout.KIND_STEP, layout.FLAG_FIRST, layout.NONE
 
 
 class Boundary(NamedTuple):
@@ -34,10 +35,13 @@ class Boundary(NamedTuple):
     cost_ns: int
 
 
+new_tuple: Callable[..., Boundary] = tuple.__new__  # a named tuple's own is a Python function
+
+
 class Steps:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.followers: list[Callable[[int], None]] = []  # called with the number of the step that begins
+        self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
         self.flags: Callable[[], int] = lambda: 0  # what the recorder adds
         self.reset()
 
@@ -52,10 +56,10 @@ class Steps:
 
     def now(self) -> Boundary:
         agent = self.agent
-        return Boundary(
-            time.time_ns(), time.perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown,
+        return new_tuple(Boundary, (
+            time_ns(), perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown,
             agent.wait_ns, agent.cost_ns,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def begin(self) -> None:
         """The first step starts now, not when torch was imported."""
@@ -83,8 +87,9 @@ class Steps:
             return
         here = self.now()
         if source == self.marker:
-            self._count_kept()
-            self.kept.clear()
+            if self.kept:
+                self._count_kept()
+                self.kept.clear()
             self.end(here, flags, True)
             return
         self.kept.append((source, here, flags))
@@ -136,19 +141,19 @@ class Steps:
 
     def end(self, here: Boundary, flags: int, live: bool) -> None:
         """Writes the step that ended at `here`; `live` when that is the present."""
-        agent, begun, step = self.agent, self.begun, self.agent.step
-        ring = agent.open()
+        agent, begun = self.agent, self.begun
+        step = agent.step
+        ring = agent.ring or agent.open()
         known = here.samples_unknown == begun.samples_unknown and here.samples > begun.samples
-        flags |= self.flags() | (layout.FLAG_FIRST if step == 0 else 0)
+        flags |= self.flags() | (FLAG_FIRST if step == 0 else 0)
         if ring is not None:
             ring.write(
-                layout.KIND_STEP, flags, here.backwards - begun.backwards, begun.unix_ns, here.perf_ns - begun.perf_ns,
-                step, here.samples - begun.samples if known else layout.NONE,
+                KIND_STEP, flags, here.backwards - begun.backwards, begun.unix_ns, here.perf_ns - begun.perf_ns,
+                step, here.samples - begun.samples if known else NONE,
                 float(here.wait_ns - begun.wait_ns), float(here.cost_ns - begun.cost_ns),
             )  # fmt: skip
             ring.progress(step + 1, agent.cost_ns, agent.hook_calls)
         agent.step = step + 1
         self.begun = here
         if live:
-            for follower in self.followers:
-                follower(step + 1)
+            self.follow(step + 1)
