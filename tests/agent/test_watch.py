@@ -18,7 +18,11 @@ EVENTS = """
         torch._dynamo.graph_break()
         return y.sum()
     import torch._dynamo
-    compiled = torch.compile(work, backend="eager")
+    try:
+        compiled = torch.compile(work, backend="eager")
+    except RuntimeError as error:  # torch 2.0 has no compiler for Python 3.11
+        compiled = work
+        print("no compiler:", error)
     for step in range(12):
         compiled(torch.randn(8 + (step > 7), 4) if step < 10 else torch.randn(3, 5, 4)).backward()
         optimizer.step()
@@ -57,6 +61,8 @@ class Watch(AgentTest):
         self.assertEqual([save[:2] for save in saves], [("checkpoint.pt", 5), ("", 5)])
         self.assertEqual(saves[0][2], (self.folder / "checkpoint.pt").stat().st_size)
         self.assertTrue(math.isnan(saves[1][2]))
+        if "no compiler" in done.out:
+            self.skipTest(done.out.strip())
         compiled = ring.of("compile")
         values = {record.value for record in compiled}
         self.assertIn(layout.COMPILED, values)
