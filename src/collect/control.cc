@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -89,7 +88,7 @@ Result<uint64_t> ControlBlock::Post(wire::AgentCommand command, int64_t argument
                    .argument = argument,
                    .posted_unix_ns = UnixNs(),
                    .text = {}};
-  std::memcpy(slot.text, text.data(), std::min(text.size(), sizeof slot.text - 1));
+  text.copy(slot.text, sizeof slot.text - 1);
   header.sequence = slot.sequence;
   if (!WriteAt(file_.get(), slot, SlotAt(slot.sequence)) ||
       !WriteAt(file_.get(), header.sequence, offsetof(ControlHeader, sequence)))
