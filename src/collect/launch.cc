@@ -79,10 +79,12 @@ void StartTelemetry(TelemetrySampler& telemetry, const RunFolder& folder, pid_t 
   if (!started) log::Warning(started.error().ToString());
 }
 
-// A run that never began leaves nothing behind.
+// A run that never began leaves nothing behind, but for a folder that was there before.
 Unexpected Abandon(const RunFolder& folder, const Error& error) {
   std::error_code ignored;
-  std::filesystem::remove_all(folder.path(), ignored);
+  for (const std::string_view ours : {std::string_view("tools"), std::string_view("control"), kManifestName})
+    std::filesystem::remove_all(folder.File(ours), ignored);
+  if (folder.made()) std::filesystem::remove(folder.path(), ignored);
   return {error};
 }
 
@@ -96,7 +98,8 @@ std::string KeepsAgentOut(const std::vector<std::string>& command) {
     const std::string& option = command[i];
     if (option[1] == '-' || option == "-m" || option == "-c") break;
     if (option == "-X" || option == "-W") ++i;
-    for (const char c : option.substr(1))
+    // What follows -X and -W in the same word is their value: -Wignore::ImportWarning.
+    for (const char c : std::string_view(option).substr(1, option.find_first_of("XW") - 1))
       if (c == 'I' || c == 'E' || c == 'S')
         return StrCat("python -", c,
                       " keeps the agent out: no steps are seen and nothing is recorded inside it; leave -", c,

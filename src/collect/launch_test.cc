@@ -98,6 +98,9 @@ TEST_F(Launching, LeavesNothingWhenTheCommandCannotRun) {
   EXPECT_FALSE(Run({"/etc/passwd"}));
   EXPECT_EQ(failure_status_, 126);
   EXPECT_FALSE(fs::exists(run_));
+  fs::create_directories(run_);  // the user's own
+  EXPECT_FALSE(Run({"no-such-program-anywhere"}));
+  EXPECT_TRUE(fs::is_empty(run_));
 }
 
 TEST_F(Launching, ReplacesNoFolderThatHoldsSomething) {
@@ -112,6 +115,9 @@ TEST(KeepsAgentOut, ForPythonThatIgnoresTheEnvironment) {
   EXPECT_FALSE(KeepsAgentOut({"python3", "-I", "train.py"}).empty());
   EXPECT_FALSE(KeepsAgentOut({"/usr/bin/python3.11", "-uE", "train.py"}).empty());
   EXPECT_FALSE(KeepsAgentOut({"python", "-X", "dev", "-S", "train.py"}).empty());
+  EXPECT_FALSE(KeepsAgentOut({"python3", "-Wignore", "-I", "train.py"}).empty());
+  EXPECT_TRUE(KeepsAgentOut({"python3", "-Wignore::ImportWarning", "train.py"}).empty());
+  EXPECT_TRUE(KeepsAgentOut({"python3", "-uX", "dev", "train.py"}).empty());
   EXPECT_TRUE(KeepsAgentOut({"python3", "-u", "train.py", "-I"}).empty());
   EXPECT_TRUE(KeepsAgentOut({"python3", "-m", "train", "-E"}).empty());
   EXPECT_TRUE(KeepsAgentOut({"bash", "-E", "train.sh"}).empty());

@@ -7,11 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 
 #include "base/strings.h"
-#include "collect/files.h"
+#include "collect/telemetry/proc.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU headers have it
 
@@ -47,10 +46,7 @@ std::string ValueOf(const std::string& text, std::string_view key) {
 }
 
 int64_t MemoryBytes(const std::string& proc) {
-  const std::string text = ValueOf(ContentOf(proc + "/meminfo"), "MemTotal");
-  int64_t kilobytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
-  return kilobytes * 1024;
+  return NumberAfter(ContentOf(proc + "/meminfo"), "MemTotal").value_or(0) * 1024;
 }
 
 int64_t UsableCores() {

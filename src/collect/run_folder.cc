@@ -39,13 +39,14 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted) {
                   "name another with -o; nothing of an earlier run is replaced");
     if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
       return Fail(ErrorCode::kUsage, "this is a file, not a folder", std::string(wanted));
+    const bool was_there = std::filesystem::is_directory(path, error);
     GAPLESS_TRY(MakeFolders(path));
-    return RunFolder(path, std::string(wanted));
+    return RunFolder(path, std::string(wanted), !was_there);
   }
   for (int number = 1; number <= kMostDefaultFolders; ++number) {
     const std::string name = number == 1 ? std::string(kDefaultRunFolder) : StrCat(kDefaultRunFolder, "-", number);
     const std::string path = Absolute(name);
-    if (::mkdir(path.c_str(), 0755) == 0) return RunFolder(path, name);
+    if (::mkdir(path.c_str(), 0755) == 0) return RunFolder(path, name, true);
     if (errno != EEXIST) return SystemFailure("cannot make the folder of the run", path, errno);
   }
   return Fail(ErrorCode::kEnvironment, "there are too many run folders here", "", "name one with -o");

@@ -26,14 +26,17 @@ class RunFolder {
 
   const std::string& path() const { return path_; }  // absolute
   const std::string& name() const { return name_; }  // as the user would type it
+  bool made() const { return made_; }                // false: it was there, and empty
   std::string File(std::string_view below) const { return path_ + "/" + std::string(below); }
 
   // Writes the embedded files to tools/ (0700), reads each again and compares.
   Result<std::vector<UnpackedFile>> UnpackTools() const;
 
  private:
-  RunFolder(std::string path, std::string name) : path_(std::move(path)), name_(std::move(name)) {}
+  RunFolder(std::string path, std::string name, bool made)
+      : path_(std::move(path)), name_(std::move(name)), made_(made) {}
   std::string path_, name_;
+  bool made_;
 };
 
 }  // namespace gapless::internal

@@ -12,18 +12,13 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "collect/files.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kLeastHz = 10, kMostHz = 100;
-
-int64_t Now(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return int64_t{now.tv_sec} * kSecond + now.tv_nsec;
-}
 
 bool Wanted(const TelemetryOptions& options, std::string_view name) {
   const auto& names = options.collectors;
@@ -49,7 +44,7 @@ Result<void> TelemetrySampler::Start(const std::string& path, const TelemetryOpt
   interval_ns_ = static_cast<int64_t>(1e9 / std::clamp(options.hz, kLeastHz, kMostHz));
   Follow(options.root_pid);
   sink_ = SampleSink();
-  sink_.bytes() = TelemetryFileHeader(Now(CLOCK_REALTIME), interval_ns_);
+  sink_.bytes() = TelemetryFileHeader(ClockNs(CLOCK_REALTIME), interval_ns_);
   tree_ = std::make_unique<ProcessTree>(options.sources.proc);
   ticks_ = 0, missed_ = 0, cpu_ns_ = 0, values_ = 0, written_ = 0, stopping_ = false;
   OpenCollectors(options);
@@ -86,12 +81,12 @@ void TelemetrySampler::Stop() {
 void TelemetrySampler::Work() {
   BlockSignals();
   Due write_due(kSecond / 4);
-  int64_t next_ns = Now(CLOCK_MONOTONIC);
+  int64_t next_ns = ClockNs(CLOCK_MONOTONIC);
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
     TakeSample();
-    const int64_t now_ns = Now(CLOCK_MONOTONIC);
+    const int64_t now_ns = ClockNs(CLOCK_MONOTONIC);
     if (write_due.At(now_ns)) WriteOut();
     next_ns += interval_ns_;
     if (next_ns < now_ns) {
@@ -111,7 +106,7 @@ void TelemetrySampler::Work() {
 }
 
 void TelemetrySampler::TakeSample() {
-  const Tick now{.unix_ns = Now(CLOCK_REALTIME), .mono_ns = Now(CLOCK_MONOTONIC)};
+  const Tick now{.unix_ns = ClockNs(CLOCK_REALTIME), .mono_ns = ClockNs(CLOCK_MONOTONIC)};
   const int64_t root = root_pid_.load(std::memory_order_relaxed);
   if (tree_due_.At(now.mono_ns) || root != followed_root_) tree_->Refresh(root), followed_root_ = root;
   Tick tick = now;
@@ -121,7 +116,7 @@ void TelemetrySampler::TakeSample() {
   sink_.EndSamples();
   ++ticks_;
   values_ = sink_.values();
-  cpu_ns_ = Now(CLOCK_THREAD_CPUTIME_ID);
+  cpu_ns_ = ClockNs(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // A disk that is full must not end the run: what cannot be written is dropped, and the file ends there.
