@@ -57,7 +57,8 @@ class Device:
             memory=SimpleNamespace(),
         )
         profiler = SimpleNamespace(_profiler_enabled=lambda: self.profiled)
-        self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler))
+        types = {name: name for name in ("float16", "bfloat16", "float32", "float64")}
+        self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler), **types)
 
     def __enter__(self) -> None:
         self.inside_own_stream += 1

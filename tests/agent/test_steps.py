@@ -168,6 +168,61 @@ class Steps(AgentTest):
         self.assertEqual(sorted(len(ring.of("step")) for ring in done.rings()), [5, 6])
         self.assertEqual({ring.state for ring in done.rings()}, {layout.STATE_ENDED})
 
+    def test_short_steps_are_written_in_groups(self) -> None:
+        """None is lost, each keeps its own values, and what comes from elsewhere stays in order."""
+        ring = self.succeed(
+            """
+            import torch
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+            for step in range(900):
+                loss = net(torch.zeros(1, 4)).sum() * 0 + step
+                loss.backward()
+                optimizer.step()
+            torch.optim.Adam(net.parameters()).step()
+            """
+        ).ring()
+        steps, losses = ring.of("step"), ring.of("loss")
+        self.assertEqual([record.a for record in steps], list(range(900)))
+        self.assertEqual([(record.a, record.x) for record in losses], [(step, float(step)) for step in range(900)])
+        ends = [record.ts_ns + record.dur_ns for record in steps]
+        # The wall clock and the one that measures are read one after the other.
+        self.assertLess(max(abs(record.ts_ns - end) for record, end in zip(steps[1:], ends)), 1_000_000)
+        self.assertGreater(ring.records.index(ring.of("optimizer")[-1]), ring.records.index(steps[-1]))
+
+    def killed_after(self, count: int) -> int:
+        """The steps that are found."""
+        program = f"""
+            import os, signal, time, torch
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+            for step in range({count}):
+                net(torch.zeros(1, 4)).sum().backward()
+                optimizer.step()
+                if step > 512: time.sleep(0.002)
+            os.kill(os.getpid(), signal.SIGKILL)
+            """
+        return len(self.execute(self.script(program)).ring().of("step"))
+
+    def test_killed_among_the_first_steps(self) -> None:
+        self.assertEqual(self.killed_after(7), 7)
+
+    def test_killed_between_groups(self) -> None:
+        self.assertGreaterEqual(self.killed_after(600), 600 - 50 // 2)
+
+    def test_losses_of_every_type(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            weight = torch.nn.Parameter(torch.ones(1))
+            optimizer = torch.optim.SGD([weight], lr=0.0)
+            for kind in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+                ((weight * 1.5).to(kind)).sum().backward()
+                optimizer.step()
+            """
+        ).ring()
+        self.assertEqual([record.x for record in ring.of("loss")], [1.5] * 4)
+
     def test_what_a_step_holds(self) -> None:
         """Samples, waits and losses of a loop with a slow loader."""
         ring = self.succeed(

@@ -14,6 +14,7 @@ import platform
 import sys
 import threading
 import time
+from collections import deque
 from types import TracebackType
 from typing import Any, Callable
 
@@ -36,6 +37,7 @@ class Agent:
         self.main_thread = threading.main_thread().ident
         self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
         self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
+        self.write_held: Callable[[], None] = lambda: None
         self.on = True
         self.reset()
 
@@ -51,7 +53,11 @@ class Agent:
         self.samples = 0
         self.samples_unknown = 0
         self.wait_ns = 0
+        self.loss: float | None = None  # of the step that runs, while its only one
+        self.held: deque[Any] = deque()  # steps that ended and are not written yet, see steps.py
         self.ended = False
+        self.attention = True  # some part has something to do when the step ends
+        self.step_flags = 0  # of the step that runs
 
     # What goes into the ring.
 
@@ -94,10 +100,18 @@ class Agent:
         x: float = 0.0,
         y: float = 0.0,
     ) -> None:
-        """One record. The frequent ones call `ring.write` themselves."""
+        """One record, behind those of the steps that ended before."""
+        if self.held:
+            self.write_held()
         ring = self.open()
         if ring is not None:
             ring.write(kind, flags, value, ts_ns or time.time_ns(), dur_ns, a, b, x, y)
+
+    def emit_loss(self) -> None:
+        """The loss that was kept for the end of its step is written now."""
+        loss, self.loss = self.loss, None
+        if loss is not None:
+            self.emit(layout.KIND_LOSS, a=self.step, x=loss)
 
     def text(self, text: str) -> int:
         ring = self.open()
@@ -140,6 +154,9 @@ class Agent:
                     end()
                 except Exception as error:
                     self.fail(error)
+        if self.held:
+            self.write_held()
+        self.emit_loss()
         if self.on and self.ring is not None:
             self.ring.progress(self.step, self.cost_ns, self.hook_calls)
             self.ring.set_state(layout.STATE_ENDED)

@@ -8,12 +8,11 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .later import Later, in_memory
+from .later import Later
 from .optim import Optimizers
 from .patches import hide
 
 LOSSES_PER_STEP = 8
-KIND_LOSS = layout.KIND_LOSS
 
 
 class Backward:
@@ -22,6 +21,7 @@ class Backward:
         self.root: Callable[[Any], None] = self._root
         self.tensor: Any = agent.torch.Tensor
         self.full = agent.options.full
+        self.in_memory = later.host.read
         self.reset()
 
     def reset(self) -> None:
@@ -69,12 +69,11 @@ class Backward:
             self.step, self.index = step, 0
         index = self.index
         self.index = index + 1
-        if index >= LOSSES_PER_STEP:
-            return
-        if roots.is_cpu:
-            loss, ring = in_memory(roots), agent.ring or agent.open()
-            if loss is not None and ring is not None:
-                ring.write(KIND_LOSS, 0, 0, time_ns(), 0, step, index, loss, 0.0)
-            return
-        when, write = time_ns(), agent.emit
-        self.later.read(roots, lambda loss: write(KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))
+        if index == 0 and roots.is_cpu:
+            agent.loss = self.in_memory(
+                roots
+            )  # written with the step: a record of its own costs much more, see ring.py
+        elif index < LOSSES_PER_STEP:
+            agent.emit_loss()
+            when, write = time_ns(), agent.emit
+            self.later.read(roots, lambda loss: write(layout.KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))

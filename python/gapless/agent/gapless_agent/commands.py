@@ -48,6 +48,7 @@ class Commands:
     def stop(self, command: Command) -> tuple[int, str]:
         """As Ctrl-C: after the acknowledgement is written, and never from inside a hook's guard."""
         self.stop_at = self.running.agent.step + max(0, command.argument)
+        self.running.agent.attention = True
         return layout.ACK_DONE, ""
 
     def at_step(self, step: int) -> None:

@@ -18,6 +18,7 @@ class CompileWatch:
         self.when_called: list[Callable[[Any], None]] = []
         self.when_loaded: list[Callable[[Callable[[Any], Any]], None]] = []
         self.left_out = False
+        self.called = False
         self.reset()
 
     def reset(self) -> None:
@@ -30,6 +31,7 @@ class CompileWatch:
 
     def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def compile(*args: Any, **kwargs: Any) -> Any:
+            self.called = self.agent.attention = True
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:

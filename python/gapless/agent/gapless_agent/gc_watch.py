@@ -41,6 +41,7 @@ class GcWatch:
         took = time.perf_counter_ns() - began
         if took >= LONG_NS or info["generation"] == OLDEST_GENERATION:
             self.seen.append((time.time_ns() - took, took, info["generation"], info["collected"], self.agent.step))
+            self.agent.attention = True
 
     def at_step(self, _step: int) -> None:
         while self.seen:

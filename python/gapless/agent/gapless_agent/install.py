@@ -6,7 +6,6 @@ from __future__ import annotations
 import atexit
 import multiprocessing.util
 import os
-import sys
 from typing import Any, Callable
 
 from . import layout
@@ -29,6 +28,8 @@ from .roots import Roots
 from .saves import Saves
 from .scaler import Scalers
 from .steps import Steps
+
+SEQUENCE = layout.SEQUENCE
 
 
 class Running:
@@ -69,37 +70,44 @@ class Running:
     def install(self) -> None:
         for part in self.parts:
             part.install()
-        self.steps.follow = self._follow_full if self.agent.options.full else self._follow
-        self.steps.flags = self.recorder.flags
+        self.steps.follow = self._follow
         os.register_at_fork(after_in_child=self.after_fork)
         atexit.register(self.agent.at_end)
         multiprocessing.util.register_after_fork(self, Running.watch_child_end)
 
     # Between two steps the program has filled the caches with its own data, so every function that is entered here costs ten times
-    # what it costs in a loop: a part is only called when it has something to do.
-
-    def _follow_full(self, step: int) -> None:
-        if self.cuda._initialized:
-            self.device_time.at_step(step)
-        if self.later.waiting:
-            self.later.at_step(step)
-        if "torch._dynamo.utils" in sys.modules:
-            self.compile_watch.at_step(step)
-        if self.gc_watch.seen:
-            self.gc_watch.at_step(step)
-        self._follow(step)
+    # what it costs in a loop, and so does every object that is looked at: a part that has something to do sets `agent.attention`.
 
     def _follow(self, step: int) -> None:
         if self.cuda._initialized:
+            if self.agent.options.full:
+                self.device_time.at_step(step)
             self.memory.at_step(step)
-        control, recorder = self.control, self.recorder
+        if self.agent.attention:
+            self._attend(step)
+        control = self.control
         words = control.words
-        if words is None or control.due or words[layout.SEQUENCE] != control.seen:
+        if words is None or control.due or words[SEQUENCE] != control.seen:
             control.at_step(step)
+            self._attend(step)  # what was just ordered
+
+    def _attend(self, step: int) -> None:
+        agent, recorder = self.agent, self.recorder
+        agent.attention = False
+        if self.later.waiting:
+            self.later.at_step(step)
+        if self.compile_watch.called and agent.options.full:
+            self.compile_watch.at_step(step)
+        if self.gc_watch.seen:
+            self.gc_watch.at_step(step)
         if recorder.windows or recorder.mark is not None:
             recorder.at_step(step)
         if self.commands.stop_at is not None:
             self.commands.at_step(step)
+        agent.attention = bool(
+            agent.attention or self.later.waiting or self.compile_watch.called or recorder.windows
+            or recorder.mark is not None or self.commands.stop_at is not None
+        )  # fmt: skip
 
     def after_fork(self) -> None:
         """The child is a process of its own: a ring, steps and a schedule of its own; the hooks are there already."""

@@ -20,10 +20,8 @@ class Optimizers:
         self.reset()
 
     def reset(self) -> None:
-        self.running: list[int] = []  # an optimiser that calls another one's step: only the outer one counts
-        self.numbers: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
-        self.fired_since_update: set[int] = set()  # for the gradient scaler
+        self.fires: dict[int, int] = {}  # how often each stepped
         self.made_any = False
         self.seen = 0
 
@@ -35,12 +33,11 @@ class Optimizers:
         self.agent.patches.wrap(Optimizer, "__init__", self._around_init)
 
     def register(self, wrapped: Callable[[Any], Any]) -> None:
-        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+        from torch.optim.optimizer import register_optimizer_step_post_hook
 
         for handle in self.handles:
             handle.remove()
-        before, after = wrapped(self.before), wrapped(self.after)
-        self.handles = [register_optimizer_step_pre_hook(before), register_optimizer_step_post_hook(after)]
+        self.handles = [register_optimizer_step_post_hook(wrapped(self.after))]
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
@@ -81,7 +78,6 @@ class Optimizers:
 
     def _around_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def step(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            self.before(self_, args, kwargs)
             try:
                 result = original(self_, *args, **kwargs)
             except BaseException as error:
@@ -93,16 +89,10 @@ class Optimizers:
         return step
 
     def _gone(self, source: int) -> None:
-        self.numbers.pop(source, None)
+        self.fires.pop(source, None)
         self.alive.pop(source, None)
         if self.agent.on:
             self.steps.source_gone(source)
-
-    def before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        source = id(optimizer)
-        if source in self.running:  # its last step raised
-            del self.running[self.running.index(source) :]
-        self.running.append(source)
 
     def after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         agent = self.agent
@@ -111,23 +101,19 @@ class Optimizers:
         entered = time.perf_counter_ns()
         try:
             source = id(optimizer)
-            if source in self.running:
-                del self.running[self.running.index(source) :]
-            self.fired_since_update.add(source)
-            if source not in self.numbers:
-                self._seen(optimizer, source)
-            if self.running:
-                self.steps.awaited.discard(source)
-            else:
-                self.steps.fired(source)
+            if source not in self.fires:
+                self._seen(optimizer)
+                self.fires[source] = 0
+            self.fires[source] += 1
+            self.steps.fired(source)
         except Exception as error:
             agent.fail(error)
         agent.hook_calls += 1
         agent.cost_ns += time.perf_counter_ns() - entered
 
-    def _seen(self, optimizer: Any, source: int) -> None:
+    def _seen(self, optimizer: Any) -> None:
         """The first step of an optimiser: what it is."""
-        number = self.numbers[source] = self.seen
+        number = self.seen
         self.seen += 1
         parameters = 0
         for group in optimizer.param_groups:

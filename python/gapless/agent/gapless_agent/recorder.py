@@ -74,9 +74,6 @@ class Recorder:
         self.windows = 0
         self._close()
 
-    def flags(self) -> int:
-        return layout.FLAG_RECORDED if self.profiler is not None else 0
-
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
         if self.profiler is not None:
@@ -86,6 +83,7 @@ class Recorder:
         self.prepare_at, self.start_at = step, step + warmup
         self.stop_at = self.start_at + max(1, active)
         self.windows += 1
+        self.agent.attention = True
         return layout.ACK_DONE, ""
 
     def at_step(self, step: int) -> None:
@@ -140,9 +138,10 @@ class Recorder:
                 experimental_config=self._experimental(),
             )
             self.profiler.prepare_trace()
+            self.agent.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
         except Exception as error:
-            self.profiler = None
+            self.profiler, self.agent.step_flags = None, 0
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
         finally:
             self.ours = False
@@ -161,7 +160,7 @@ class Recorder:
         profiler, keeps = self.profiler, self.keeps
         if profiler is None:
             return
-        self.profiler, self.keeps = None, False
+        self.profiler, self.keeps, self.agent.step_flags = None, False, 0
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None

@@ -4,6 +4,9 @@
 Writers in this process may interrupt each other: other threads, and in the same thread a signal handler or the garbage collector.
 A number is taken first, its record is written in one call, and `written` only ever grows; the lock keeps threads apart. So the
 reader meets a slot either complete (its number is the one looked for) or not yet written at all.
+
+A step is written word by word: between two steps the caches hold the program's data, and there packing (another library) costs more
+than all of its words together.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ from .place import Place
 
 # Names of this module are found faster than those of another one.
 HEADER_BYTES, RECORD_BYTES = layout.RING_HEADER_BYTES, layout.RECORD_BYTES
-HEARTBEAT, WRITTEN = layout.HEARTBEAT, layout.WRITTEN
+HEADER_WORDS, RECORD_WORDS = HEADER_BYTES // 8, RECORD_BYTES // 8
+HEARTBEAT, WRITTEN, STEP, COST = layout.HEARTBEAT, layout.WRITTEN, layout.STEP, layout.COST
+HOOK_CALLS, KIND_STEP, KIND_LOSS = layout.HOOK_CALLS, layout.KIND_STEP, layout.KIND_LOSS
 pack_record = layout.RECORD.pack_into
 
 
@@ -33,7 +38,8 @@ class Ring:
             )  # a hole that the disk has no room for would kill the program (SIGBUS)
             self._map = mmap.mmap(file.fileno(), size)
         self._map[:] = bytes(size)  # now, so that no step has to wait for a page
-        self._words = memoryview(self._map).cast("Q")
+        self._words = memoryview(self._map).cast("q")
+        self._reals = memoryview(self._map).cast("d")
         self._mask = self.capacity - 1
         self._next = 1
         self._texts = 0
@@ -54,13 +60,43 @@ class Ring:
             self._next = number + 1
             offset = HEADER_BYTES + ((number - 1) & self._mask) * RECORD_BYTES
             pack_record(self._map, offset, number, kind, flags, value, ts_ns, dur_ns, a, b, x, y)
-            # As _publish does; a step writes two records, and every call counts there. The end of what is told is its time.
-            words = self._words
-            ended = ts_ns + dur_ns
-            if ended > words[HEARTBEAT]:  # noqa: PLR1730 -- max() is one more call
-                words[HEARTBEAT] = ended
-            if number > words[WRITTEN]:  # noqa: PLR1730
+            self._publish(number)
+
+    def write_step(
+        self, flags: int, backwards: int, ts_ns: int, dur_ns: int, step: int, samples: int, wait_ns: int, cost_ns: int,
+        loss: float | None, all_cost_ns: int, hook_calls: int,
+    ) -> None:  # fmt: skip
+        """The end of a step, and the loss of its only backward pass if that is known."""
+        words, reals = self._words, self._reals
+        with self._lock:
+            number = self._next
+            self._next = number + (1 if loss is None else 2)
+            if loss is not None:
+                at = HEADER_WORDS + ((number - 1) & self._mask) * RECORD_WORDS
+                words[at] = number
+                words[at + 1] = KIND_LOSS
+                words[at + 2] = ts_ns + dur_ns
+                words[at + 3] = 0
+                words[at + 4] = step
+                words[at + 5] = 0
+                reals[at + 6] = loss
+                words[at + 7] = 0
+                number += 1
+            at = HEADER_WORDS + ((number - 1) & self._mask) * RECORD_WORDS
+            words[at] = number
+            words[at + 1] = KIND_STEP | flags << 16 | backwards << 32
+            words[at + 2] = ts_ns
+            words[at + 3] = dur_ns
+            words[at + 4] = step
+            words[at + 5] = samples
+            reals[at + 6] = wait_ns
+            reals[at + 7] = cost_ns
+            words[HEARTBEAT] = ts_ns + dur_ns
+            if number > words[WRITTEN]:  # noqa: PLR1730 -- max() is one more call
                 words[WRITTEN] = number
+            words[STEP] = step + 1
+            words[COST] = all_cost_ns
+            words[HOOK_CALLS] = hook_calls
 
     def text(self, text: str) -> int:
         """Stores the text and returns its id, for the record that names it."""

@@ -24,6 +24,7 @@ class Scalers:
 
     def reset(self) -> None:
         self.last_scale = 0.0
+        self.fires: dict[int, int] = {}  # how often each optimiser had stepped at the last update
 
     def install(self) -> None:
         amp = self.agent.torch.amp
@@ -57,9 +58,9 @@ class Scalers:
         if not scaler.is_enabled():
             return False
         entered = time.perf_counter_ns()
-        fired, self.optimizers.fired_since_update = self.optimizers.fired_since_update, set()
+        before, self.fires = self.fires, dict(self.optimizers.fires)
         stepped = [source for source, state in scaler._per_optimizer_states.items() if state["stage"].name == "STEPPED"]
-        skipped = [source for source in stepped if source not in fired]
+        skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
         for source in skipped:
             self.steps.fired(source, layout.FLAG_SKIPPED)
         self.agent.cost_ns += time.perf_counter_ns() - entered
