@@ -208,7 +208,7 @@ class Steps(AgentTest):
         self.assertEqual(self.killed_after(7), 7)
 
     def test_killed_between_groups(self) -> None:
-        self.assertGreaterEqual(self.killed_after(600), 600 - 50 // 2)
+        self.assertGreaterEqual(self.killed_after(600), 600 - 100 // 2)
 
     def test_losses_of_every_type(self) -> None:
         ring = self.succeed(

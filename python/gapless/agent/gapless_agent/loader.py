@@ -63,6 +63,7 @@ class Loaders:
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent, clock, thread = self.agent, time.perf_counter_ns, threading.get_ident
+        tensor = agent.torch.Tensor
 
         def __next__(self_: Any) -> Any:
             if not agent.on or self.inside or thread() != agent.main_thread:
@@ -82,7 +83,15 @@ class Loaders:
                 self.inside = False
             after = clock()
             try:
-                self._waited(self_, batch, after - before)
+                agent.wait_ns += after - before
+                # What collating makes of pairs, without a call.
+                shape = batch[0].shape if type(batch) is list and batch and type(batch[0]) is tensor else None
+                if shape:
+                    agent.samples += shape[0]
+                else:
+                    self._count(batch)
+                if after - before >= LONG_WAIT_NS:
+                    self._waited_long(self_, after - before)
             except Exception as error:
                 agent.fail(error)
             agent.hook_calls += 1
@@ -91,17 +100,16 @@ class Loaders:
 
         return __next__
 
-    def _waited(self, iterator: Any, batch: Any, wait_ns: int) -> None:
-        agent = self.agent
-        agent.wait_ns += wait_ns
+    def _count(self, batch: Any) -> None:
         count = samples_in(batch)
         if count is None:
-            agent.samples_unknown += 1
+            self.agent.samples_unknown += 1
         else:
-            agent.samples += count
-        if wait_ns >= LONG_WAIT_NS:
-            number = getattr(iterator, "_gapless_loader", layout.NONE)
-            agent.emit(layout.KIND_WAIT, ts_ns=time.time_ns() - wait_ns, dur_ns=wait_ns, a=number, b=agent.step)
+            self.agent.samples += count
+
+    def _waited_long(self, iterator: Any, wait_ns: int) -> None:
+        number, agent = getattr(iterator, "_gapless_loader", layout.NONE), self.agent
+        agent.emit(layout.KIND_WAIT, ts_ns=time.time_ns() - wait_ns, dur_ns=wait_ns, a=number, b=agent.step)
 
 
 def samples_in(batch: Any) -> int | None:

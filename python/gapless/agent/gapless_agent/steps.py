@@ -26,7 +26,7 @@ from . import layout
 from .agent import Agent
 
 HOLD = 16
-GROUP_NS = 50_000_000
+GROUP_NS = 100_000_000
 AT_ONCE = 512  # the first steps
 FLAG_FIRST, NONE = layout.FLAG_FIRST, layout.NONE
 
@@ -91,7 +91,11 @@ class Steps:
         """An optimiser stepped (or a model was called, with FLAG_INFERENCE)."""
         if self.explicit:
             return
-        here = self.now()
+        agent = self.agent
+        here = new_tuple(Boundary, (  # as now(): one call less in the one that every step makes
+            time_ns(), perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown,
+            agent.wait_ns, agent.cost_ns,
+        ))  # fmt: skip
         if source == self.marker:
             if self.kept:
                 self._count_kept()
