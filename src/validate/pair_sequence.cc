@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/pair_sequence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kMostWeight = 1.2;
+constexpr double kToSd = 1.4826;  // of a normal distribution: standard deviation over median size
+constexpr double kLeastRate = 0.2, kMostRate = 1.5;
+constexpr double kNoScale = 1e-12;
+constexpr double kDetectable = 1.959964 + 0.841621;  // normal quantiles of 97.5 % and 80 %
+constexpr int kCells = 64, kHalvings = 40;
+
+// The grid of λ, evenly spaced in the logarithm.
+template <size_t N>
+std::array<double, N> MakeRates() {
+  std::array<double, N> rates;
+  for (size_t i = 0; i < N; ++i)
+    rates[i] = kLeastRate * std::pow(kMostRate / kLeastRate, static_cast<double>(i) / (N - 1));
+  return rates;
+}
+
+double MedianOfSorted(std::span<const double> sorted) {
+  const size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double LogCosh(double x) {
+  x = std::abs(x);
+  return x + std::log1p(std::exp(-2 * x)) - std::log(2.0);
+}
+
+double HighestEvidence(std::span<const double> values, double theta) {
+  SymmetryEvidence evidence(theta);
+  for (const double d : values) evidence.Add(d);
+  return evidence.highest_log();
+}
+
+// The outermost θ on one side of `centre` that is not rejected; absent when none is rejected out there. Looked for from
+// the outside in cells, so that an island beyond the first crossing is not lost.
+std::optional<double> Edge(std::span<const double> values, double centre, double farthest, double threshold) {
+  const auto rejected = [&](double theta) { return HighestEvidence(values, theta) >= threshold; };
+  if (!rejected(farthest)) return std::nullopt;
+  double out = farthest, in = centre;
+  for (int cell = 1; cell <= kCells; ++cell) {
+    in = farthest + (centre - farthest) * cell / kCells;
+    if (!rejected(in)) break;
+    out = in;
+  }
+  for (int i = 0; i < kHalvings && out != in; ++i) {
+    const double middle = (in + out) / 2;
+    (rejected(middle) ? out : in) = middle;
+  }
+  return out;
+}
+
+}  // namespace
+
+void SymmetryEvidence::Add(double d) {
+  static const std::array<double, kRates> kRate = MakeRates<kRates>();
+  d -= theta_;
+  const double size = std::abs(d);
+  sizes_.insert(std::upper_bound(sizes_.begin(), sizes_.end(), size), size);
+  const double scale = std::max(kToSd * MedianOfSorted(sizes_), kNoScale);
+  const double weight = std::clamp(d / scale, -kMostWeight, kMostWeight);
+  sum_ += weight;
+  double highest = -std::numeric_limits<double>::infinity();
+  std::array<double, 2 * kRates> logs;
+  for (size_t i = 0; i < kRates; ++i) {
+    log_cosh_[i] += LogCosh(kRate[i] * weight);
+    logs[2 * i] = kRate[i] * sum_ - log_cosh_[i];
+    logs[2 * i + 1] = -kRate[i] * sum_ - log_cosh_[i];
+    highest = std::max({highest, logs[2 * i], logs[2 * i + 1]});
+  }
+  double mixed = 0;
+  for (const double log : logs) mixed += std::exp(log - highest);
+  highest_ = std::max(highest_, highest + std::log(mixed / logs.size()));
+}
+
+std::string_view NameOf(PairVerdict verdict) {
+  switch (verdict) {
+    case PairVerdict::kFaster: return "faster";
+    case PairVerdict::kSlower: return "slower";
+    case PairVerdict::kEquivalent: return "equivalent";
+    case PairVerdict::kCannotTell: break;
+  }
+  return "cannot_tell";
+}
+
+PairSequence::PairSequence(const PairOptions& options)
+    : options_(options), longer_(-std::log1p(-options.margin)), shorter_(std::log1p(-options.margin)) {}
+
+void PairSequence::Add(double log_ratio) {
+  log_ratios_.push_back(log_ratio);
+  none_.Add(log_ratio);
+  longer_.Add(log_ratio);
+  shorter_.Add(log_ratio);
+}
+
+PairVerdict PairSequence::Verdict() const {
+  const double threshold = -std::log(options_.alpha);
+  if (none_.highest_log() >= threshold && none_.side() != 0)
+    return none_.side() < 0 ? PairVerdict::kFaster : PairVerdict::kSlower;
+  const bool inside = longer_.side() < 0 && shorter_.side() > 0;
+  if (inside && longer_.highest_log() >= threshold && shorter_.highest_log() >= threshold)
+    return PairVerdict::kEquivalent;
+  return PairVerdict::kCannotTell;
+}
+
+double PairSequence::AnytimeP() const { return std::min(1.0, std::exp(-none_.highest_log())); }
+
+RatioInterval PairSequence::Interval() const {
+  if (log_ratios_.empty()) return {};
+  const double centre = MedianOfMeans(log_ratios_), threshold = -std::log(options_.alpha);
+  const auto [least, most] = std::minmax_element(log_ratios_.begin(), log_ratios_.end());
+  const double beyond = (*most - *least) + kNoScale;
+  const auto low = Edge(log_ratios_, centre, *least - beyond, threshold),
+             high = Edge(log_ratios_, centre, *most + beyond, threshold);
+  RatioInterval interval;
+  interval.expected = std::exp(centre);
+  if (low) interval.low = std::exp(*low);
+  if (high) interval.high = std::exp(*high);
+  return interval;
+}
+
+std::optional<double> PairSequence::DetectableShare() const {
+  if (log_ratios_.size() < 3) return std::nullopt;
+  std::vector<double> sizes;
+  const double centre = MedianOfMeans(log_ratios_);
+  for (const double d : log_ratios_) sizes.push_back(std::abs(d - centre));
+  std::sort(sizes.begin(), sizes.end());
+  const double scale = kToSd * MedianOfSorted(sizes);
+  return std::expm1(kDetectable * scale / std::sqrt(static_cast<double>(log_ratios_.size())));
+}
+
+double MedianOfMeans(std::span<const double> values) {
+  if (values.empty()) return 0;
+  std::vector<double> means;
+  means.reserve(values.size() * (values.size() + 1) / 2);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (size_t j = i; j < values.size(); ++j) means.push_back((values[i] + values[j]) / 2);
+  std::sort(means.begin(), means.end());
+  return MedianOfSorted(means);
+}
+
+}  // namespace gapless::internal

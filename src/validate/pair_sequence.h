@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is B faster than A? Decided from pairs of fresh processes, and allowed to look after every pair.
+//
+// The unit is one process, summarised by one number; a pair is one process of each, in an order drawn by a fair coin;
+// what counts is d = log(B / A) of the pair. If B is as fast as A, exchanging the two names changes nothing, so the
+// sign of d is a fair coin given its size, whatever the noise: skewed, drifting, with outliers. For every weight w that
+// depends on the sizes only, the product of exp(λ sign(d) w) / cosh(λ w) over the pairs is then a martingale of mean
+// one (de la Peña, "A general class of exponential inequalities for martingales and ratios", 1999, section 6), and it
+// ever exceeds 1/α with a probability of at most α (Ville 1939). Here w is the size of d over a robust scale of the
+// sizes so far, cut off at kMostWeight, so that outliers vote but do not rule (Huber 1964), and λ is mixed over a grid
+// on both sides (Robbins 1970).
+//
+// The confidence sequence is every shift θ that was never rejected when d − θ is tested in the same way (Howard,
+// Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021). It holds at
+// every look at once, if a change moves all of B's times by one factor. Nothing here is asymptotic; there is no
+// smallest number of pairs but what arithmetic demands.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace gapless::internal {
+
+// Evidence against "d is symmetric about θ", as the logarithm of a quantity that is ever ≥ 1/α with probability ≤ α.
+class SymmetryEvidence {
+ public:
+  explicit SymmetryEvidence(double theta = 0) : theta_(theta) {}
+  void Add(double d);
+  double highest_log() const { return highest_; }  // over all looks so far; 0 before the first
+  // Where the values lie as seen from θ: below 0, above 0.
+  double side() const { return sum_; }
+
+ private:
+  static constexpr size_t kRates = 8;
+  double theta_;
+  std::vector<double> sizes_{};  // sorted
+  double sum_ = 0;
+  std::array<double, kRates> log_cosh_{};
+  double highest_ = 0;
+};
+
+enum class PairVerdict { kFaster, kSlower, kEquivalent, kCannotTell };
+std::string_view NameOf(PairVerdict verdict);  // as in JSON: "faster" …
+
+struct PairOptions {
+  double alpha = 0.05;
+  double margin = 0.01;  // equivalent: between 1 − margin and 1 / (1 − margin); 0: never
+};
+
+// A share of one, or a factor: 1.02 means B's times are 2 % longer.
+struct RatioInterval {
+  std::optional<double> low, high;  // absent: not bounded yet
+  double expected = 1;              // Hodges–Lehmann
+};
+
+class PairSequence {
+ public:
+  explicit PairSequence(const PairOptions& options = {});
+  // `log_ratio`: log(B / A) of what takes time; finite. The order of the two processes was drawn by a fair coin.
+  void Add(double log_ratio);
+  size_t size() const { return log_ratios_.size(); }
+  std::span<const double> log_ratios() const { return log_ratios_; }
+
+  // May be asked after every pair; what is not kCannotTell may be acted upon.
+  PairVerdict Verdict() const;
+  // Of "no effect"; valid at whatever moment one stops.
+  double AnytimeP() const;
+  // B's time over A's.
+  RatioInterval Interval() const;
+  // The share of time that a comparison of as many pairs with this noise detects with a power of 80 % at a fixed number
+  // of pairs (two-sided 5 %, normal approximation with a robust scale); absent below three pairs.
+  std::optional<double> DetectableShare() const;
+
+ private:
+  PairOptions options_;
+  std::vector<double> log_ratios_;
+  SymmetryEvidence none_, longer_, shorter_;  // at no effect and at both margins
+};
+
+// The median of the means of all pairs of values, each with itself too (Hodges and Lehmann 1963); 0 of none.
+double MedianOfMeans(std::span<const double> values);
+
+}  // namespace gapless::internal

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/pair_sequence.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "validate/testing/noise.h"
+
+namespace gapless::internal {
+namespace {
+
+// Log ratios of pairs in random order on a machine whose speed wanders.
+std::vector<double> Pairs(NoiseKind kind, double cv, double slower, size_t count, double drift, uint64_t seed) {
+  Noise noise(seed);
+  std::vector<double> times = noise.Series(kind, cv, 2 * count);
+  double wandering = 0;
+  for (double& time : times) time *= std::exp(wandering += drift * noise.Normal());
+  std::vector<double> d;
+  for (size_t i = 0; i < count; ++i) {
+    const bool swapped = noise.Uniform() < 0.5;
+    const double a = times[2 * i + (swapped ? 1 : 0)], b = times[2 * i + (swapped ? 0 : 1)] * (1 + slower);
+    d.push_back(std::log(b / a));
+  }
+  return d;
+}
+
+struct Outcome {
+  PairVerdict verdict = PairVerdict::kCannotTell;
+  size_t pairs = 0;
+};
+
+Outcome Decide(std::span<const double> d, double margin) {
+  PairSequence sequence({.margin = margin});
+  for (const double one : d) {
+    sequence.Add(one);
+    if (sequence.Verdict() != PairVerdict::kCannotTell) break;
+  }
+  return {sequence.Verdict(), sequence.size()};
+}
+
+TEST(SymmetryEvidence, ThreePairsByHand) {
+  // One λ would give exp(λ Σw) / Π cosh(λ w); here the mean over the grid and both signs, with w by definition.
+  const double d[] = {0.02, 0.01, 0.04};
+  const double w[] = {0.02 / (1.4826 * 0.02), 0.01 / (1.4826 * 0.015), 0.04 / (1.4826 * 0.02)};
+  double mixed = 0;
+  for (int i = 0; i < 8; ++i)
+    for (const double sign : {1.0, -1.0}) {
+      const double rate = sign * 0.2 * std::pow(7.5, i / 7.0);
+      double product = 1;
+      for (const double one : w) product *= std::exp(rate * one) / std::cosh(rate * one);
+      mixed += product / 16;
+    }
+  SymmetryEvidence evidence;
+  for (const double one : d) evidence.Add(one);
+  EXPECT_NEAR(evidence.highest_log(), std::log(mixed), 1e-12);
+}
+
+// The expectation over all signs is exactly one: enumerated, not simulated.
+TEST(SymmetryEvidence, IsAMartingale) {
+  const double sizes[] = {0.01, 0.3, 0.02, 0.0, 0.05, 0.02, 0.011, 0.9};
+  // E of the last value is E of exp(highest) only without the maximum; so test the bound that the maximum obeys.
+  int exceed = 0;
+  for (int signs = 0; signs < 256; ++signs) {
+    SymmetryEvidence evidence;
+    for (int i = 0; i < 8; ++i) evidence.Add((signs >> i & 1) != 0 ? sizes[i] : -sizes[i]);
+    exceed += evidence.highest_log() >= std::log(5.0) ? 1 : 0;
+  }
+  EXPECT_GT(exceed, 0);
+  EXPECT_LE(exceed, 256 / 5);
+}
+
+TEST(PairSequence, FindsWhatIsThere) {
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 200, 0, 1), 0.01).verdict, PairVerdict::kSlower);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, -0.05, 200, 0, 1), 0.01).verdict, PairVerdict::kFaster);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0, 200, 0, 1), 0.02).verdict, PairVerdict::kEquivalent);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, PairVerdict::kCannotTell);
+}
+
+// 400 comparisons without an effect, looked at after each of 200 pairs; 5 % of 400 is 20, and its 99.9 % point 34.
+TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
+  for (const NoiseKind kind : kNoiseKinds)
+    for (const double drift : {0.0, 0.005}) {
+      int rejected = 0;
+      for (uint64_t seed = 0; seed < 400; ++seed)
+        rejected += Decide(Pairs(kind, 0.02, 0, 200, drift, seed), 0).verdict != PairVerdict::kCannotTell ? 1 : 0;
+      EXPECT_LE(rejected, 20) << NameOf(kind) << " drift " << drift;
+    }
+}
+
+TEST(PairSequence, PairsNeeded) {
+  const auto mean_pairs = [](NoiseKind kind, double slower) {
+    double pairs = 0;
+    for (uint64_t seed = 0; seed < 200; ++seed)
+      pairs += static_cast<double>(Decide(Pairs(kind, 0.02, slower, 200, 0, seed), 0).pairs) / 200;
+    return pairs;
+  };
+  EXPECT_LE(mean_pairs(NoiseKind::kNormal, 0.05), 12);
+  EXPECT_LE(mean_pairs(NoiseKind::kNormal, 0.02), 30);
+  EXPECT_LE(mean_pairs(NoiseKind::kNormal, 0.01), 90);
+  EXPECT_LE(mean_pairs(NoiseKind::kOutliers, 0.05), 20);
+  EXPECT_LE(mean_pairs(NoiseKind::kOutliers, 0.02), 40);
+}
+
+// At every look at once, the true ratio is inside in 95 %.
+TEST(PairSequence, IntervalCoversAtEveryLook) {
+  for (const NoiseKind kind : kNoiseKinds) {
+    int missed = 0;
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      const auto d = Pairs(kind, 0.02, 0.03, 60, 0.002, seed + 1000);
+      SymmetryEvidence truth(std::log(1.03));
+      for (const double one : d) truth.Add(one);
+      missed += truth.highest_log() >= std::log(20.0) ? 1 : 0;
+    }
+    EXPECT_LE(missed, 10) << NameOf(kind);
+  }
+}
+
+TEST(PairSequence, Interval) {
+  PairSequence sequence;
+  EXPECT_FALSE(sequence.Interval().low);
+  const auto d = Pairs(NoiseKind::kOutliers, 0.02, 0.05, 40, 0, 5);
+  for (const double one : d) sequence.Add(one);
+  const RatioInterval interval = sequence.Interval();
+  ASSERT_TRUE(interval.low && interval.high);
+  EXPECT_LT(*interval.low, 1.05);
+  EXPECT_GT(*interval.high, 1.05);
+  EXPECT_GT(*interval.low, 1.02);
+  EXPECT_LT(*interval.high, 1.08);
+  EXPECT_LT(sequence.AnytimeP(), 0.05);
+  EXPECT_NEAR(*sequence.DetectableShare(), 2.8 * 0.028 / std::sqrt(40), 0.006);
+}
+
+TEST(PairSequence, WithoutNoise) {
+  PairSequence same({.margin = 0.01}), longer;
+  for (int i = 0; i < 12; ++i) same.Add(0), longer.Add(0.001);
+  EXPECT_EQ(same.Verdict(), PairVerdict::kEquivalent);
+  EXPECT_EQ(longer.Verdict(), PairVerdict::kSlower);
+  EXPECT_NEAR(*longer.Interval().low, std::exp(0.001), 1e-9);
+}
+
+TEST(MedianOfMeans, IsHodgesLehmann) {
+  const double values[] = {1, 2, 4, 100};  // means: 1 1.5 2 2.5 3 4 50.5 51 52 100
+  EXPECT_DOUBLE_EQ(MedianOfMeans(values), 3.5);
+  EXPECT_DOUBLE_EQ(MedianOfMeans({}), 0);
+}
+
+}  // namespace
+}  // namespace gapless::internal
