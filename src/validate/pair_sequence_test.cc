@@ -42,7 +42,7 @@ Outcome Decide(std::span<const double> d, double margin) {
 TEST(SymmetryEvidence, ThreePairsByHand) {
   // One λ would give exp(λ Σw) / Π cosh(λ w); here the mean over the grid and both signs, with w by definition.
   const double d[] = {0.02, 0.01, 0.04};
-  const double w[] = {0.02 / (1.4826 * 0.02), 0.01 / (1.4826 * 0.015), 0.04 / (1.4826 * 0.02)};
+  const double w[] = {0.02 / (1.4826 * 0.02), 0.01 / (1.4826 * 0.015), 1.2};  // the third is cut off
   double mixed = 0;
   for (int i = 0; i < 8; ++i)
     for (const double sign : {1.0, -1.0}) {
@@ -77,14 +77,15 @@ TEST(PairSequence, FindsWhatIsThere) {
   EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, PairVerdict::kCannotTell);
 }
 
-// 400 comparisons without an effect, looked at after each of 200 pairs; 5 % of 400 is 20, and its 99.9 % point 34.
+// 1000 comparisons without an effect, looked at after each of 200 pairs. At 5 % it would be 50, and above 71 once in
+// 1000 times.
 TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
   for (const NoiseKind kind : kNoiseKinds)
     for (const double drift : {0.0, 0.005}) {
       int rejected = 0;
-      for (uint64_t seed = 0; seed < 400; ++seed)
+      for (uint64_t seed = 0; seed < 1000; ++seed)
         rejected += Decide(Pairs(kind, 0.02, 0, 200, drift, seed), 0).verdict != PairVerdict::kCannotTell ? 1 : 0;
-      EXPECT_LE(rejected, 20) << NameOf(kind) << " drift " << drift;
+      EXPECT_LE(rejected, 71) << NameOf(kind) << " drift " << drift;
     }
 }
 
