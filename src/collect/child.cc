@@ -39,10 +39,11 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int report) {
+[[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int output, int report) {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);  // what the command line set
   ::sigprocmask(SIG_SETMASK, &options.mask, nullptr);
-  if (options.output_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (output >= 0) ::dup2(output, STDERR_FILENO);
+  if (output >= 0 || options.output_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::execvpe(argv[0], argv, environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t told = ::write(report, &error, sizeof error);
@@ -54,12 +55,17 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
   std::vector<std::string> words = options.argv, lines = EnvironmentOf(options);
   std::vector<char*> argv = Pointers(words), environment = Pointers(lines);
+  Descriptor output;
+  if (!options.output_path.empty()) {
+    output = Descriptor(::open(options.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (!output) return SystemFailure("cannot write the command's output", options.output_path, errno);
+  }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return SystemFailure("cannot start the command", words[0], errno);
   Descriptor read_end(ends[0]), write_end(ends[1]);
   const pid_t pid = ::fork();
   if (pid < 0) return SystemFailure("cannot start the command", words[0], errno);
-  if (pid == 0) Execute(options, argv.data(), environment.data(), write_end.get());
+  if (pid == 0) Execute(options, argv.data(), environment.data(), output.get(), write_end.get());
   write_end = Descriptor();
   int error = 0;
   ssize_t got = 0;

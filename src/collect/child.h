@@ -21,6 +21,7 @@ struct ChildOptions {
   std::vector<std::string> argv;                                 // argv[0] is looked up on PATH
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours, or replacing
   bool output_to_stderr = false;                                 // its standard output goes where its errors go
+  std::string output_path{};                                     // a file that takes both instead; empty: none
   sigset_t mask{};                                               // signals it starts with blocked
 };
 

@@ -56,19 +56,22 @@ Manifest Describe(const LaunchOptions& options) {
   return manifest;
 }
 
-// Until the command has ended: signals, rings, whoever else watches.
-void Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, Manifest& manifest,
+// Until the command has ended: signals, rings, whoever else watches. Gives the moment, of CLOCK_MONOTONIC.
+int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, Manifest& manifest,
             const LaunchOptions& options) {
   const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
     for (Watcher* watcher : options.watchers) watcher->OnRecord(process, record);
   };
   while (!child.Ended()) {
     relay.Wait(kTickMs, child.pid());
+    if (child.Ended()) break;
     rings.Drain(false, on_record);
     for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
   }
+  const int64_t ended_ns = ClockNs(CLOCK_MONOTONIC);
   rings.Drain(true, on_record);
   for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+  return ended_ns;
 }
 
 // A run goes on without telemetry.
@@ -128,15 +131,18 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
     return Abandon(*folder, written.error());
 
   SignalRelay relay;
+  const int64_t begun_ns = ClockNs(CLOCK_MONOTONIC);
   auto child = Child::Start({.argv = options.command,
                              .environment = EnvironmentFor(*folder, options),
                              .output_to_stderr = options.output_to_stderr,
+                             .output_path = options.output_path,
                              .mask = relay.previous_mask()},
                             failure_status);
   if (!child) return Abandon(*folder, child.error());
+  for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;
   StartTelemetry(telemetry, *folder, child->pid(), options);
-  Attend(*child, relay, rings, *control, result.manifest, options);
+  result.wall_ns = Attend(*child, relay, rings, *control, result.manifest, options) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();

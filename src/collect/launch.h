@@ -22,6 +22,7 @@ namespace gapless::internal {
 class Watcher {
  public:
   virtual ~Watcher() = default;
+  virtual void OnStart(int64_t /*pid*/) {}
   virtual void OnRecord(AgentProcess& /*process*/, const wire::RingRecord& /*record*/) {}
   // About every 50 ms. What is put into `events` goes into the manifest.
   virtual void OnTick(RingKeeper& /*rings*/, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {}
@@ -34,6 +35,7 @@ struct LaunchOptions {
   bool cupti_always = false;    // the native collector in Python processes, too
   int telemetry_hz = 0;         // 0: none
   bool output_to_stderr = false;
+  std::string output_path{};  // a file that takes the command's output and errors; empty: none
   std::vector<std::string> missing{};
   std::vector<Watcher*> watchers{};
 };
@@ -43,6 +45,7 @@ struct LaunchResult {
   std::string path;    // absolute
   int exit_status = 0;
   int signal = 0;
+  int64_t wall_ns = 0;  // of the command, by a clock that is never set
   Manifest manifest;
   std::vector<std::unique_ptr<AgentProcess>> processes;
 };

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/process_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <regex>
+
+#include "base/strings.h"
+#include "collect/agent_options.h"
+#include "trial/step_watch.h"
+#include "trial/telemetry_summary.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMostOutput = size_t{1} << 28, kTail = 4000;
+
+// A folder that goes with everything in it, unless it is to be kept.
+class TrialFolder {
+ public:
+  explicit TrialFolder(std::string wanted) : path_(std::move(wanted)), kept_(!path_.empty()) {
+    if (kept_) return;
+    const char* base = std::getenv("TMPDIR");
+    path_ = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-XXXXXX");
+    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~TrialFolder() {
+    std::error_code ignored;
+    if (!kept_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool kept_;
+};
+
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Result<std::vector<double>> Matches(const std::string& pattern, const std::string& text) {
+  std::vector<double> values;
+  try {
+    const std::regex expression(pattern, std::regex::ECMAScript | std::regex::multiline);
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), expression); it != std::sregex_iterator(); ++it) {
+      const std::string word = it->size() > 1 ? (*it)[1].str() : it->str();
+      char* end = nullptr;
+      const double value = std::strtod(word.c_str(), &end);
+      if (end != word.c_str() && std::isfinite(value)) values.push_back(value);
+    }
+  } catch (const std::regex_error&) {
+    return Fail(ErrorCode::kUsage, "this pattern is no regular expression", pattern);
+  }
+  return values;
+}
+
+void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sample) {
+  const WatchedProcess* first = watch.First();
+  if (first == nullptr || request.whole_process || !request.pattern.empty()) return;
+  sample.source = SampleSource::kSteps;
+  sample.warmup = std::min(request.warmup, first->step_ns.size());
+  sample.step_ns.assign(first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup), first->step_ns.end());
+  double all = 0;
+  for (const auto& [pid, process] : watch.processes()) {
+    if (process.step_ns.size() <= sample.warmup) continue;
+    ++sample.ranks;
+    double samples = 0, seconds = 0;
+    bool known = true;
+    for (size_t i = sample.warmup; i < process.step_ns.size(); ++i) {
+      known = known && process.samples[i] > 0;
+      samples += static_cast<double>(process.samples[i]);
+      seconds += static_cast<double>(process.step_ns[i]) / 1e9;
+    }
+    all += known && seconds > 0 ? samples / seconds : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (sample.ranks > 0 && std::isfinite(all)) sample.samples_per_second = all;
+}
+
+void TakeRest(const StepWatch& watch, RunSample& sample) {
+  const WatchedProcess* first = watch.First();
+  if (first == nullptr) return;
+  sample.versions = first->versions;
+  sample.gpu_memory_bytes = first->memory_bytes;
+  if (first->losses.empty()) return;
+  sample.losses.assign(static_cast<size_t>(first->losses.rbegin()->first) + 1,
+                       std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [step, loss] : first->losses)
+    if (step >= 0) sample.losses[static_cast<size_t>(step)] = loss;
+}
+
+}  // namespace
+
+std::string_view NameOf(SampleSource source) {
+  switch (source) {
+    case SampleSource::kSteps: return "steps";
+    case SampleSource::kPattern: return "pattern";
+    case SampleSource::kProcess: break;
+  }
+  return "process";
+}
+
+Result<RunSample> RunOnce(const RunRequest& request) {
+  const TrialFolder folder(request.folder);
+  if (folder.path().empty()) return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", "", "set TMPDIR");
+  StepWatch watch(request);
+  AgentOptions agent;
+  agent.record = false;
+  const bool captured = !request.show_output || !request.pattern.empty();
+  const std::string output = StrCat(folder.path(), ".output");
+  int failure_status = 0;
+  const auto run = Launch({.command = request.command,
+                           .folder = folder.path(),
+                           .agent_options = ToJson(agent),
+                           .telemetry_hz = request.telemetry_hz,
+                           .output_to_stderr = request.output_to_stderr,
+                           .output_path = captured ? output : "",
+                           .watchers = {&watch}},
+                          &failure_status);
+  const std::string text = captured ? ContentOf(output, kMostOutput) : "";
+  if (captured) ::unlink(output.c_str());
+  if (!run) return Unexpected{run.error()};
+
+  RunSample sample;
+  sample.exit_status = run->exit_status;
+  sample.stopped = watch.stopped();
+  sample.timed_out = watch.timed_out();
+  sample.wall_ns = run->wall_ns;
+  sample.output_tail = text.substr(text.size() - std::min(text.size(), kTail));
+  sample.host = run->manifest.host;
+  sample.git = run->manifest.git;
+  TakeSteps(watch, request, sample);
+  TakeRest(watch, sample);
+  TelemetrySummary telemetry = SummarizeTelemetry(StrCat(run->path, "/telemetry.gts"));
+  sample.telemetry = std::move(telemetry.series);
+  sample.gpus = telemetry.gpus;
+  if (!request.pattern.empty()) {
+    auto values = Matches(request.pattern, text);
+    if (!values) return Unexpected{values.error()};
+    sample.source = SampleSource::kPattern;
+    sample.warmup = std::min(request.warmup, values->size() > 1 ? values->size() - 1 : 0);
+    sample.values.assign(values->begin() + static_cast<std::ptrdiff_t>(sample.warmup), values->end());
+  }
+  return sample;
+}
+
+bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_status == 0 && !sample.timed_out); }
+
+std::optional<double> Summary(const RunSample& sample) {
+  switch (sample.source) {
+    case SampleSource::kSteps: {
+      if (sample.step_ns.empty()) return std::nullopt;
+      std::vector<double> ms;
+      for (const int64_t ns : sample.step_ns) ms.push_back(static_cast<double>(ns) / 1e6);
+      return MedianOf(std::move(ms));
+    }
+    case SampleSource::kPattern: return sample.values.empty() ? std::nullopt : std::optional(MedianOf(sample.values));
+    case SampleSource::kProcess: break;
+  }
+  return static_cast<double>(sample.wall_ns) / 1e6;
+}
+
+}  // namespace gapless::internal

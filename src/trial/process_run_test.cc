@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one process measured: of shells, which no agent is in, and of a script that plays the agent.
+#include "trial/process_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+namespace gapless::internal {
+namespace {
+
+RunRequest Shell(const std::string& script) { return {.command = {"/bin/sh", "-c", script}, .telemetry_hz = 0}; }
+
+TEST(RunOnce, WholeProcess) {
+  const auto sample = RunOnce(Shell("sleep 0.2; echo done; exit 3"));
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->source, SampleSource::kProcess);
+  EXPECT_EQ(sample->exit_status, 3);
+  EXPECT_FALSE(Succeeded(*sample));
+  EXPECT_EQ(sample->output_tail, "done\n");
+  ASSERT_TRUE(Summary(*sample));
+  EXPECT_GE(*Summary(*sample), 200);
+  EXPECT_LT(*Summary(*sample), 2000);
+}
+
+TEST(RunOnce, NumbersThatArePrinted) {
+  RunRequest request = Shell("for i in 9 8 1 2 3 x; do echo step took $i.5 ms; done");
+  request.warmup = 2;
+  request.pattern = "took ([0-9.]+) ms";
+  const auto sample = RunOnce(request);
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->source, SampleSource::kPattern);
+  EXPECT_EQ(sample->values, (std::vector<double>{1.5, 2.5, 3.5}));
+  EXPECT_EQ(Summary(*sample), 2.5);
+  request.pattern = "(";
+  const auto bad = RunOnce(request);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().code, ErrorCode::kUsage);
+}
+
+TEST(RunOnce, TimeIsUp) {
+  RunRequest request = Shell("sleep 60 & sleep 60; wait");
+  request.timeout_s = 0.3;
+  const auto sample = RunOnce(request);
+  ASSERT_TRUE(sample);
+  EXPECT_TRUE(sample->timed_out);
+  EXPECT_FALSE(Succeeded(*sample));
+  EXPECT_LT(sample->wall_ns, 10'000'000'000);
+}
+
+TEST(RunOnce, NoSuchCommand) {
+  const auto sample = RunOnce({.command = {"/nowhere/at-all"}, .telemetry_hz = 0});
+  ASSERT_FALSE(sample);
+  EXPECT_EQ(sample.error().code, ErrorCode::kCommand);
+}
+
+TEST(RunOnce, LeavesNothingBehindUnlessAsked) {
+  const std::string folder = ::testing::TempDir() + "/gapless_trial_kept";
+  std::filesystem::remove_all(folder);
+  RunRequest request = Shell("sleep 0.5");
+  request.folder = folder;
+  request.telemetry_hz = 10;
+  const auto sample = RunOnce(request);
+  ASSERT_TRUE(sample);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/manifest.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder + ".output"));
+  EXPECT_TRUE(sample->telemetry.contains("host.cpu.busy"));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace gapless::internal

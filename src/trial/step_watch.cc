@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/step_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+namespace gapless::internal {
+namespace {
+
+constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
+constexpr size_t kAskEvery = 10;                                                      // steps
+
+}  // namespace
+
+void StepWatch::OnStart(int64_t pid) {
+  pid_ = pid;
+  started_ = Clock::now();
+}
+
+void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
+  const wire::RingHeader& header = process.ring.header();
+  if (header.role != wire::AgentRole::kTrains) return;
+  WatchedProcess& seen = processes_[header.pid];
+  switch (record.kind) {
+    case wire::RecordKind::kStep:
+      seen.rank = header.rank;
+      if (seen.versions.empty())
+        seen.versions.assign(header.versions, ::strnlen(header.versions, sizeof header.versions));
+      seen.step_ns.push_back(record.dur_ns);
+      seen.samples.push_back(record.b > 0 ? record.b : -1);
+      break;
+    case wire::RecordKind::kLoss:
+      if (record.b == 0) seen.losses[record.a] = record.x;
+      break;
+    case wire::RecordKind::kMemory:
+      if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
+      break;
+    default: break;
+  }
+}
+
+const WatchedProcess* StepWatch::First() const {
+  const WatchedProcess* first = nullptr;
+  for (const auto& [pid, process] : processes_) {
+    if (process.step_ns.empty()) continue;
+    const bool better = first == nullptr || process.rank < first->rank ||
+                        (process.rank == first->rank && process.step_ns.size() > first->step_ns.size());
+    if (better) first = &process;
+  }
+  return first;
+}
+
+bool StepWatch::Enough() const {
+  const WatchedProcess* first = First();
+  if (request_.to_the_end || request_.whole_process || !request_.pattern.empty() || first == nullptr) return false;
+  const size_t steps = first->step_ns.size();
+  if (steps < request_.warmup + request_.measure) return false;
+  return !request_.enough || request_.enough(std::span(first->step_ns).subspan(request_.warmup));
+}
+
+void StepWatch::Signal(int signal) {
+  tree_.Refresh(pid_);
+  for (const int64_t pid : tree_.pids()) ::kill(static_cast<pid_t>(pid), signal);
+}
+
+void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector<RunEvent>& events) {
+  const auto now = Clock::now();
+  if (!asked_ && !timed_out_) {
+    const WatchedProcess* first = First();
+    const size_t steps = first == nullptr ? 0 : first->step_ns.size();
+    const bool look = steps >= looked_at_ + kAskEvery || !request_.enough;
+    if (look) looked_at_ = steps;
+    if (look && Enough()) {
+      asked_ = static_cast<bool>(control.Post(wire::AgentCommand::kStop, 0));
+      asked_at_ = now;
+      events.push_back({UnixNs(), "enough was measured: the command was asked to stop"});
+    } else if (request_.timeout_s > 0 && now - started_ > std::chrono::duration<double>(request_.timeout_s)) {
+      timed_out_ = true;
+      asked_at_ = now;
+      Signal(SIGTERM);
+      events.push_back({UnixNs(), "the command's time was up"});
+    }
+    return;
+  }
+  if (asked_ && now - asked_at_ > kPolite && now - asked_at_ < kPolite + std::chrono::seconds(1)) Signal(SIGTERM);
+  if (now - asked_at_ > kFirm) Signal(SIGKILL);
+}
+
+}  // namespace gapless::internal

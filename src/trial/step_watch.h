@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects the steps of every process while a command runs, and ends the command when there are enough, or when its
+// time is up.
+#pragma once
+
+#include <chrono>
+#include <map>
+
+#include "collect/launch.h"
+#include "collect/telemetry/process_tree.h"
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+// What one training process reported.
+struct WatchedProcess {
+  int64_t rank = -1;
+  std::vector<int64_t> step_ns{}, samples{};  // samples: −1 where unknown
+  std::map<int64_t, double> losses{};         // by step
+  std::optional<double> memory_bytes{};
+  std::string versions{};
+};
+
+class StepWatch : public Watcher {
+ public:
+  explicit StepWatch(const RunRequest& request) : request_(request), tree_("/proc") {}
+
+  void OnStart(int64_t pid) override;
+  void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
+  void OnTick(RingKeeper& rings, ControlBlock& control, std::vector<RunEvent>& events) override;
+
+  bool stopped() const { return asked_; }
+  bool timed_out() const { return timed_out_; }
+  // Of all that trained, the one of the lowest rank that took the most steps; null: none took any.
+  const WatchedProcess* First() const;
+  const std::map<int64_t, WatchedProcess>& processes() const { return processes_; }  // by pid
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool Enough() const;
+  void Signal(int signal);
+
+  const RunRequest& request_;
+  std::map<int64_t, WatchedProcess> processes_;
+  ProcessTree tree_;
+  int64_t pid_ = 0;
+  Clock::time_point started_{}, asked_at_{};
+  size_t looked_at_ = 0;  // steps, when `enough` was last asked
+
+  bool asked_ = false, timed_out_ = false;
+};
+
+}  // namespace gapless::internal

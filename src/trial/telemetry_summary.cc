@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/telemetry_summary.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "collect/files.h"
+#include "wire/telemetry_stream.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 28;
+
+struct Series {
+  std::string name;
+  int32_t device = telemetry::kNoDevice;
+  double sum = 0, highest = 0, first = 0, last = 0;
+  size_t count = 0;
+  void Add(double value) {
+    if (count == 0) first = highest = value;
+    sum += value, last = value, highest = std::max(highest, value), ++count;
+  }
+};
+
+template <class T>
+T At(std::string_view bytes, size_t offset) {
+  T value{};
+  if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+void TakeSeries(std::string_view body, std::map<uint32_t, Series>& all) {
+  const auto head = At<telemetry::SeriesBody>(body, 0);
+  if (sizeof head + head.name_bytes > body.size() || head.name_bytes > body.size()) return;
+  all[head.series] = {.name = std::string(body.substr(sizeof head, head.name_bytes)), .device = head.device};
+}
+
+void TakeSamples(std::string_view body, size_t count, std::map<uint32_t, Series>& all) {
+  const size_t values = sizeof(telemetry::SamplesBody), numbers = values + count * sizeof(double);
+  if (numbers + count * sizeof(uint32_t) > body.size()) return;
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = all.find(At<uint32_t>(body, numbers + i * sizeof(uint32_t)));
+    if (found != all.end()) found->second.Add(At<double>(body, values + i * sizeof(double)));
+  }
+}
+
+}  // namespace
+
+TelemetrySummary SummarizeTelemetry(const std::string& path) {
+  const std::string content = ContentOf(path, kMostBytes);
+  const std::string_view bytes = content;
+  TelemetrySummary summary;
+  const auto file = At<telemetry::FileHeader>(bytes, 0);
+  if (std::memcmp(file.magic, telemetry::kMagic, sizeof file.magic) != 0 || file.version != telemetry::kVersion)
+    return summary;
+  std::map<uint32_t, Series> all;
+  for (size_t at = file.header_bytes; at + sizeof(telemetry::RecordHeader) <= bytes.size();) {
+    const auto head = At<telemetry::RecordHeader>(bytes, at);
+    if (head.bytes < sizeof head || head.bytes > bytes.size() - at || head.bytes % 8 != 0) break;
+    const std::string_view body = bytes.substr(at + sizeof head, head.bytes - sizeof head);
+    if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSeries)) TakeSeries(body, all);
+    if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSamples)) TakeSamples(body, head.count, all);
+    at += head.bytes;
+  }
+  std::map<std::string, size_t> devices;
+  std::set<int32_t> gpus;
+  for (const auto& [number, series] : all) {
+    if (series.count == 0) continue;
+    if (series.device != telemetry::kNoDevice) gpus.insert(series.device);
+    SeriesSummary& into = summary.series[series.name];
+    const auto before = static_cast<double>(devices[series.name]++);
+    const auto mix = [&](double& value, double more) { value = (value * before + more) / (before + 1); };
+    mix(into.mean, series.sum / static_cast<double>(series.count));
+    mix(into.first, series.first);
+    mix(into.last, series.last);
+    into.highest = std::max(into.highest, series.highest);
+  }
+  summary.gpus = gpus.size();
+  return summary;
+}
+
+}  // namespace gapless::internal

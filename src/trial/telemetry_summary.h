@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Means over a file of telemetry (wire/telemetry_stream.h), for one process of a benchmark.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+struct TelemetrySummary {
+  std::map<std::string, SeriesSummary, std::less<>> series{};  // by name; of several devices the mean of their values
+  size_t gpus = 0;                                             // that have a series
+};
+
+// What the file holds up to where it ends or goes wrong; empty when it cannot be read.
+TelemetrySummary SummarizeTelemetry(const std::string& path);
+
+}  // namespace gapless::internal
