@@ -57,13 +57,15 @@ Manifest Describe(const LaunchOptions& options) {
 }
 
 // Until the command has ended: signals, rings, whoever else watches. Gives the moment, of CLOCK_MONOTONIC.
-int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, Manifest& manifest,
-            const LaunchOptions& options) {
+int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, LaunchResult& result,
+               const LaunchOptions& options) {
+  Manifest& manifest = result.manifest;
   const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
     for (Watcher* watcher : options.watchers) watcher->OnRecord(process, record);
   };
   while (!child.Ended()) {
-    relay.Wait(kTickMs, child.pid());
+    const int signal = relay.Wait(kTickMs, child.pid()).value_or(0);
+    if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
     if (child.Ended()) break;
     rings.Drain(false, on_record);
     for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
@@ -142,7 +144,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;
   StartTelemetry(telemetry, *folder, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, *control, result.manifest, options) - begun_ns;
+  result.wall_ns = Attend(*child, relay, rings, *control, result, options) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();

@@ -45,7 +45,8 @@ struct LaunchResult {
   std::string path;    // absolute
   int exit_status = 0;
   int signal = 0;
-  int64_t wall_ns = 0;  // of the command, by a clock that is never set
+  int told_to_stop = 0;  // the signal that the launcher got meanwhile, SIGINT or SIGTERM; 0: none
+  int64_t wall_ns = 0;   // of the command, by a clock that is never set
   Manifest manifest;
   std::vector<std::unique_ptr<AgentProcess>> processes;
 };

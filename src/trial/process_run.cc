@@ -134,6 +134,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.exit_status = run->exit_status;
   sample.stopped = watch.stopped();
   sample.timed_out = watch.timed_out();
+  sample.interrupted = run->told_to_stop != 0;
   sample.wall_ns = run->wall_ns;
   sample.output_tail = text.substr(text.size() - std::min(text.size(), kTail));
   sample.host = run->manifest.host;
@@ -155,7 +156,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
 
 bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_status == 0 && !sample.timed_out); }
 
-std::optional<double> Summary(const RunSample& sample) {
+std::optional<double> TypicalValue(const RunSample& sample) {
   switch (sample.source) {
     case SampleSource::kSteps: {
       if (sample.step_ns.empty()) return std::nullopt;

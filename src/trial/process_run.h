@@ -48,6 +48,7 @@ struct RunSample {
   int exit_status = 0;
   bool stopped = false;  // by us, because enough was measured
   bool timed_out = false;
+  bool interrupted = false;        // the user wants all of it to end
   int64_t wall_ns = 0;             // of the whole process
   size_t warmup = 0;               // left out
   std::vector<int64_t> step_ns{};  // measured steps of the first rank
@@ -71,6 +72,6 @@ Result<RunSample> RunOnce(const RunRequest& request);
 bool Succeeded(const RunSample& sample);
 
 // One number for the process: the median of its steps or matches, or its whole time; in ms, but for matches.
-std::optional<double> Summary(const RunSample& sample);
+std::optional<double> TypicalValue(const RunSample& sample);
 
 }  // namespace gapless::internal

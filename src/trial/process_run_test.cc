@@ -19,9 +19,9 @@ TEST(RunOnce, WholeProcess) {
   EXPECT_EQ(sample->exit_status, 3);
   EXPECT_FALSE(Succeeded(*sample));
   EXPECT_EQ(sample->output_tail, "done\n");
-  ASSERT_TRUE(Summary(*sample));
-  EXPECT_GE(*Summary(*sample), 200);
-  EXPECT_LT(*Summary(*sample), 2000);
+  ASSERT_TRUE(TypicalValue(*sample));
+  EXPECT_GE(*TypicalValue(*sample), 200);
+  EXPECT_LT(*TypicalValue(*sample), 2000);
 }
 
 TEST(RunOnce, NumbersThatArePrinted) {
@@ -32,7 +32,7 @@ TEST(RunOnce, NumbersThatArePrinted) {
   ASSERT_TRUE(sample);
   EXPECT_EQ(sample->source, SampleSource::kPattern);
   EXPECT_EQ(sample->values, (std::vector<double>{1.5, 2.5, 3.5}));
-  EXPECT_EQ(Summary(*sample), 2.5);
+  EXPECT_EQ(TypicalValue(*sample), 2.5);
   request.pattern = "(";
   const auto bad = RunOnce(request);
   ASSERT_FALSE(bad);
