@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/hypothesis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "validate/distributions.h"
+#include "validate/summary.h"
+
+namespace gapless::internal {
+namespace {
+
+TTest TTestOf(double difference, double error, double df, double level) {
+  TTest test{.difference = difference, .statistic = difference / error, .df = df};
+  test.p = std::min(1.0, 2 * StudentUpperTail(std::abs(test.statistic), df));
+  const double reach = StudentQuantile(1 - (1 - level) / 2, df) * error;
+  test.low = difference - reach;
+  test.high = difference + reach;
+  return test;
+}
+
+Result<void> CheckSample(std::span<const double> sample, double level) {
+  GAPLESS_TRY(CheckFinite(sample));
+  if (sample.size() < 2) return Fail(ErrorCode::kInput, "a t test needs two values of each sample");
+  if (!(level > 0 && level < 1)) return Fail(ErrorCode::kUsage, "the level of an interval must be between 0 and 1");
+  return {};
+}
+
+Unexpected NoSpread() {
+  return Fail(ErrorCode::kInput, "the values do not vary, so a t test has nothing to measure by");
+}
+
+}  // namespace
+
+Result<TTest> WelchTest(std::span<const double> x, std::span<const double> y, double level) {
+  GAPLESS_TRY(CheckSample(x, level));
+  GAPLESS_TRY(CheckSample(y, level));
+  const auto nx = static_cast<double>(x.size()), ny = static_cast<double>(y.size());
+  const double ex = std::pow(*StandardDeviation(x), 2) / nx, ey = std::pow(*StandardDeviation(y), 2) / ny;
+  if (!(ex + ey > 0)) return NoSpread();
+  // Shares, so that squares of tiny or huge variances neither vanish nor overflow.
+  const double sx = ex / (ex + ey), sy = ey / (ex + ey);
+  const double df = 1 / (sx * sx / (nx - 1) + sy * sy / (ny - 1));
+  return TTestOf(*Mean(x) - *Mean(y), std::sqrt(ex + ey), df, level);
+}
+
+Result<TTest> OneSampleTTest(std::span<const double> differences, double level) {
+  GAPLESS_TRY(CheckSample(differences, level));
+  const double sd = *StandardDeviation(differences);
+  if (!(sd > 0)) return NoSpread();
+  const auto n = static_cast<double>(differences.size());
+  return TTestOf(*Mean(differences), sd / std::sqrt(n), n - 1, level);
+}
+
+Result<SignTest> TestSigns(std::span<const double> differences) {
+  GAPLESS_TRY(CheckFinite(differences));
+  SignTest test;
+  test.positive = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
+  test.negative = std::count_if(differences.begin(), differences.end(), [](double d) { return d < 0; });
+  const int64_t n = test.positive + test.negative;
+  test.p = std::min(1.0, 2 * BinomialCdf(std::min(test.positive, test.negative), n, 0.5));
+  return test;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where steady begins.
+//
+// MSER-5 answers how many steps to drop, but it always answers: it finds a beginning in a series that never settles.
+// Change points (Barrett et al. 2017) tell the classes apart. So: optimal partitioning into levels (Killick, Fearnhead
+// and Eckley 2012), with a penalty that knows the noise and its dependence; the levels at the end that are one level
+// make the steady part; in a warm-up MSER-5 may move its begin further, past the tail of a gradual one.
+//
+// The noise must be known before the levels are. Differences of neighbours hardly see levels, and by medians they do
+// not see outliers: those at lag 1 have the variance 2 s^2 (1 - phi) and those at lag 2 have 2 s^2 (1 - phi^2), which
+// gives s and phi of an AR(1). Spikes are clipped against the median of their neighbourhood. The first steps of a job
+// are such spikes (compilation, allocation), so leading steps far above the steady level are left out at the end.
+//
+// Long series are taken in batches by their medians, so that the partition has at most 2,000 points.
+#include "validate/steady.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "validate/summary.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMostPoints = 2000;
+constexpr size_t kLeastSegment = 5;
+constexpr size_t kNeighbours = 5;  // to either side
+constexpr double kClip = 4;        // standard deviations
+constexpr double kPenalty = 4;     // times log n times the long-run variance
+constexpr double kSteadyShare = 0.25;
+
+struct NoiseLevel {
+  double sd = 0;
+  double long_run_variance = 0;
+};
+
+double SpreadOfDifferences(std::span<const double> x, size_t lag) {
+  std::vector<double> differences;
+  for (size_t i = lag; i < x.size(); ++i) differences.push_back(std::abs(x[i] - x[i - lag]));
+  return 1.4826 * Median(differences).value_or(0);
+}
+
+NoiseLevel NoiseOf(std::span<const double> x) {
+  const double floor =
+      1e-4 * std::abs(*Median(x));  // what clocks resolve; of a constant series there is no other noise
+  const double first = SpreadOfDifferences(x, 1), second = SpreadOfDifferences(x, 2);
+  const double phi = first > 0 ? std::clamp(second * second / (first * first) - 1, 0.0, 0.9) : 0;
+  const double sd = std::max(floor, first / std::sqrt(2 * (1 - phi)));
+  return {sd, sd * sd * (1 + phi) / (1 - phi)};
+}
+
+std::vector<double> Clipped(std::span<const double> x, double sd) {
+  std::vector<double> out;
+  out.reserve(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t begin = i < kNeighbours ? 0 : i - kNeighbours;
+    const size_t end = std::min(x.size(), i + kNeighbours + 1);
+    const double middle = *Median(x.subspan(begin, end - begin));
+    out.push_back(std::clamp(x[i], middle - kClip * sd, middle + kClip * sd));
+  }
+  return out;
+}
+
+std::vector<double> BatchMedians(std::span<const double> x, size_t size) {
+  std::vector<double> out;
+  for (size_t begin = 0; begin < x.size(); begin += size) {
+    out.push_back(*Median(x.subspan(begin, std::min(size, x.size() - begin))));
+  }
+  return out;
+}
+
+// The begins of the segments that minimise the squared error plus `penalty` for each.
+std::vector<size_t> Partition(std::span<const double> x, double penalty) {
+  const size_t n = x.size();
+  const double offset = *Median(x);
+  std::vector<double> sum(n + 1), squares(n + 1), best(n + 1, std::numeric_limits<double>::infinity());
+  for (size_t i = 0; i < n; ++i) {
+    sum[i + 1] = sum[i] + (x[i] - offset);
+    squares[i + 1] = squares[i] + (x[i] - offset) * (x[i] - offset);
+  }
+  std::vector<size_t> from(n + 1), candidates{0};
+  best[0] = -penalty;
+  for (size_t end = kLeastSegment; end <= n; ++end) {
+    std::vector<size_t> kept;
+    const auto cost = [&](size_t begin) {
+      const double total = sum[end] - sum[begin];
+      return best[begin] + squares[end] - squares[begin] - total * total / static_cast<double>(end - begin);
+    };
+    for (const size_t begin : candidates) {
+      if (cost(begin) + penalty < best[end]) best[end] = cost(begin) + penalty, from[end] = begin;
+    }
+    for (const size_t begin : candidates) {
+      if (cost(begin) <= best[end] + penalty) kept.push_back(begin);
+    }
+    const size_t next = end + 1 - kLeastSegment;  // may begin a segment that ends at end + 1
+    if (next >= kLeastSegment) kept.push_back(next);
+    candidates = std::move(kept);
+  }
+  std::vector<size_t> begins;
+  for (size_t end = n; end > 0; end = from[end]) begins.push_back(from[end]);
+  std::reverse(begins.begin(), begins.end());
+  return begins;
+}
+
+std::vector<LevelSegment> Segments(std::span<const double> steps) {
+  const size_t batch = (steps.size() + kMostPoints - 1) / kMostPoints;
+  const auto points = batch > 1 ? BatchMedians(steps, batch) : std::vector<double>(steps.begin(), steps.end());
+  const NoiseLevel noise = NoiseOf(points);
+  const auto clipped = Clipped(points, noise.sd);
+  const double penalty = kPenalty * std::log(static_cast<double>(points.size())) * noise.long_run_variance;
+  std::vector<LevelSegment> out;
+  for (const size_t begin : Partition(clipped, penalty)) {
+    if (!out.empty()) out.back().end = begin * batch;
+    out.push_back({begin * batch, steps.size(), 0});
+  }
+  for (LevelSegment& s : out) s.level = *Median(steps.subspan(s.begin, s.end - s.begin));
+  return out;
+}
+
+}  // namespace
+
+std::string_view WarmthName(Warmth warmth) {
+  switch (warmth) {
+    case Warmth::kTooShort: return "too short";
+    case Warmth::kFlat: return "flat";
+    case Warmth::kWarmup: return "warm-up";
+    case Warmth::kSlowdown: return "slowdown";
+    case Warmth::kNone: return "no steady state";
+  }
+  return "";
+}
+
+size_t Mser5(std::span<const double> steps) {
+  constexpr size_t kBatch = 5;
+  const size_t batches = steps.size() / kBatch;
+  if (batches < 2) return 0;
+  const double offset = steps.back();
+  double sum = 0, squares = 0, least = std::numeric_limits<double>::infinity();
+  size_t best = 0;
+  for (size_t left = 1; left <= batches; ++left) {  // from the end, so that sums grow
+    const size_t first = batches - left;
+    double value = 0;
+    for (size_t i = 0; i < kBatch; ++i) value += (steps[first * kBatch + i] - offset) / kBatch;
+    sum += value;
+    squares += value * value;
+    const auto count = static_cast<double>(left);
+    const double statistic = (squares - sum * sum / count) / (count * count);
+    if (2 * first <= batches && statistic <= least) least = statistic, best = first;
+  }
+  return best * kBatch;
+}
+
+Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyOptions& options) {
+  GAPLESS_TRY(CheckFinite(steps));
+  SteadyState out;
+  if (steps.size() < kLeastSteps) return out;
+  out.segments = Segments(steps);
+  const NoiseLevel noise = NoiseOf(steps);
+  const LevelSegment& last = out.segments.back();
+  const auto same = [&](const LevelSegment& s) {
+    const double counts = 1.0 / static_cast<double>(s.end - s.begin) + 1.0 / static_cast<double>(last.end - last.begin);
+    const double explained = 3 * std::sqrt(noise.long_run_variance * counts);
+    return std::abs(s.level - last.level) <= std::max(options.tolerance * std::abs(last.level), explained);
+  };
+  size_t first = out.segments.size() - 1;
+  while (first > 0 && same(out.segments[first - 1])) --first;
+  size_t start = out.segments[first].begin;
+  if (static_cast<double>(steps.size() - start) < kSteadyShare * static_cast<double>(steps.size())) {
+    out.warmth = Warmth::kNone;
+    return out;
+  }
+  const bool faster_before =
+      std::any_of(out.segments.begin(), out.segments.begin() + static_cast<std::ptrdiff_t>(first),
+                  [&](const LevelSegment& s) { return s.level < last.level && !same(s); });
+  out.warmth = first == 0 ? Warmth::kFlat : faster_before ? Warmth::kSlowdown : Warmth::kWarmup;
+  if (out.warmth == Warmth::kWarmup) start = std::max(start, Mser5(Clipped(steps, noise.sd)));
+  const double level = *Median(steps.subspan(start));
+  const double far = level + std::max(options.tolerance * std::abs(level), 2 * kClip * noise.sd);
+  const size_t begin = start;
+  while (start + kLeastSegment < steps.size() && steps[start] > far) ++start;
+  if (start > begin && out.warmth == Warmth::kFlat) out.warmth = Warmth::kWarmup;
+  out.start = start;
+  out.level = Median(steps.subspan(start));
+  return out;
+}
+
+}  // namespace gapless::internal

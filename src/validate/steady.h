@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where warm-up ends and the steady part of a series of step times begins, if there is one.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+// The classes of Barrett, Bolz-Tereick, Killick, Mount and Tratt 2017, "Virtual machine warmup blows hot and cold",
+// section 4.
+enum class Warmth {
+  kTooShort,  // fewer than kLeastSteps: nothing can be said
+  kFlat,      // steady from the first step on
+  kWarmup,    // slower first, and nothing before was faster than the steady part
+  kSlowdown,  // some part before was faster than the steady one
+  kNone       // the level still changes in the last quarter
+};
+std::string_view WarmthName(Warmth warmth);
+
+constexpr size_t kLeastSteps = 20;
+
+struct SteadyOptions {
+  // Levels nearer to each other than this are one (relative), as are those that noise explains.
+  double tolerance = 0.01;
+};
+
+struct LevelSegment {
+  size_t begin = 0, end = 0;  // steps [begin, end)
+  double level = 0;           // their median
+};
+
+struct SteadyState {
+  Warmth warmth = Warmth::kTooShort;
+  std::optional<size_t> start;         // the first steady step; absent for kTooShort and kNone
+  std::optional<double> level;         // median of the steady part
+  std::vector<LevelSegment> segments;  // all of the series, by change points
+};
+
+// Refused: NaN and infinities.
+Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyOptions& options = {});
+
+// MSER-5 (White 1997; White, Cobb and Spratt 2000): how many steps to leave out so that the standard error of the mean
+// of the rest is least, in batches of five, at most half of the series. 0 below ten steps.
+size_t Mser5(std::span<const double> steps);
+
+}  // namespace gapless::internal
