@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
@@ -18,14 +19,6 @@ std::optional<double> NumberFrom(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
-}
-
-// Type 7 of Hyndman and Fan (1996), what most programs call the quantile.
-double Quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<size_t>(at);
-  const size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
 std::optional<double> MeanOver(const std::vector<RunSample>& samples, auto&& value) {
@@ -143,15 +136,11 @@ std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples) {
   const std::vector<double> times = TimesOf(samples);
   if (times.empty()) return std::nullopt;
   BenchMetrics metrics;
-  const auto count = static_cast<double>(times.size());
-  double sum = 0, squares = 0;
-  for (const double time : times) sum += time;
-  metrics.step_time_ms = sum / count;
-  for (const double time : times) squares += (time - metrics.step_time_ms) * (time - metrics.step_time_ms);
-  if (times.size() > 1) metrics.std_ms = std::sqrt(squares / (count - 1));
-  metrics.p50_ms = Quantile(times, 0.50);
-  metrics.p95_ms = Quantile(times, 0.95);
-  metrics.p99_ms = Quantile(times, 0.99);
+  metrics.step_time_ms = *Mean(times);
+  metrics.std_ms = StandardDeviation(times);
+  metrics.p50_ms = QuantileOfSorted(times, 0.50);
+  metrics.p95_ms = QuantileOfSorted(times, 0.95);
+  metrics.p99_ms = QuantileOfSorted(times, 0.99);
   metrics.samples_per_second = MeanOver(samples, [](const RunSample& sample) { return sample.samples_per_second; });
   for (const auto& [series, source] :
        {std::pair("gpu.dcgm.sm_active", "sm_active"), std::pair("gpu.utilization", "nvml")}) {

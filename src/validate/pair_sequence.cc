@@ -5,6 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "validate/power.h"
+#include "validate/rank_tests.h"
+#include "validate/summary.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -12,7 +16,6 @@ constexpr double kMostWeight = 1.2;
 constexpr double kToSd = 1.4826;  // of a normal distribution: standard deviation over median size
 constexpr double kLeastRate = 0.2, kMostRate = 1.5;
 constexpr double kNoScale = 1e-12;
-constexpr double kDetectable = 1.959964 + 0.841621;  // normal quantiles of 97.5 % and 80 %
 constexpr int kCells = 64, kHalvings = 40;
 
 // The grid of λ, evenly spaced in the logarithm.
@@ -115,7 +118,8 @@ double PairSequence::AnytimeP() const { return std::min(1.0, std::exp(-none_.hig
 
 RatioInterval PairSequence::Interval() const {
   if (log_ratios_.empty()) return {};
-  const double centre = MedianOfMeans(log_ratios_), threshold = -std::log(options_.alpha);
+  const auto shift = HodgesLehmann(log_ratios_);
+  const double centre = shift ? shift->estimate : 0, threshold = -std::log(options_.alpha);
   const auto [least, most] = std::minmax_element(log_ratios_.begin(), log_ratios_.end());
   const double beyond = (*most - *least) + kNoScale;
   const auto low = Edge(log_ratios_, centre, *least - beyond, threshold),
@@ -128,23 +132,10 @@ RatioInterval PairSequence::Interval() const {
 }
 
 std::optional<double> PairSequence::DetectableShare() const {
-  if (log_ratios_.size() < 3) return std::nullopt;
-  std::vector<double> sizes;
-  const double centre = MedianOfMeans(log_ratios_);
-  for (const double d : log_ratios_) sizes.push_back(std::abs(d - centre));
-  std::sort(sizes.begin(), sizes.end());
-  const double scale = kToSd * MedianOfSorted(sizes);
-  return std::expm1(kDetectable * scale / std::sqrt(static_cast<double>(log_ratios_.size())));
-}
-
-double MedianOfMeans(std::span<const double> values) {
-  if (values.empty()) return 0;
-  std::vector<double> means;
-  means.reserve(values.size() * (values.size() + 1) / 2);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (size_t j = i; j < values.size(); ++j) means.push_back((values[i] + values[j]) / 2);
-  std::sort(means.begin(), means.end());
-  return MedianOfSorted(means);
+  const auto scale = MedianAbsoluteDeviation(log_ratios_);
+  if (!scale || log_ratios_.size() < 3) return std::nullopt;
+  const auto effect = MinimumDetectableEffect(*scale, log_ratios_.size());
+  return effect ? std::optional(std::expm1(*effect)) : std::nullopt;
 }
 
 }  // namespace gapless::internal

@@ -81,7 +81,4 @@ class PairSequence {
   SymmetryEvidence none_, longer_, shorter_;  // at no effect and at both margins
 };
 
-// The median of the means of all pairs of values, each with itself too (Hodges and Lehmann 1963); 0 of none.
-double MedianOfMeans(std::span<const double> values);
-
 }  // namespace gapless::internal

@@ -140,11 +140,5 @@ TEST(PairSequence, WithoutNoise) {
   EXPECT_NEAR(*longer.Interval().low, std::exp(0.001), 1e-9);
 }
 
-TEST(MedianOfMeans, IsHodgesLehmann) {
-  const double values[] = {1, 2, 4, 100};  // means: 1 1.5 2 2.5 3 4 50.5 51 52 100
-  EXPECT_DOUBLE_EQ(MedianOfMeans(values), 3.5);
-  EXPECT_DOUBLE_EQ(MedianOfMeans({}), 0);
-}
-
 }  // namespace
 }  // namespace gapless::internal

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/benchmark.h"
+#include "cli/commands/compare/comparison.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kDefaultPairs = 30, kMostPairs = 10'000;
+constexpr double kDefaultMargin = 0.01;
+
+struct Plan {
+  RunRequest a, b;
+  PairOptions options;
+  size_t most_pairs = 0;
+  std::optional<double> budget_s;
+  uint64_t seed = 0;
+  bool higher_is_better = false;
+};
+
+// What stands after -- is split at the second --; or both are given by options, as a shell would read them.
+Result<std::pair<std::vector<std::string>, std::vector<std::string>>> CommandsFrom(const Arguments& arguments) {
+  if (arguments.Has("a") || arguments.Has("b")) {
+    if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())
+      return Fail(ErrorCode::kUsage, "--a and --b go together, and without --");
+    const auto shell = [&](std::string_view option) {
+      return std::vector<std::string>{"/bin/sh", "-c", std::string(arguments.Value(option))};
+    };
+    return std::pair(shell("a"), shell("b"));
+  }
+  const std::vector<std::string>& words = arguments.command();
+  const auto second = std::find(words.begin(), words.end(), "--");
+  if (second == words.end() || second == words.begin() || second + 1 == words.end())
+    return Fail(ErrorCode::kUsage, "two commands are needed", "", "gapless compare -- python old.py -- python new.py");
+  return std::pair(std::vector<std::string>(words.begin(), second), std::vector<std::string>(second + 1, words.end()));
+}
+
+Result<Plan> PlanFrom(const Arguments& arguments) {
+  auto commands = CommandsFrom(arguments);
+  if (!commands) return Unexpected{commands.error()};
+  auto a = RequestFrom(arguments, std::move(commands->first)), b = RequestFrom(arguments, std::move(commands->second));
+  if (!a) return Unexpected{a.error()};
+  const auto pairs = arguments.Number("pairs", 1, kDefaultPairs), seed = arguments.Number("seed", 0, -1);
+  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
+  const auto budget = TimeFrom(arguments, "budget");
+  if (!pairs) return Unexpected{pairs.error()};
+  if (!seed) return Unexpected{seed.error()};
+  if (!margin) return Unexpected{margin.error()};
+  if (!budget) return Unexpected{budget.error()};
+  Plan plan{.a = std::move(*a), .b = std::move(*b), .options = {.margin = *margin}, .budget_s = *budget};
+  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  // The coin must not be the same in every comparison that anybody makes.
+  plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
+  plan.higher_is_better = arguments.Has("higher-is-better");
+  return plan;
+}
+
+Result<RunSample> RunSide(const RunRequest& request) {
+  auto sample = RunOnce(request);
+  if (!sample) return Unexpected{sample.error()};
+  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
+  if (!TypicalValue(*sample) || *TypicalValue(*sample) <= 0)
+    return Fail(
+        ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
+        request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern");
+  return sample;
+}
+
+// Both sides must have measured the same thing.
+Result<void> CheckSame(const RunSample& a, const RunSample& b) {
+  if (a.source == b.source) return {};
+  return Fail(ErrorCode::kCommand, StrCat("A was measured by ", NameOf(a.source), ", B by ", NameOf(b.source)), "",
+              "--whole compares the time of whole processes");
+}
+
+Result<Comparison> Compare(const Plan& plan, const Session& session) {
+  Comparison comparison(plan.options, plan.higher_is_better);
+  std::mt19937_64 coin(plan.seed);
+  ProgressLine progress;
+  const auto begun = std::chrono::steady_clock::now();
+  while (comparison.pairs() < plan.most_pairs && comparison.verdict() == PairVerdict::kCannotTell) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    if (plan.budget_s && passed.count() > *plan.budget_s) break;
+    const bool b_first = (coin() >> 63) != 0;
+    auto first = RunSide(b_first ? plan.b : plan.a);
+    if (!first) return Unexpected{first.error()};
+    auto second = RunSide(b_first ? plan.a : plan.b);
+    if (!second) return Unexpected{second.error()};
+    GAPLESS_TRY(CheckSame(*first, *second));
+    comparison.Add(std::move(b_first ? *second : *first), std::move(b_first ? *first : *second));
+    if (session.stderr_is_tty)
+      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", comparison.InShort(), " "),
+                      comparison.pairs(), plan.most_pairs,
+                      [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
+  }
+  return comparison;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const auto plan = PlanFrom(arguments);
+  if (!plan) return Unexpected{plan.error()};
+  const auto comparison = Compare(*plan, session);
+  if (!comparison) return Unexpected{comparison.error()};
+  const auto printed = PrintTextOrJson(
+      arguments, [&] { return comparison->Text(); },
+      [&] { return comparison->Json(plan->a.command, plan->b.command, plan->seed); });
+  if (!printed) return printed;
+  return comparison->verdict() == PairVerdict::kFaster ? 0 : 1;
+}
+
+constexpr OptionSpec kOptions[] = {
+    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (30)"},
+    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after so long: 90s, 10m, 2h"},
+    {.name = "margin", .takes = kTakesValue, .value = "SHARE", .help = "Differences below it do not matter (1%)"},
+    {.name = "a", .takes = kTakesValue, .value = "CMD", .help = "The first command, for a shell, instead of after --"},
+    {.name = "b", .takes = kTakesValue, .value = "CMD", .help = "The second one"},
+    kWarmupOption,
+    kStepsOption,
+    kPatternOption,
+    {.name = "higher-is-better", .help = "What --pattern finds is better when it is more"},
+    kWholeOption,
+    kToTheEndOption,
+    kTimeoutOption,
+    {.name = "seed", .takes = kTakesValue, .value = "N", .help = "Of the coin that draws the order within a pair"},
+    kShowOutputOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless compare -- python train.py -- python train.py --amp", "Is the second one faster?"},
+    {"gapless compare --margin 2% --pairs 60 --a 'OMP_NUM_THREADS=1 python t.py' --b 'python t.py'",
+     "The same up to 2 %, with commands for a shell"},
+};
+
+}  // namespace
+
+COMMAND(compare) = {
+    .name = "compare",
+    .help = "Tell whether one command is faster than another",
+    .about =
+        "Runs both commands in pairs of fresh processes, in an order drawn by lot, and looks after every pair: B is "
+        "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its median step "
+        "after "
+        "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "
+        "measured.\n\nThe interval and the p value hold at whatever pair one stops, with drift and outliers "
+        "(docs/STATISTICS.md). The exit status is 0 when B is faster, 1 when it is not.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal
