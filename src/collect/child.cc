@@ -42,10 +42,14 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 [[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int output, int report) {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);  // what the command line set
   ::sigprocmask(SIG_SETMASK, &options.mask, nullptr);
+  int error = 0;
+  if (!options.working_folder.empty() && ::chdir(options.working_folder.c_str()) != 0) error = errno;
   if (output >= 0) ::dup2(output, STDERR_FILENO);
   if (output >= 0 || options.output_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  ::execvpe(argv[0], argv, environment);
-  const int error = errno;
+  if (error == 0) {
+    ::execvpe(argv[0], argv, environment);
+    error = errno;
+  }
   [[maybe_unused]] const ssize_t told = ::write(report, &error, sizeof error);
   ::_exit(kNotFound);
 }

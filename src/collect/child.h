@@ -22,6 +22,7 @@ struct ChildOptions {
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours, or replacing
   bool output_to_stderr = false;                                 // its standard output goes where its errors go
   std::string output_path{};                                     // a file that takes both instead; empty: none
+  std::string working_folder{};                                  // empty: ours
   sigset_t mask{};                                               // signals it starts with blocked
 };
 

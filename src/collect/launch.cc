@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
 Manifest Describe(const LaunchOptions& options) {
   Manifest manifest;
   manifest.command = options.command;
-  manifest.folder = Absolute(".");
+  manifest.folder = Absolute(options.working_folder.empty() ? "." : options.working_folder);
   manifest.started_unix_ns = UnixNs();
   manifest.started_monotonic_ns = ClockNs(CLOCK_MONOTONIC);
   manifest.started_boottime_ns = ClockNs(CLOCK_BOOTTIME);
@@ -138,6 +138,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                              .environment = EnvironmentFor(*folder, options),
                              .output_to_stderr = options.output_to_stderr,
                              .output_path = options.output_path,
+                             .working_folder = options.working_folder,
                              .mask = relay.previous_mask()},
                             failure_status);
   if (!child) return Abandon(*folder, child.error());

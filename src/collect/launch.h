@@ -30,10 +30,11 @@ class Watcher {
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  std::string folder{};         // of the run; empty: the first free default
-  std::string agent_options{};  // JSON, as the agent takes it
-  bool cupti_always = false;    // the native collector in Python processes, too
-  int telemetry_hz = 0;         // 0: none
+  std::string folder{};          // of the run; empty: the first free default
+  std::string working_folder{};  // of the command; empty: ours
+  std::string agent_options{};   // JSON, as the agent takes it
+  bool cupti_always = false;     // the native collector in Python processes, too
+  int telemetry_hz = 0;          // 0: none
   bool output_to_stderr = false;
   std::string output_path{};  // a file that takes the command's output and errors; empty: none
   std::vector<std::string> missing{};

@@ -120,6 +120,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   int failure_status = 0;
   const auto run = Launch({.command = request.command,
                            .folder = folder.path(),
+                           .working_folder = request.working_folder,
                            .agent_options = ToJson(agent),
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,

@@ -24,14 +24,15 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 
 struct RunRequest {
   std::vector<std::string> command;
-  std::string folder{};        // of the run, kept; empty: a temporary one, removed
-  size_t warmup = 10;          // steps, or matches of the pattern, that do not count
-  size_t measure = 100;        // and that do
-  bool to_the_end = false;     // the program is not stopped when it has been measured
-  bool whole_process = false;  // measure that, whatever else there is
-  std::string pattern{};       // ECMAScript; its first group, or all of it, is a number
-  double timeout_s = 0;        // 0: none
-  bool show_output = false;    // pass the program's output through
+  std::string working_folder{};  // of the command; empty: ours
+  std::string folder{};          // of the run, kept; empty: a temporary one, removed
+  size_t warmup = 10;            // steps, or matches of the pattern, that do not count
+  size_t measure = 100;          // and that do
+  bool to_the_end = false;       // the program is not stopped when it has been measured
+  bool whole_process = false;    // measure that, whatever else there is
+  std::string pattern{};         // ECMAScript; its first group, or all of it, is a number
+  double timeout_s = 0;          // 0: none
+  bool show_output = false;      // pass the program's output through
   bool output_to_stderr = false;
   int telemetry_hz = 10;  // 0: none
   // Asked from time to time with the measured steps: is that enough? None: when `measure` are there.

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/benchmark.h"
+#include "cli/commands/bisect/journal.h"
+#include "cli/output.h"
+#include "collect/child.h"
+#include "collect/files.h"
+#include "trial/checkout.h"
+#include "validate/commit_search.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kDefaultRuns = 200, kMostRuns = 100'000;
+constexpr double kDefaultEffect = 0.02;
+constexpr size_t kShortSha = 10;
+
+struct Plan {
+  RunRequest request;
+  std::vector<Commit> commits;
+  CommitSearchOptions options;
+  bool higher_is_better = false;
+  std::string build, journal, key;
+  bool anew = false;
+};
+
+Result<Plan> PlanFrom(const Arguments& arguments) {
+  for (const std::string_view needed : {"good", "bad"})
+    if (!arguments.Has(needed))
+      return Fail(ErrorCode::kUsage, StrCat("--", needed, " is needed: a commit that is ", needed));
+  if (arguments.command().empty())
+    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
+  auto request = RequestFrom(arguments, arguments.command());
+  if (!request) return Unexpected{request.error()};
+  auto commits = CommitsBetween(".", std::string(arguments.Value("good")), std::string(arguments.Value("bad")));
+  if (!commits) return Unexpected{commits.error()};
+  const auto effect = ShareFrom(arguments, "effect", kDefaultEffect), sure = ShareFrom(arguments, "confidence", 0.99);
+  if (!effect) return Unexpected{effect.error()};
+  if (!sure) return Unexpected{sure.error()};
+  const auto runs = arguments.Number("runs", 6, kDefaultRuns);
+  if (!runs) return Unexpected{runs.error()};
+  Plan plan;
+  plan.request = std::move(*request);
+  plan.commits = std::move(*commits);
+  plan.options = {.confidence = *sure, .least_change = std::max(*effect, 1e-4)};
+  plan.options.most_runs = static_cast<size_t>(std::min(*runs, kMostRuns));
+  plan.higher_is_better = arguments.Has("higher-is-better");
+  plan.build = arguments.Value("build");
+  plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ", plan.build, " -- ",
+                    Join(arguments.command(), " "));
+  std::replace_if(
+      plan.key.begin(), plan.key.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  plan.journal = arguments.Has("journal") ? std::string(arguments.Value("journal")) : DefaultJournalPath(plan.key);
+  plan.anew = arguments.Has("restart");
+  return plan;
+}
+
+std::string Short(const Commit& commit) {
+  return StrCat(commit.sha.substr(0, kShortSha), " ", Printable(commit.subject));
+}
+
+// What a commit's run measured; absent: it cannot be run.
+Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, size_t index) {
+  const Commit& commit = plan.commits[index];
+  const auto place = checkouts.At(commit.sha);
+  if (!place) return Unexpected{place.error()};
+  const bool end = index == 0 || index + 1 == plan.commits.size();
+  if (place->build_status != 0) {
+    if (!end) return std::optional<double>();
+    return Fail(ErrorCode::kCommand, StrCat(Short(commit), " cannot be built"), "", Printable(place->build_tail));
+  }
+  RunRequest request = plan.request;
+  request.working_folder = place->folder;
+  const auto sample = RunOnce(request);
+  if (!sample) return Unexpected{sample.error()};
+  if (sample->exit_status == kOwnFailure && !end && !sample->stopped) return std::optional<double>();
+  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
+  const auto value = TypicalValue(*sample);
+  if (!value || *value <= 0)
+    return Fail(ErrorCode::kCommand, StrCat("nothing was measured in ", Short(commit)), Join(request.command, " "));
+  return value;
+}
+
+void Take(CommitSearch& search, const Plan& plan, size_t index, std::optional<double> value) {
+  if (!value) return search.Skip(index);
+  search.Add(index, plan.higher_is_better ? -std::log(*value) : std::log(*value));
+}
+
+void Say(const Plan& plan, const CommitSearch& search, size_t index, std::optional<double> value) {
+  std::fputs(StrCat("run ", search.runs(), ": ", Short(plan.commits[index]),
+                    value ? StrCat("  ", FormatNumber(*value, 3)) : "  cannot be run",
+                    search.best().probability > 0
+                        ? StrCat("  (most likely ", plan.commits[search.best().last].sha.substr(0, kShortSha), ", ",
+                                 FormatPercent(search.best().probability * (1 - search.none_probability())), ")")
+                        : "",
+                    "\n")
+                 .c_str(),
+             stderr);
+}
+
+Result<CommitSearch> Search(const Plan& plan, bool quiet) {
+  auto journal = Journal::Open(plan.journal, plan.key, plan.anew);
+  if (!journal) return Unexpected{journal.error()};
+  CommitSearch search(plan.commits.size(), plan.options);
+  std::map<std::string, size_t> index_of;
+  for (size_t i = 0; i < plan.commits.size(); ++i) index_of[plan.commits[i].sha] = i;
+  for (const JournalEntry& entry : journal->entries())
+    if (const auto found = index_of.find(entry.sha); found != index_of.end())
+      Take(search, plan, found->second, entry.value);
+  if (!quiet && search.runs() > 0)
+    std::fputs(StrCat("going on after ", search.runs(), " runs of ", journal->path(), "\n").c_str(), stderr);
+  auto checkouts = Checkouts::Make(".", plan.build);
+  if (!checkouts) return Unexpected{checkouts.error()};
+  while (search.state() == SearchState::kGoesOn) {
+    const size_t index = search.next();
+    const auto value = RunCommit(plan, *checkouts, index);
+    if (!value) return Unexpected{value.error()};
+    GAPLESS_TRY(journal->Add({plan.commits[index].sha, *value}));
+    Take(search, plan, index, *value);
+    if (!quiet) Say(plan, search, index, *value);
+  }
+  return search;
+}
+
+std::string TextOf(const Plan& plan, const CommitSearch& search) {
+  const CommitRange& best = search.best();
+  const std::string runs = StrCat(" (", search.runs(), " runs of ", plan.commits.size(), " commits)\n");
+  const std::string sure = FormatPercent(best.probability * (1 - search.none_probability()));
+  const std::string change = search.ratio() ? StrCat(FormatPercent(*search.ratio() - 1), " more time") : "";
+  switch (search.state()) {
+    case SearchState::kFound: {
+      const Commit& commit = plan.commits[best.last];
+      std::string text =
+          best.first == best.last
+              ? StrCat("first bad commit: ", Short(commit), "\n  by ", Printable(commit.author), ", ", commit.date,
+                       "\n")
+              : StrCat("the first bad commit is one of ", best.last - best.first + 1,
+                       ", those between cannot be run: ", plan.commits[best.first].sha.substr(0, kShortSha), " … ",
+                       Short(commit), "\n");
+      return StrCat(text, "  ", change, " from there on; ", sure, " sure", runs);
+    }
+    case SearchState::kNoChange:
+      return StrCat("no regression of ", FormatPercent(plan.options.least_change), " or more between ",
+                    Short(plan.commits.front()), " and ", Short(plan.commits.back()), "; ",
+                    FormatPercent(search.none_probability()), " sure", runs);
+    default: break;
+  }
+  return StrCat("cannot tell: the most likely is ", Short(plan.commits[best.last]), ", ", sure, " sure", runs,
+                "  --runs allows more; the same command goes on where it stopped\n");
+}
+
+std::string JsonOf(const Plan& plan, const CommitSearch& search) {
+  const CommitRange& best = search.best();
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("result", search.state() == SearchState::kFound      ? "found"
+                       : search.state() == SearchState::kNoChange ? "no_regression"
+                                                                  : "cannot_tell");
+  json.Field("commits", plan.commits.size());
+  json.Field("runs", search.runs());
+  json.Field("no_regression_probability", search.none_probability());
+  if (best.probability > 0) {
+    json.Field("commit", plan.commits[best.last].sha);
+    json.Field("subject", plan.commits[best.last].subject);
+    json.Field("first_possible", plan.commits[best.first].sha);
+    json.Field("probability", best.probability * (1 - search.none_probability()));
+    json.Field("time_ratio", search.ratio());
+  }
+  json.EndObject();
+  return out + "\n";
+}
+
+Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
+  const auto plan = PlanFrom(arguments);
+  if (!plan) return Unexpected{plan.error()};
+  const auto search = Search(*plan, arguments.Has("quiet"));
+  if (!search) return Unexpected{search.error()};
+  const auto printed = PrintTextOrJson(
+      arguments, [&] { return TextOf(*plan, *search); }, [&] { return JsonOf(*plan, *search); });
+  if (!printed) return printed;
+  return search->state() == SearchState::kFound ? 0 : 1;
+}
+
+constexpr OptionSpec kOptions[] = {
+    {.name = "good", .takes = kTakesValue, .value = "REV", .help = "A commit from before the regression"},
+    {.name = "bad", .takes = kTakesValue, .value = "REV", .help = "A later one that has it"},
+    {.name = "build", .takes = kTakesValue, .value = "CMD", .help = "For a shell, once in each commit's checkout"},
+    {.name = "effect", .takes = kTakesValue, .value = "SHARE", .help = "The least regression to look for (2%)"},
+    {.name = "confidence", .takes = kTakesValue, .value = "SHARE", .help = "How sure the answer must be (99%)"},
+    {.name = "runs", .takes = kTakesValue, .value = "N", .help = "Give up after N runs (200)"},
+    {.name = "journal",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Where the runs are kept, to go on after an interruption"},
+    {.name = "restart", .help = "Forget the runs that were made"},
+    kWarmupOption,
+    kStepsOption,
+    kPatternOption,
+    {.name = "higher-is-better", .help = "What --pattern finds is better when it is more"},
+    kWholeOption,
+    kToTheEndOption,
+    kTimeoutOption,
+    {.name = "quiet", .letter = 'q', .help = "Say nothing of single runs"},
+};
+constexpr Example kExamples[] = {
+    {"gapless bisect --good v1.2 --bad main -- python train.py", "Which commit made the steps slower?"},
+    {"gapless bisect --good HEAD~50 --bad HEAD --build 'make -j' -- ./bench", "With a build in each commit"},
+};
+
+}  // namespace
+
+COMMAND(bisect) = {
+    .name = "bisect",
+    .help = "Find the commit that made a command slower, from noisy runs",
+    .about =
+        "Runs the command in commits between a good and a bad one, each in a checkout of its own beside the "
+        "repository, "
+        "and keeps for every commit how likely it is the first bad one. The next run is where that is the most open, "
+        "so a "
+        "commit may be run several times. It says how sure the answer is, or that nothing got slower.\n\nA command or "
+        "build that exits with 125 skips its commit. Every run is kept: the same command goes on where it was "
+        "interrupted. Only first parents are looked at. The exit status is 0 when a commit was found, 1 when not.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal

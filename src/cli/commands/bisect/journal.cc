@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/bisect/journal.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "base/strings.h"
+#include "collect/files.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kMark = "gapless bisect 1\t";
+constexpr std::string_view kCannotRun = "skip";
+constexpr size_t kMostBytes = size_t{1} << 24;
+
+std::string LineOf(const JournalEntry& entry) {
+  return entry.value ? StrCat(entry.sha, "\t", *entry.value, "\n") : StrCat(entry.sha, "\t", kCannotRun, "\n");
+}
+
+std::optional<JournalEntry> EntryFrom(std::string_view line) {
+  const auto fields = Split(line, '\t');
+  if (fields.size() != 2 || fields[0].empty()) return std::nullopt;
+  if (fields[1] == kCannotRun) return JournalEntry{std::string(fields[0]), std::nullopt};
+  double value = 0;
+  const auto [end, error] = std::from_chars(fields[1].data(), fields[1].data() + fields[1].size(), value);
+  if (error != std::errc() || end != fields[1].data() + fields[1].size() || !(value > 0) || !std::isfinite(value))
+    return std::nullopt;
+  return JournalEntry{std::string(fields[0]), value};
+}
+
+}  // namespace
+
+Result<Journal> Journal::Open(std::string path, const std::string& key, bool anew) {
+  Journal journal;
+  journal.path_ = std::move(path);
+  if (auto made = MakeFolders(std::filesystem::path(journal.path_).parent_path().string(), 0700); !made)
+    return Unexpected{made.error()};
+  const std::string head = StrCat(kMark, key, "\n");
+  std::string text = ContentOf(journal.path_, kMostBytes);
+  if (!anew && !text.empty() && !text.starts_with(head)) {
+    if (!text.starts_with(kMark))
+      return Fail(ErrorCode::kInput, "this file is no journal of a bisection", journal.path_, "name another one");
+    return Fail(ErrorCode::kInput, "this journal is of another search", journal.path_, "--restart begins it anew");
+  }
+  std::string kept = head;
+  if (!anew && !text.empty()) {
+    text.resize(text.rfind('\n') + 1);
+    const std::string_view rest = std::string_view(text).substr(head.size());
+    for (const std::string_view line : Split(rest, '\n')) {
+      auto entry = EntryFrom(line);
+      if (!entry) continue;
+      kept += LineOf(*entry);
+      journal.entries_.push_back(std::move(*entry));
+    }
+  }
+  if (auto written = WriteFileAtomically(journal.path_, kept); !written) return Unexpected{written.error()};
+  return journal;
+}
+
+Result<void> Journal::Add(const JournalEntry& entry) {
+  std::FILE* const file = std::fopen(path_.c_str(), "ae");
+  if (file == nullptr) return SystemFailure("cannot write the journal", path_, errno);
+  const std::string line = LineOf(entry);
+  const bool written = std::fwrite(line.data(), 1, line.size(), file) == line.size();
+  if (std::fclose(file) != 0 || !written) return SystemFailure("cannot write the journal", path_, errno);
+  entries_.push_back(entry);
+  return {};
+}
+
+std::string DefaultJournalPath(const std::string& key) {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string base =
+      state != nullptr && *state == '/' ? state : StrCat(home == nullptr ? "" : home, "/.local/state");
+  return StrCat(base, "/gapless/bisect-", std::hash<std::string>()(key), ".tsv");
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/checkout.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "base/strings.h"
+#include "collect/child.h"
+#include "collect/files.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMostText = size_t{1} << 26, kTail = 2000;
+constexpr auto kPoll = std::chrono::milliseconds(5);
+
+struct Outcome {
+  int status = 0;
+  std::string text;
+};
+
+// Runs it to its end; what it prints goes into a file, so that nothing can fill a pipe.
+Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::string& folder) {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-out-XXXXXX");
+  const Descriptor file(::mkstemp(path.data()));
+  if (!file) return Fail(ErrorCode::kEnvironment, "no temporary file can be made", path, "set TMPDIR");
+  int failure = 0;
+  ChildOptions options{.argv = argv, .environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"GIT_OPTIONAL_LOCKS", "0"}}};
+  options.output_path = path;
+  options.working_folder = folder;
+  ::sigprocmask(SIG_SETMASK, nullptr, &options.mask);
+  auto child = Child::Start(options, &failure);
+  if (!child) {
+    ::unlink(path.c_str());
+    return Unexpected{child.error()};
+  }
+  while (!child->Ended()) std::this_thread::sleep_for(kPoll);
+  Outcome outcome{*child->Ended(), ContentOf(path, kMostText)};
+  ::unlink(path.c_str());
+  while (!outcome.text.empty() && outcome.text.back() == '\n') outcome.text.pop_back();
+  return outcome;
+}
+
+constexpr std::string_view kFormat = "--format=%H%x09%cI%x09%an%x09%s";
+
+Commit CommitFrom(std::string_view line) {
+  Commit commit;
+  for (std::string* into : {&commit.sha, &commit.date, &commit.author}) {
+    const size_t tab = std::min(line.find('\t'), line.size());
+    *into = line.substr(0, tab);
+    line.remove_prefix(std::min(tab + 1, line.size()));
+  }
+  commit.subject = line;  // may hold tabs itself
+  return commit;
+}
+
+}  // namespace
+
+Result<std::string> AskGit(const std::string& folder, const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv{
+      "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  auto outcome = RunCaptured(argv, folder);
+  if (!outcome) return Unexpected{outcome.error()};
+  if (outcome->status != 0)
+    return Fail(ErrorCode::kInput, StrCat("git ", arguments[0], " failed: ", Printable(outcome->text)), folder);
+  return std::move(outcome->text);
+}
+
+Result<Commit> FindCommit(const std::string& folder, const std::string& name) {
+  // A name that begins with a dash would be an option.
+  if (name.empty() || name[0] == '-') return Fail(ErrorCode::kUsage, "this is no name of a commit", name);
+  auto line = AskGit(folder, {"log", "-1", std::string(kFormat), StrCat(name, "^{commit}"), "--"});
+  if (!line) return Fail(ErrorCode::kInput, "git knows no such commit", name, line.error().message);
+  return CommitFrom(*line);
+}
+
+Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std::string& good, const std::string& bad) {
+  const auto first = FindCommit(folder, good), last = FindCommit(folder, bad);
+  if (!first) return Unexpected{first.error()};
+  if (!last) return Unexpected{last.error()};
+  const auto lines = AskGit(
+      folder, {"log", "--reverse", "--first-parent", std::string(kFormat), StrCat(first->sha, "..", last->sha), "--"});
+  if (!lines) return Unexpected{lines.error()};
+  if (lines->empty() || !AskGit(folder, {"merge-base", "--is-ancestor", first->sha, last->sha}))
+    return Fail(ErrorCode::kInput, "the bad commit does not come after the good one", StrCat(good, " … ", bad),
+                "--good names the older commit");
+  std::vector<Commit> commits{*first};
+  for (const std::string_view line : Split(*lines, '\n')) commits.push_back(CommitFrom(line));
+  return commits;
+}
+
+Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) {
+  auto root = AskGit(folder, {"rev-parse", "--show-toplevel"});
+  if (!root) return Unexpected{root.error()};
+  auto below = AskGit(folder, {"rev-parse", "--show-prefix"});
+  if (!below) return Unexpected{below.error()};
+  Checkouts made;
+  made.root_ = std::move(*root);
+  made.below_ = std::move(*below);
+  made.build_ = std::move(build);
+  const char* base = std::getenv("TMPDIR");
+  made.temporary_ = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-commits-XXXXXX");
+  if (::mkdtemp(made.temporary_.data()) == nullptr) {
+    made.temporary_.clear();
+    return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", "", "set TMPDIR");
+  }
+  return made;
+}
+
+Checkouts::Checkouts(Checkouts&& other) noexcept
+    : root_(std::move(other.root_)),
+      below_(std::move(other.below_)),
+      build_(std::move(other.build_)),
+      temporary_(std::move(other.temporary_)),
+      places_(std::move(other.places_)) {
+  other.temporary_.clear();
+}
+
+Checkouts::~Checkouts() {
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+}
+
+Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
+  if (const auto found = places_.find(sha); found != places_.end()) return found->second;
+  const std::string clone = StrCat(temporary_, "/", sha);
+  if (auto made = AskGit(temporary_, {"clone", "--quiet", "--shared", "--no-checkout", root_, clone}); !made)
+    return Unexpected{made.error()};
+  if (auto checked_out = AskGit(clone, {"checkout", "--quiet", "--detach", sha}); !checked_out)
+    return Unexpected{checked_out.error()};
+  Place place;
+  place.folder = StrCat(clone, "/", below_);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(place.folder, ignored)) {
+    place.build_status = kOwnFailure;
+    place.build_tail = StrCat("this commit has no folder ", below_);
+  } else if (!build_.empty()) {
+    auto built = RunCaptured({"/bin/sh", "-c", build_}, place.folder);
+    if (!built) return Unexpected{built.error()};
+    place.build_status = built->status;
+    if (built->status != 0)
+      place.build_tail = built->text.substr(built->text.size() - std::min(built->text.size(), kTail));
+  }
+  return places_.emplace(sha, std::move(place)).first->second;
+}
+
+}  // namespace gapless::internal

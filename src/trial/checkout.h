@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other commits of the user's repository, in folders of their own. The repository and its working tree are only read: a
+// commit is checked out into a clone that borrows the objects.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+// What `git ARGUMENTS` prints, run in `folder`, without the line's end. Hooks and monitors of the repository do not
+// run.
+Result<std::string> AskGit(const std::string& folder, const std::vector<std::string>& arguments);
+
+struct Commit {
+  std::string sha, subject, author, date;  // date as ISO 8601
+};
+
+// What a name ("main", "v1.2", "HEAD~3") stands for.
+Result<Commit> FindCommit(const std::string& folder, const std::string& name);
+// The commits from `good` to `bad`, both included, along first parents: what went into the branch one after the other.
+// An error when `bad` does not descend from `good`.
+Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std::string& good, const std::string& bad);
+
+class Checkouts {
+ public:
+  // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none.
+  static Result<Checkouts> Make(const std::string& folder, std::string build);
+  Checkouts(Checkouts&& other) noexcept;
+  Checkouts& operator=(Checkouts&&) = delete;
+  ~Checkouts();  // removes all of it
+
+  struct Place {
+    std::string folder;      // the same folder as the one given, in this commit
+    int build_status = 0;    // of the build; 125: cannot be built here
+    std::string build_tail;  // the last it printed, when it failed
+  };
+  // Checked out and built when it is first asked for.
+  Result<Place> At(const std::string& sha);
+
+ private:
+  Checkouts() = default;
+  std::string root_, below_, build_, temporary_;  // below_: from the repository's root to the folder
+  std::map<std::string, Place> places_{};
+};
+
+}  // namespace gapless::internal
