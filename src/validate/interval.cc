@@ -96,7 +96,7 @@ double CautiousTime(std::span<const double> series, double lag1, Location locati
 // Hutson 1999, equation 5.
 double LowerShare(double n, double tail) {
   double low = 0, high = 0.5;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 34; ++i) {
     const double u = (low + high) / 2;
     (BetaCdf(0.5, (n + 1) * u, (n + 1) * (1 - u)) > 1 - tail ? low : high) = u;
   }

@@ -6,10 +6,11 @@
 // and Eckley 2012), with a penalty that knows the noise and its dependence; the levels at the end that are one level
 // make the steady part; in a warm-up MSER-5 may move its begin further, past the tail of a gradual one.
 //
-// The noise must be known before the levels are. Differences of neighbours hardly see levels, and by medians they do
-// not see outliers: those at lag 1 have the variance 2 s^2 (1 - phi) and those at lag 2 have 2 s^2 (1 - phi^2), which
-// gives s and phi of an AR(1). Spikes are clipped against the median of their neighbourhood. The first steps of a job
-// are such spikes (compilation, allocation), so leading steps far above the steady level are left out at the end.
+// The noise must be known before the levels are. Differences of neighbours hardly see levels, and limited to three
+// standard deviations they hardly see outliers: those at lag 1 have the variance 2 s^2 (1 - phi) and those at lag 2
+// have 2 s^2 (1 - phi^2), which gives s and phi of an AR(1). Spikes are clipped against the median of their
+// neighbourhood. The first steps of a job are such spikes (compilation, allocation), so leading steps far above the
+// steady level are left out at the end.
 //
 // Long series are taken in batches by their medians, so that the partition has at most 2,000 points.
 #include "validate/steady.h"
@@ -29,24 +30,29 @@ constexpr size_t kNeighbours = 5;  // to either side
 constexpr double kClip = 4;        // standard deviations
 constexpr double kPenalty = 4;     // times log n times the long-run variance
 constexpr double kSteadyShare = 0.25;
+constexpr double kHighestPhi = 0.75;  // more would take a shift of level for dependence
 
 struct NoiseLevel {
   double sd = 0;
   double long_run_variance = 0;
 };
 
-double SpreadOfDifferences(std::span<const double> x, size_t lag) {
-  std::vector<double> differences;
-  for (size_t i = lag; i < x.size(); ++i) differences.push_back(std::abs(x[i] - x[i - lag]));
-  return 1.4826 * Median(differences).value_or(0);
+// The variance of differences, those beyond three standard deviations (by their median) counted as three.
+double VarianceOfDifferences(std::span<const double> x, size_t lag) {
+  std::vector<double> sizes;
+  for (size_t i = lag; i < x.size(); ++i) sizes.push_back(std::abs(x[i] - x[i - lag]));
+  const double limit = 3 * 1.4826 * Median(sizes).value_or(0);
+  double squares = 0;
+  for (const double size : sizes) squares += std::pow(std::min(size, limit), 2);
+  return sizes.empty() ? 0 : squares / static_cast<double>(sizes.size());
 }
 
 NoiseLevel NoiseOf(std::span<const double> x) {
   const double floor =
       1e-4 * std::abs(*Median(x));  // what clocks resolve; of a constant series there is no other noise
-  const double first = SpreadOfDifferences(x, 1), second = SpreadOfDifferences(x, 2);
-  const double phi = first > 0 ? std::clamp(second * second / (first * first) - 1, 0.0, 0.9) : 0;
-  const double sd = std::max(floor, first / std::sqrt(2 * (1 - phi)));
+  const double first = VarianceOfDifferences(x, 1), second = VarianceOfDifferences(x, 2);
+  const double phi = first > 0 ? std::clamp(second / first - 1, 0.0, kHighestPhi) : 0;
+  const double sd = std::max(floor, std::sqrt(first / (2 * (1 - phi))));
   return {sd, sd * sd * (1 + phi) / (1 - phi)};
 }
 
