@@ -60,7 +60,7 @@ std::optional<Drift> FindDrift(std::span<const double> values) {
     rest.push_back(point.value - drift.slope * point.at);
     level.push_back(point.value);
   }
-  const std::vector<double> pulled_in = Winsorise(rest, 2 * rest.size(), 3.5, ResolutionFloor(rest));
+  const std::vector<double> pulled_in = WinsoriseAroundMedian(rest, 3.5, ResolutionFloor(rest));
   const SeriesNoise noise = NoiseByResiduals(pulled_in, {}, ResolutionFloor(rest));
   drift.phi = noise.phi;
   const double wide = kTwoSided95 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18 * noise.LongRunRatio());

@@ -29,6 +29,7 @@ namespace {
 constexpr std::array<size_t, 5> kWindows = {1, 2, 3, 5, 8};
 constexpr double kWindowTests = 3;
 constexpr double kLeastPhi = 1.3;  // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
+constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
 
 Result<void> CheckValue(double value, const char* what) {
@@ -91,8 +92,9 @@ Baseline Learn(std::span<const double> values, size_t first, double floor_sd) {
   baseline.first = first;
   const std::span<const double> since = values.subspan(first);
   baseline.runs = since.size();
-  const std::vector<double> y = Winsorise(since, since.size() * 2, 3.5, floor_sd);
+  const std::vector<double> y = WinsoriseAroundMedian(since, 3.5, floor_sd);
   baseline.noise = NoiseByResiduals(y, {}, floor_sd);
+  baseline.noise.phi *= static_cast<double>(y.size()) / (static_cast<double>(y.size()) + kPhiPrior);
   if (baseline.noise.phi < kLeastPhi / std::sqrt(static_cast<double>(y.size()))) baseline.noise.phi = 0;
   for (const double v : y) baseline.level += v / static_cast<double>(y.size());
   const double phi = baseline.noise.phi;

@@ -9,6 +9,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMadToSd = 1.4826;  // of a normal distribution
+constexpr size_t kScaleWindows = 5;  // the spread is taken over so many windows
 
 double RobustDeviation(std::vector<double> distances) {
   for (double& d : distances) d = std::fabs(d);
@@ -25,19 +26,36 @@ double MedianInPlace(std::span<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-std::vector<double> Winsorise(std::span<const double> values, size_t window, double limit, double floor_sd) {
+std::vector<double> RunningMedian(std::span<const double> values, size_t window) {
   const size_t n = values.size(), half = window / 2;
-  std::vector<double> median(n), distance(n), around;
+  std::vector<double> medians(n), around;
   for (size_t i = 0; i < n; ++i) {
     const size_t low = i < half ? 0 : i - half, high = std::min(n, i + half + 1);
-    around.assign(values.begin() + static_cast<std::ptrdiff_t>(low),
-                  values.begin() + static_cast<std::ptrdiff_t>(high));
-    median[i] = MedianInPlace(around);
-    distance[i] = values[i] - median[i];
+    around.assign(values.begin() + static_cast<std::ptrdiff_t>(low), values.begin() + static_cast<std::ptrdiff_t>(high));
+    medians[i] = MedianInPlace(around);
   }
-  const double most = limit * std::max(RobustDeviation(distance), floor_sd);
-  for (size_t i = 0; i < n; ++i) median[i] += std::clamp(distance[i], -most, most);
-  return median;
+  return medians;
+}
+
+std::vector<double> Winsorise(std::span<const double> values, size_t window, double limit, double floor_sd) {
+  std::vector<double> y = RunningMedian(values, window), distances(values.size());
+  for (size_t i = 0; i < y.size(); ++i) distances[i] = std::fabs(values[i] - y[i]);
+  const std::vector<double> nearby = RunningMedian(distances, kScaleWindows * window);
+  const double least = std::max(RobustDeviation(distances), floor_sd);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double most = limit * std::max(least, kMadToSd * nearby[i]);
+    y[i] += std::clamp(values[i] - y[i], -most, most);
+  }
+  return y;
+}
+
+std::vector<double> WinsoriseAroundMedian(std::span<const double> values, double limit, double floor_sd) {
+  std::vector<double> y(values.begin(), values.end());
+  const double median = MedianInPlace(y);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = values[i] - median;
+  const double most = limit * std::max(RobustDeviation(y), floor_sd);
+  for (double& v : y) v = median + std::clamp(v, -most, most);
+  return y;
 }
 
 double ResolutionFloor(std::span<const double> values) {

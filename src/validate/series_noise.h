@@ -22,9 +22,16 @@ inline constexpr double kMostPhi = 0.9;
 // The median (of an even number: the mean of the middle two). 0 of nothing. Reorders `values`.
 double MedianInPlace(std::span<double> values);
 
-// Values pulled towards the median of the `window` values around each, to within `limit` robust standard deviations of
-// those distances. Where most values equal that median, `floor_sd` is the least deviation.
+// The median of the `window` values around each; at the ends, of those there are.
+std::vector<double> RunningMedian(std::span<const double> values, size_t window);
+
+// Values pulled towards the running median, to within `limit` robust standard deviations (Hampel 1974, The influence curve and its
+// role in robust estimation, JASA 69: the median distance from it, of the whole series or of the five windows around, whichever is
+// larger, so that a noisy stretch keeps its noise). Where most values equal that median, `floor_sd` is the least deviation.
 std::vector<double> Winsorise(std::span<const double> values, size_t window, double limit, double floor_sd);
+
+// The same for values at one level: around their median.
+std::vector<double> WinsoriseAroundMedian(std::span<const double> values, double limit, double floor_sd);
 
 // The standard deviation that the resolution of a measurement alone gives: half its step, when the values tie so often
 // that a step shows (fewer distinct values than half), else the digits a double has.
