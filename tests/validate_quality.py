@@ -94,7 +94,13 @@ def upper_bound(hits: int, of: int) -> float:
     for _ in range(60):
         p = (low + high) / 2
         tail = sum(
-            math.exp(math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * math.log(p) + (of - k) * math.log1p(-p))
+            math.exp(
+                math.lgamma(of + 1)
+                - math.lgamma(k + 1)
+                - math.lgamma(of - k + 1)
+                + k * math.log(p)
+                + (of - k) * math.log1p(-p)
+            )
             for k in range(hits + 1)
         )
         low, high = (p, high) if tail > 0.025 else (low, p)
@@ -172,7 +178,8 @@ def clean_series(probe: str, seed: str, reps: int) -> dict[str, tuple[int, int]]
     """By kind: series with any change told, and changes told."""
     order = [(kind, rep) for kind in KINDS for rep in range(reps)]
     requests = (
-        f"changes | {text(noise(generator(seed, 'clean', kind, rep), kind, CVS[rep % len(CVS)], RUNS))}" for kind, rep in order
+        f"changes | {text(noise(generator(seed, 'clean', kind, rep), kind, CVS[rep % len(CVS)], RUNS))}"
+        for kind, rep in order
     )
     counts = {kind: (0, 0) for kind in KINDS}
     for (kind, _), answer in zip(order, ask(probe, requests)):
@@ -196,21 +203,23 @@ def fresh_runs(rng: random.Random, kind: str, cv: float, runs: Sequence[float]) 
     return [100 * (1 + PHI * (run / 100 - 1) + step * rng.gauss(0, 1)) for run in runs]
 
 
-def gate_shares(probe: str, seed: str, kind: str, cv: float, reps: int, options: str = "") -> GateShares:
+def gate_shares(
+    probe: str, seed: str, kind: str, cv: float, reps: int, options: str = "", history: int = HISTORY
+) -> GateShares:
     clean: list[str] = []
     for rep in range(reps):
         rng = generator(seed, "gate", kind, cv, rep)
-        values = noise(rng, kind, cv, HISTORY + 100)
-        fresh = fresh_runs(rng, kind, cv, values[HISTORY:])
-        clean.append(f"walk {options} | {text(values[:HISTORY])} | {text(values[HISTORY:])} | {text(fresh)}")
+        values = noise(rng, kind, cv, history + 100)
+        fresh = fresh_runs(rng, kind, cv, values[history:])
+        clean.append(f"walk {options} | {text(values[:history])} | {text(values[history:])} | {text(fresh)}")
     answers = [answer.split() for answer in ask(probe, clean)]
     caught: dict[float, tuple[float, ...]] = {}
     for shift in (0.05, 0.10):
         slow: list[str] = []
         for rep in range(reps):
-            values = noise(generator(seed, "slower", kind, cv, rep), kind, cv, HISTORY + 5)
-            after = [value * (1 + shift) for value in values[HISTORY:]]
-            slow.append(f"walk {options} | {text(values[:HISTORY])} | {text(after)}")
+            values = noise(generator(seed, "slower", kind, cv, rep), kind, cv, history + 5)
+            after = [value * (1 + shift) for value in values[history:]]
+            slow.append(f"walk {options} | {text(values[:history])} | {text(after)}")
         at = [int(answer.split()[0].replace("-", "99")) for answer in ask(probe, slow)]
         caught[shift] = tuple(sum(index < runs for index in at) / reps for runs in (1, 2, 5))
     share = [sum(answer[column] != "-" for answer in answers) / reps for column in (0, 1)]
@@ -285,16 +294,26 @@ def print_full(probe: str, seed: str, reps: int) -> None:
     print_table(heads, [(kind, n, told, f"{upper_bound(n, 1000):.1%}") for kind, (n, told) in clean.items()])
     for options, name in (("", "history gate"), ("naive=10", "naive: 5 % over the mean of the last 10")):
         count = 1000 if not options else 200
-        print(f"{name}, {count} branches a row, %\n")
-        rows = []
-        for kind in KINDS:
-            for cv in CVS:
-                shares = gate_shares(probe, seed, kind, cv, count, options)
-                caught = [" / ".join(f"{100 * share:.1f}" for share in shares.caught[shift]) for shift in (0.05, 0.10)]
-                false = [f"{100 * share:.1f}" for share in (shares.first_alarm, shares.confirmed)]
-                rows.append((kind, f"{cv:.0%}", *false, *caught))
-        heads = ("noise", "CV", "any alarm in 100", "confirmed", "5 % caught by run 1 / 2 / 5", "10 % caught by run 1 / 2 / 5")
-        print_table(heads, rows)
+        print(f"{name}, {HISTORY} past runs, {count} branches a row, %\n")
+        print_gate(
+            ((kind, cv, gate_shares(probe, seed, kind, cv, count, options)) for kind in KINDS for cv in CVS), "CV"
+        )
+    print("history gate by past runs, CV 2 %, 1000 branches a row, %\n")
+    lengths = (10, 20, 30)
+    print_gate(
+        ((kind, past, gate_shares(probe, seed, kind, 0.02, 1000, "", past)) for kind in KINDS for past in lengths),
+        "past runs",
+    )
+
+
+def print_gate(rows: Iterable[tuple[str, float, GateShares]], what: str) -> None:
+    cells = []
+    for kind, value, shares in rows:
+        caught = [" / ".join(f"{100 * share:.1f}" for share in shares.caught[shift]) for shift in (0.05, 0.10)]
+        alarms = [f"{100 * share:.1f}" for share in (shares.first_alarm, shares.confirmed)]
+        cells.append((kind, f"{value:.0%}" if value < 1 else value, *alarms, *caught))
+    slow = [f"{shift} caught by run 1 / 2 / 5" for shift in ("5 %", "10 %")]
+    print_table(("noise", what, "any alarm in 100", "confirmed", *slow), cells)
 
 
 def print_recorded(probe: str, folder: pathlib.Path) -> None:

@@ -75,19 +75,23 @@ class Search {
 
   // Levels that are too short join the neighbour nearer in level, the shortest first.
   void DropShort() {
+    std::vector<size_t> kept;
     for (size_t length = 1; length < least_; ++length) {
-      for (size_t level = 0; level <= starts_.size() && !starts_.empty();) {
-        if (End(level) - Begin(level) > length)
-          ++level;
-        else
-          Drop(JoinsLeft(level) ? level - 1 : level);
+      kept.clear();
+      for (size_t k = 0; k <= starts_.size(); ++k) {
+        const size_t before = kept.size() < 2 ? 0 : kept[kept.size() - 2], begin = kept.empty() ? 0 : kept.back(),
+                     end = End(k);
+        const bool is_short = end - begin <= length, is_last = k == starts_.size();
+        const bool joins_left = is_short && !kept.empty() && (is_last || JoinsLeft(before, begin, end, End(k + 1)));
+        if (joins_left) kept.pop_back();
+        if (!is_last && (joins_left || !is_short)) kept.push_back(end);
       }
+      starts_ = kept;
     }
   }
-  bool JoinsLeft(size_t level) const {
-    if (level == 0 || level == starts_.size()) return level != 0;
-    const double own = Mean(level);
-    return std::fabs(Mean(level - 1) - own) <= std::fabs(Mean(level + 1) - own);
+  bool JoinsLeft(size_t before, size_t begin, size_t end, size_t after) const {
+    const double own = sums_.Mean(begin, end);
+    return std::fabs(sums_.Mean(before, begin) - own) <= std::fabs(sums_.Mean(end, after) - own);
   }
 
   ChangePlace Place(size_t change) const {

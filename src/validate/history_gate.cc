@@ -27,7 +27,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::array<size_t, 5> kWindows = {1, 2, 3, 5, 8};
-constexpr double kWindowTests = 3;
+constexpr double kWindowTests = 3.6;
 constexpr double kLeastPhi = 1.3;  // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
 constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
@@ -140,7 +140,9 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   verdict.change = Sign(options) > 0 ? share : std::expm1(-raw);
   verdict.statistic = statistic;
   verdict.limit = limit;
-  verdict.mde = std::fabs(std::expm1(Sign(options) * (limit + kPower) * sd * std::sqrt(1 + baseline.level_variance)));
+  const double one_run = std::sqrt(1 + baseline.level_variance) * sd;
+  const double seen = std::max(limit * one_run, std::log1p(half)) + kPower * one_run;
+  verdict.mde = std::fabs(std::expm1(Sign(options) * seen));
 }
 
 }  // namespace
@@ -175,8 +177,7 @@ Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double
 Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh) {
   for (const double value : fresh) GAPLESS_TRY(CheckValue(value, "a fresh value"));
   GateVerdict verdict = alarm;
-  const bool is_alarm = alarm.kind == GateKind::kRegression || alarm.kind == GateKind::kImprovement;
-  if (!is_alarm || fresh.empty() || !alarm.level || !alarm.change) return verdict;
+  if (!alarm.IsAlarm() || fresh.empty() || !alarm.level || !alarm.change) return verdict;
   std::vector<double> copy(fresh.begin(), fresh.end());
   const double moved = std::log(MedianInPlace(copy) / *alarm.level), told = std::log1p(*alarm.change);
   verdict.confirmed = moved / told >= 0.5;

@@ -56,6 +56,8 @@ struct GateVerdict {
   std::optional<double> mde;        // share that a first run shows with 80 % power, in the worse direction
   double false_alarm_rate = 0;      // as stated by the options, and over how many runs
   size_t horizon_runs = 0;
+
+  bool IsAlarm() const { return kind == GateKind::kRegression || kind == GateKind::kImprovement; }
 };
 
 // `history` is the branch's runs before the current one, oldest first. Fails on values that are not positive and

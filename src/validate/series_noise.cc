@@ -31,7 +31,8 @@ std::vector<double> RunningMedian(std::span<const double> values, size_t window)
   std::vector<double> medians(n), around;
   for (size_t i = 0; i < n; ++i) {
     const size_t low = i < half ? 0 : i - half, high = std::min(n, i + half + 1);
-    around.assign(values.begin() + static_cast<std::ptrdiff_t>(low), values.begin() + static_cast<std::ptrdiff_t>(high));
+    around.assign(values.begin() + static_cast<std::ptrdiff_t>(low),
+                  values.begin() + static_cast<std::ptrdiff_t>(high));
     medians[i] = MedianInPlace(around);
   }
   return medians;

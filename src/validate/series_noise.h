@@ -25,9 +25,10 @@ double MedianInPlace(std::span<double> values);
 // The median of the `window` values around each; at the ends, of those there are.
 std::vector<double> RunningMedian(std::span<const double> values, size_t window);
 
-// Values pulled towards the running median, to within `limit` robust standard deviations (Hampel 1974, The influence curve and its
-// role in robust estimation, JASA 69: the median distance from it, of the whole series or of the five windows around, whichever is
-// larger, so that a noisy stretch keeps its noise). Where most values equal that median, `floor_sd` is the least deviation.
+// Values pulled towards the running median, to within `limit` robust standard deviations (Hampel 1974, The influence
+// curve and its role in robust estimation, JASA 69: the median distance from it, of the whole series or of the five
+// windows around, whichever is larger, so that a noisy stretch keeps its noise). Where most values equal that median,
+// `floor_sd` is the least deviation.
 std::vector<double> Winsorise(std::span<const double> values, size_t window, double limit, double floor_sd);
 
 // The same for values at one level: around their median.
