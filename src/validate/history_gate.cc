@@ -27,7 +27,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::array<size_t, 5> kWindows = {1, 2, 3, 5, 8};
-constexpr double kWindowTests = 3.6;
+constexpr double kWindowTests = 3.2;
 constexpr double kLeastPhi = 1.3;  // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
 constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
