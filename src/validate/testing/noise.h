@@ -40,8 +40,23 @@ class Noise {
     return values;
   }
 
+  // Normal values around a level, each following the one before it by phi.
+  std::vector<double> Series(size_t count, double level, double sd, double phi = 0) {
+    std::vector<double> values;
+    double state = Normal();
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(level + sd * state);
+      state = phi * state + std::sqrt(1 - phi * phi) * Normal();
+    }
+    return values;
+  }
+
  private:
   std::mt19937_64 bits_;
 };
+
+namespace testing {
+using internal::Noise;
+}
 
 }  // namespace gapless::internal
