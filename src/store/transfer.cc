@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include "base/csv.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t kLineVersion = 1;
 constexpr size_t kRecordsAtOnce = 500;
+constexpr double kLargestWhole = 9e15;
 constexpr int64_t kMillisecondNs = 1'000'000;
 
 struct TextField {
@@ -187,7 +189,7 @@ Result<void> TakeCell(std::string_view column, const std::string& cell, Benchmar
   }
   const auto number = RealOf(cell);
   if (column == "num_gpus" || column == "batch_size") {
-    if (!number || *number != static_cast<double>(static_cast<int64_t>(*number))) return refuse("whole number");
+    if (!number || std::fabs(*number) > kLargestWhole || *number != std::floor(*number)) return refuse("whole number");
     (column == "num_gpus" ? record.num_gpus : record.batch_size) = static_cast<int64_t>(*number);
   }
   for (const MetricTraits& metric : kTraits) {

@@ -24,9 +24,9 @@ constexpr PositionalSpec kPositionals[] = {
     {.name = "FILE", .help = "results to record, or a history to write or read", .min = 0, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "db", .takes = kValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
-    {.name = "branch", .takes = kValue, .value = "NAME", .help = "Branch of the run; otherwise git's"},
-    {.name = "commit", .takes = kValue, .value = "SHA", .help = "Commit of the run; otherwise git's"},
-    {.name = "label", .takes = kValue, .value = "NAME", .help = "What was measured, when a history holds several"},
+    {.name = "branch", .takes = kValue, .value = "NAME", .help = "Branch of the run (otherwise git's) or of those wanted"},
+    {.name = "commit", .takes = kValue, .value = "SHA", .help = "Commit of the run (otherwise git's) or of those wanted"},
+    {.name = "label", .takes = kValue, .value = "NAME", .help = "Name of what was measured, when a history holds several"},
     {.name = "metric",
      .takes = kValue,
      .value = "LIST",

@@ -77,7 +77,6 @@ void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
   for (const JsonValue& word : root.Get("command").items())
     if (word.Text() != nullptr) words.push_back(*word.Text());
   if (facts.command.empty()) facts.command = Join(words, " ");
-  facts.recorded_unix_ns = IntIn(root, "started_unix_ns");
   if (environment.is_object()) facts.environment = ToJson(environment);
 }
 
@@ -95,9 +94,9 @@ Result<ResultFile> Read(const ResultInput& input) {
                      .values = {},
                      .unit_of_sampling = Sampling::kIteration,
                      .higher_is_better = false};
-  constexpr double kSecond = 1e-9;
+  constexpr double kSecondNs = 1e9;
   for (const JsonValue& step : root.Get("steps").items())
-    if (const auto ns = step.Number()) steps.values.push_back(*ns * kSecond);
+    if (const auto ns = step.Number()) steps.values.push_back(*ns / kSecondNs);
   file.series.push_back(std::move(steps));
   return file;
 }

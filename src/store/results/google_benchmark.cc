@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "store/result_reader.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {
@@ -16,7 +15,7 @@ bool Recognises(const ResultInput& input) {
   return !benchmarks.empty() && benchmarks[0].Get("time_unit").Text() != nullptr;
 }
 
-double SecondsOf(const std::string& unit) { return unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9; }
+double InASecond(const std::string& unit) { return unit == "s" ? 1 : unit == "ms" ? 1e3 : unit == "us" ? 1e6 : 1e9; }
 
 class Collector {
  public:
@@ -39,7 +38,7 @@ void AddRow(const JsonValue& row, const std::string& name, Sampling sampling, Co
   const JsonValue& failed = row.Get("error_occurred");
   if (failed.Bool().value_or(false)) return;
   auto seconds = row.Get("real_time").Number();
-  if (seconds) *seconds *= SecondsOf(row.TextOf("time_unit"));
+  if (seconds) *seconds /= InASecond(row.TextOf("time_unit"));
   collector.Add(name, "s", seconds, false, sampling);
   for (const std::string_view rate : {"items_per_second", "bytes_per_second"})
     collector.Add(StrCat(name, "/", rate), rate == "items_per_second" ? "items/s" : "bytes/s", row.Get(rate).Number(),
@@ -50,7 +49,6 @@ Result<ResultFile> Read(const ResultInput& input) {
   ResultFile file;
   const JsonValue& context = input.json->Get("context");
   file.facts.host = context.TextOf("host_name");
-  file.facts.recorded_unix_ns = ParseTimestamp(context.TextOf("date"));
   Collector collector;
   const auto& rows = input.json->Get("benchmarks").items();
   for (const JsonValue& row : rows)

@@ -16,11 +16,11 @@ bool Recognises(const ResultInput& input) {
 void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
   const JsonValue& commit = root.Get("commit_info");
   facts.commit_sha = commit.TextOf("id");
+  if (facts.commit_sha == "unversioned") facts.commit_sha.clear();
   facts.branch = commit.TextOf("branch");
   if (facts.branch == "(unknown)" || facts.branch == "(detached head)") facts.branch.clear();
   facts.dirty = commit.Get("dirty").Bool();
   facts.author_unix_ns = ParseTimestamp(commit.TextOf("author_time"));
-  facts.recorded_unix_ns = ParseTimestamp(root.TextOf("datetime"));
   facts.host = root.Get("machine_info").TextOf("node");
 }
 
