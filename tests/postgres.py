@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 
@@ -50,18 +51,26 @@ class Server:
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
-        self._run("pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-l", str(self.folder / "log"), "-o", options, "start")
+        log = str(self.folder / "log")
+        for attempts_left in range(50, -1, -1):  # after kill() processes of before may still hold its memory
+            try:
+                return self._run("pg_ctl", "-w", "-t", "60", "-D", str(self.data), "-l", log, "-o", options, "start")
+            except subprocess.CalledProcessError:
+                if attempts_left == 0:
+                    raise
+                time.sleep(0.2)
 
     def kill(self) -> None:
         """SIGKILL to the server and all of its processes, as when the machine fails."""
         master = int((self.data / "postmaster.pid").read_text().split()[0])
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(master)], capture_output=True, text=True, check=False)
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(master)], capture_output=True, text=True, check=False
+        )
         for pid in [master, *map(int, children.stdout.split())]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def new_database(self) -> str:
         self.databases += 1
