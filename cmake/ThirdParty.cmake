@@ -36,6 +36,11 @@ gapless_library(httplib HEADER httplib.h ARCHIVE libcpp-httplib.a SHARED cpp-htt
 # SQLite's archive needs the maths library and, for extensions, the dynamic loader; both belong to libc.
 target_link_libraries(third_party::sqlite3 INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
 
+# libpq is opened at run time, when a history in PostgreSQL is asked for: only its header is needed to build.
+find_path(GAPLESS_libpq_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
+add_library(third_party::libpq_header INTERFACE IMPORTED GLOBAL)
+target_include_directories(third_party::libpq_header SYSTEM INTERFACE ${GAPLESS_libpq_INCLUDE})
+
 # What each room may use. CLI11 is headers only and needs no line; fmt and spdlog are used as headers by base alone,
 # because Debian has no static archive of either.
 function(gapless_use_third_party)
@@ -44,6 +49,7 @@ function(gapless_use_third_party)
   set(ingest third_party::simdjson third_party::isal third_party::zstd third_party::sqlite3)
   set(query third_party::sqlite3)
   set(collect third_party::xxhash third_party::httplib Threads::Threads)
+  set(store third_party::sqlite3 third_party::simdjson third_party::xxhash third_party::libpq_header ${CMAKE_DL_LIBS})
   set(convert third_party::simdjson third_party::isal third_party::zstd)
   foreach(room IN LISTS GAPLESS_ROOMS)
     if(TARGET gapless_${room} AND DEFINED ${room})

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 check() {
   clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Werror -Isrc -Iinclude -I. \
-    -isystem build/deps/cupti/cupti13/include -isystem build/deps/cupti/cuda/include -isystem build/deps/cupti \
+    -isystem build/deps/cupti/cupti13/include -isystem build/deps/cupti/cuda/include -isystem build/deps/cupti -isystem /usr/include/postgresql \
     -DGAPLESS_INJECT_FILE='""' -DGAPLESS_STANDINS='""' -DGAPLESS_STAND_IN_FOLDER='""' -DGAPLESS_CUPTI_FOLDER='""' \
     -DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL -DGAPLESS_VERSION='"0"' "$1"
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_writer.h"
 
+#include <charconv>
 #include <cmath>
 
 #include "base/strings.h"
@@ -9,26 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-// Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, no surrogates); 0: there is
-// none.
-size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
-                        : lead >= 0xE0 && lead <= 0xEF ? 3
-                        : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                       : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  if (lead == 0xE0 && byte(1) < 0xA0) return 0;
-  if (lead == 0xED && byte(1) >= 0xA0) return 0;
-  if (lead == 0xF0 && byte(1) < 0x90) return 0;
-  if (lead == 0xF4 && byte(1) >= 0x90) return 0;
-  return length;
-}
+constexpr double kLargestPlain = 1e18;
 
 void AppendEscaped(std::string& out, char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -53,7 +35,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
   size_t plain = 0;  // start of what can be copied as it is
   for (size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const size_t length = SequenceLength(text.substr(i));
+    const size_t length = Utf8SequenceLength(text.substr(i));
     const bool escape = c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
     if (length > 0 && !escape) {
       i += length;
@@ -121,7 +103,12 @@ void JsonWriter::Int(int64_t value) {
 void JsonWriter::Real(double value) {
   if (!std::isfinite(value)) return Null();
   BeforeValue();
-  out_ += StrCat(value);
+  char text[32];
+  // An integer without an exponent that no 64-bit integer holds is refused by many readers.
+  const bool plain = std::fabs(value) < kLargestPlain;
+  const auto end = plain ? std::to_chars(text, text + sizeof text, value).ptr
+                         : std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  out_.append(text, end);
 }
 
 void JsonWriter::Bool(bool value) {

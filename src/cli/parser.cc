@@ -71,8 +71,9 @@ Result<void> CheckPositionals(const Command& command, const Arguments& arguments
     if (std::ranges::find(choices, given[0]) != choices.end()) continue;
     const std::string_view nearest = Nearest(given[0], choices);
     const std::vector<std::string> names(choices.begin(), choices.end());
-    return Fail(ErrorCode::kUsage, StrCat("'", Printable(given[0]), "' is not a ", positional.name), "",
-                nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
+    const bool vowel = std::string_view("AEIOU").find(positional.name[0]) != std::string_view::npos;
+    return Fail(ErrorCode::kUsage, StrCat("'", Printable(given[0]), "' is not a", vowel ? "n " : " ", positional.name),
+                "", nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
   }
   if (given.size() > max) {
     return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[max]), "'"), "", HelpHint(command));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 #include "base/strings.h"
@@ -73,6 +74,22 @@ std::optional<std::string> Git(const std::string& folder, std::string_view quest
   return text;
 }
 
+// The time in a commit's line "author NAME <MAIL> SECONDS ZONE".
+std::optional<int64_t> AuthorUnixNs(std::string_view commit) {
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  for (const std::string_view line : Split(commit, '\n')) {
+    if (line.empty()) return std::nullopt;  // the message begins
+    if (!line.starts_with("author ")) continue;
+    const std::string_view rest = line.substr(std::min(line.rfind('>'), line.size() - 1) + 1);
+    const std::string_view digits = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+    int64_t seconds = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+    if (code != std::errc() || seconds <= 0 || seconds > INT64_MAX / kSecondNs) return std::nullopt;
+    return seconds * kSecondNs;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 HostFacts DescribeHost(const std::string& proc) {
@@ -103,6 +120,7 @@ std::optional<GitFacts> DescribeGit(const std::string& folder) {
   facts.branch = Git(folder, "symbolic-ref --short -q HEAD").value_or("");
   const auto changes = Git(folder, "status --porcelain --untracked-files=no --ignore-submodules=all");
   if (changes) facts.dirty = !changes->empty();
+  facts.author_unix_ns = AuthorUnixNs(Git(folder, "cat-file commit HEAD").value_or(""));
   return facts;
 }
 

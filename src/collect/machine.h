@@ -27,6 +27,7 @@ HostFacts DescribeHost(const std::string& proc = "/proc");
 struct GitFacts {
   std::string root, commit, branch;  // branch is empty when none is checked out
   std::optional<bool> dirty;
+  std::optional<int64_t> author_unix_ns = {};  // when the commit was written
 };
 // Of the folder the command runs in; absent outside a repository or without git. Nothing the repository configures is
 // run.

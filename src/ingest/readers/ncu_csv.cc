@@ -11,9 +11,9 @@
 #include <cmath>
 #include <map>
 
+#include "base/csv.h"
 #include "base/strings.h"
 #include "ingest/reader.h"
-#include "ingest/readers/ncu_csv/csv.h"
 #include "ingest/readers/ncu_csv/values.h"
 
 namespace gapless::internal {
@@ -186,7 +186,7 @@ class Table {
                      "the file ends in the middle; the rows before are all there");
   }
 
-  ncu::CsvReader csv_;
+  CsvReader csv_;
   TraceBuilder& builder_;
   std::vector<std::string> header_, units_;
   std::map<std::string, size_t, std::less<>> column_;

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "base/csv.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
-#include "ingest/readers/ncu_csv/csv.h"
 #include "ingest/readers/ncu_csv/values.h"
 
 namespace gapless::internal {
@@ -112,7 +112,7 @@ TEST(NcuValues, Units) {
 }
 
 TEST(Csv, QuotesAndLineEnds) {
-  ncu::CsvReader csv("a,\"b,\"\"c\"\"\nf\",e\r\n\n,\n");
+  CsvReader csv("a,\"b,\"\"c\"\"\nf\",e\r\n\n,\n");
   std::vector<std::string> row;
   ASSERT_TRUE(csv.Next(row));
   EXPECT_EQ(row, (std::vector<std::string>{"a", "b,\"c\"\nf", "e"}));

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gapless::internal::ncu {
+namespace gapless::internal {
 
 class CsvReader {
  public:
@@ -24,4 +24,4 @@ class CsvReader {
   bool cut_ = false;
 };
 
-}  // namespace gapless::internal::ncu
+}  // namespace gapless::internal

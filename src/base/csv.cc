@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingest/readers/ncu_csv/csv.h"
+#include "base/csv.h"
 
 #include <algorithm>
 
-namespace gapless::internal::ncu {
+namespace gapless::internal {
 
 bool CsvReader::Next(std::vector<std::string>& fields) {
   fields.clear();
@@ -32,4 +32,4 @@ bool CsvReader::Next(std::vector<std::string>& fields) {
   }
 }
 
-}  // namespace gapless::internal::ncu
+}  // namespace gapless::internal

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+#include "cli/commands/history/actions.h"
+
+namespace gapless::internal {
+namespace {
+
+std::vector<std::string_view> Actions() { return {"record", "list", "export", "import"}; }
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const std::vector<std::string>& words = arguments.positionals();
+  const std::string& action = words[0];
+  const std::string file = words.size() > 1 ? words[1] : "";
+  if (action == "record") return HistoryRecord(arguments, file);
+  if (action == "export") return HistoryExport(arguments, session, file);
+  if (action == "import") return HistoryImport(arguments, file);
+  if (!file.empty()) return Fail(ErrorCode::kUsage, "history list takes no file", "", "gapless history --help");
+  return HistoryList(arguments, session);
+}
+
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "ACTION", .help = "record, list, export or import", .min = 1, .max = 1, .choices = Actions},
+    {.name = "FILE", .help = "results to record, or a history to write or read", .min = 0, .max = 1, .is_path = true}};
+constexpr OptionSpec kOptions[] = {
+    {.name = "db", .takes = kValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
+    {.name = "branch", .takes = kValue, .value = "NAME", .help = "Branch of the run (otherwise git's) or of those wanted"},
+    {.name = "commit", .takes = kValue, .value = "SHA", .help = "Commit of the run (otherwise git's) or of those wanted"},
+    {.name = "label", .takes = kValue, .value = "NAME", .help = "Name of what was measured, when a history holds several"},
+    {.name = "metric",
+     .takes = kValue,
+     .value = "LIST",
+     .help = "Record these metrics, too: NAME=NUMBER,…",
+     .is_list = true},
+    {.name = "column", .takes = kValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
+    {.name = "here", .help = "The run was on this machine: record its GPUs, driver and host"},
+    {.name = "since", .takes = kValue, .value = "TIME", .help = "Only runs from this date or time on (UTC)"},
+    {.name = "until", .takes = kValue, .value = "TIME", .help = "Only runs up to this date or time, included (UTC)"},
+    {.name = "limit", .takes = kValue, .value = "N", .help = "Only the newest N runs"},
+    {.name = "csv", .help = "List as CSV with the columns of the view benchmarks"},
+};
+constexpr Example kExamples[] = {
+    {"gapless history record result.json --label resnet50", "Keeps a result, with the commit that is checked out"},
+    {"gapless history record --metric samples_per_second=812.5,step_time_ms=78.8", "Keeps numbers of your own"},
+    {"gapless history list --branch main --limit 20", "The last twenty runs of a branch"},
+    {"gapless history export history.jsonl --db postgresql://perf@db/perf", "Everything, as JSON lines"},
+    {"gapless history import history.jsonl", "Brings runs in that are not there yet"},
+};
+
+}  // namespace
+
+COMMAND(history) = {
+    .name = "history",
+    .help = "Keep the results of benchmarks, and list, export or import them",
+    .about =
+        "Keeps what was measured with its commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
+        "takes results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and asv, and "
+        "plain numbers. When it returns, the run is on the disk; any number of processes may record at "
+        "once.\n\nCommit, "
+        "branch and whether there are changes come from git in the working folder, unless the file or an option says "
+        "so.\n\nWithout --db the history is history.db in $XDG_DATA_HOME/gapless or ~/.local/share/gapless. Its tables "
+        "and the view benchmarks are there for any SQL client (docs/HISTORY.md).",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless history` can do. FILE is the second argument; empty: there was none.
+#pragma once
+
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/session.h"
+#include "store/history.h"
+
+namespace gapless::internal {
+
+Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
+Result<int> HistoryList(const Arguments& arguments, const Session& session);
+Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);
+Result<int> HistoryImport(const Arguments& arguments, const std::string& file);
+
+// The record that the options and the file describe, with what git says of the working folder.
+Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file);
+// --branch, --commit, --label, --since, --until and --limit.
+Result<HistoryFilter> FilterFrom(const Arguments& arguments);
+
+}  // namespace gapless::internal

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A history in one file, which many processes may write at a time.
+//
+// The file is in WAL mode with synchronous=FULL: a commit returns when the log is on the disk, readers never wait, and
+// a process that is killed leaves nothing half written. Only one process writes at a time; the others wait up to a
+// minute, asking again after pauses that grow and differ from process to process, so that a crowd does not ask in step.
+// Where the file system cannot share memory (some network ones) WAL is refused, and the rollback journal does the same
+// slower.
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/strings.h"
+#include "store/backend.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr auto kLongestWait = std::chrono::seconds(60);
+constexpr int kFirstPauseUs = 500, kLongestPauseUs = 20'000;
+constexpr int kLongestCell = 1 << 30;
+
+constexpr Dialect kDialect = {
+    .id = "INTEGER PRIMARY KEY AUTOINCREMENT",
+    .integer = "INTEGER",
+    .real = "REAL",
+    .bytes = "BLOB",
+    .timestamp = "strftime('%Y-%m-%dT%H:%M:%fZ', recorded_at_ns / 1000000 / 1000.0, 'unixepoch')",
+    .table_exists = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
+};
+
+// How long one statement has waited for other processes.
+struct Waiting {
+  std::chrono::steady_clock::time_point since;
+};
+
+int Wait(void* context, int times) {
+  auto& waiting = *static_cast<Waiting*>(context);
+  const auto now = std::chrono::steady_clock::now();
+  if (times == 0) waiting.since = now;
+  if (now - waiting.since > kLongestWait) return 0;
+  const int pause_us = std::min(kFirstPauseUs << std::min(times, 6), kLongestPauseUs);
+  const int apart_us = static_cast<int>(::getpid() * 37 % 97) * pause_us / 100;  // differs between processes
+  std::this_thread::sleep_for(std::chrono::microseconds(pause_us / 2 + apart_us));
+  return 1;
+}
+
+void Bind(sqlite3_stmt* statement, int index, const SqlCell& cell) {
+  const auto size = [](const std::string& text) { return static_cast<sqlite3_uint64>(text.size()); };
+  if (const auto* integer = std::get_if<int64_t>(&cell))
+    sqlite3_bind_int64(statement, index, *integer);
+  else if (const auto* real = std::get_if<double>(&cell))
+    sqlite3_bind_double(statement, index, *real);
+  else if (const auto* text = std::get_if<std::string>(&cell))
+    sqlite3_bind_text64(statement, index, text->data(), size(*text), SQLITE_STATIC, SQLITE_UTF8);
+  else if (const auto* bytes = std::get_if<Bytes>(&cell))
+    sqlite3_bind_blob64(statement, index, bytes->content.data(), size(bytes->content), SQLITE_STATIC);
+}
+
+SqlCell CellOf(sqlite3_stmt* statement, int column) {
+  const int type = sqlite3_column_type(statement, column);
+  if (type == SQLITE_INTEGER) return static_cast<int64_t>(sqlite3_column_int64(statement, column));
+  if (type == SQLITE_FLOAT) return sqlite3_column_double(statement, column);
+  if (type == SQLITE_NULL) return {};
+  const auto* start = static_cast<const char*>(sqlite3_column_blob(statement, column));
+  const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, column));
+  std::string content = start == nullptr ? std::string() : std::string(start, size);
+  if (type == SQLITE_BLOB) return Bytes{std::move(content)};
+  return content;
+}
+
+class SqliteConnection : public Connection {
+ public:
+  explicit SqliteConnection(std::string path) : path_(std::move(path)) {}
+  ~SqliteConnection() override { sqlite3_close_v2(db_); }
+  SqliteConnection(const SqliteConnection&) = delete;
+  SqliteConnection& operator=(const SqliteConnection&) = delete;
+
+  Result<void> Connect();
+  const Dialect& dialect() const override { return kDialect; }
+  Result<std::vector<SqlRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
+  Result<void> Begin(Purpose purpose) override {
+    return Execute(purpose == Purpose::kRead ? "BEGIN" : "BEGIN IMMEDIATE");
+  }
+  Result<void> Commit() override { return Execute("COMMIT"); }
+  void Rollback() override {
+    if (sqlite3_get_autocommit(db_) == 0) (void)Execute("ROLLBACK");
+  }
+
+ private:
+  Result<void> Execute(const std::string& sql) {
+    auto done = Run(sql, {});
+    return done ? Result<void>() : Unexpected{done.error()};
+  }
+  Unexpected Failure() const;
+  Result<void> UseWriteAheadLog();
+
+  std::string path_;
+  sqlite3* db_ = nullptr;
+  Waiting waiting_{};
+};
+
+Unexpected SqliteConnection::Failure() const {
+  const int code = sqlite3_errcode(db_) & 0xff;
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    return Fail(ErrorCode::kEnvironment, "another process has kept this history locked for a minute", path_,
+                "look what holds it: fuser FILE");
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+    return Fail(ErrorCode::kInput, StrCat("this is no history: ", sqlite3_errmsg(db_)), path_,
+                "name another file, or restore this one from a copy");
+  return Fail(ErrorCode::kEnvironment, StrCat("SQLite: ", sqlite3_errmsg(db_)), path_,
+              code == SQLITE_FULL ? "make room on the disk" : "");
+}
+
+Result<std::vector<SqlRow>> SqliteConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
+  std::string text = sql;
+  std::ranges::replace(text, '$', '?');  // ?1 is the first parameter wherever it stands
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db_, text.c_str(), static_cast<int>(text.size()), &statement, nullptr) != SQLITE_OK)
+    return Failure();
+  for (size_t i = 0; i < parameters.size(); ++i) Bind(statement, static_cast<int>(i) + 1, parameters[i]);
+  std::vector<SqlRow> rows;
+  int code = SQLITE_ROW;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    std::vector<SqlCell> cells;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) cells.push_back(CellOf(statement, i));
+    rows.emplace_back(std::move(cells));
+  }
+  if (code == SQLITE_DONE) {
+    sqlite3_finalize(statement);
+    return rows;
+  }
+  const Unexpected failure = Failure();
+  sqlite3_finalize(statement);
+  return failure;
+}
+
+// The change of mode fails at once where another process is changing it, whatever the busy handler would do.
+Result<void> SqliteConnection::UseWriteAheadLog() {
+  for (int times = 0;; ++times) {
+    const auto mode = Run("PRAGMA journal_mode = WAL", {});
+    if (mode) return {};
+    if ((sqlite3_errcode(db_) & 0xff) != SQLITE_BUSY || Wait(&waiting_, times) == 0) return Unexpected{mode.error()};
+  }
+}
+
+Result<void> SqliteConnection::Connect() {
+  std::error_code ignored;  // opening the file says what is wrong
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  if (sqlite3_open_v2(path_.c_str(), &db_, kFlags, nullptr) != SQLITE_OK)
+    return Fail(ErrorCode::kEnvironment, "the history cannot be opened", path_,
+                "is the folder there and writable? --db names another place");
+  sqlite3_busy_handler(db_, Wait, &waiting_);
+  sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, kLongestCell);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  GAPLESS_TRY(UseWriteAheadLog());
+  for (const char* pragma : {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA cell_size_check = ON"})
+    GAPLESS_TRY(Execute(pragma));
+  return {};
+}
+
+Result<std::unique_ptr<Connection>> Open(const std::string& url) {
+  constexpr std::string_view kPrefix = "sqlite:";
+  std::string path = url.substr(url.starts_with(kPrefix) ? kPrefix.size() : 0);
+  if (path.starts_with("///")) path.erase(0, 2);  // sqlite:///tmp/h.db
+  if (path.empty())
+    return Fail(ErrorCode::kUsage, "the URL of a history in SQLite names its file", url, "--db sqlite:history.db");
+  auto connection = std::make_unique<SqliteConnection>(path);
+  GAPLESS_TRY(connection->Connect());
+  return std::unique_ptr<Connection>(std::move(connection));
+}
+
+constexpr std::string_view kPrefixes[] = {"sqlite:"};
+
+}  // namespace
+
+BACKEND(sqlite) = {
+    .name = "sqlite", .help = "One file; for one machine and the jobs on it", .prefixes = kPrefixes, .open = Open};
+
+}  // namespace gapless::internal

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/history.h"
+
+#define XXH_INLINE_ALL
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "base/strings.h"
+#include "store/migrations.h"
+#include "store/rows.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr auto kFirstPause = std::chrono::milliseconds(100), kLongestPause = std::chrono::milliseconds(2000);
+constexpr int kAttempts = 12;  // about 15 s
+
+std::string Hexadecimal(uint64_t high, uint64_t low) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const uint64_t half : {high, low})
+    for (int shift = 60; shift >= 0; shift -= 4) out += kDigits[(half >> shift) & 15];
+  return out;
+}
+
+// Does `work` in a transaction. Where the server is lost it is done again from its beginning: so `work` must be such
+// that doing it twice is doing it once.
+template <class T>
+Result<T> InTransaction(Connection& connection, const std::function<Result<T>()>& work) {
+  auto pause = kFirstPause;
+  for (int attempt = 1;; ++attempt) {
+    Result<T> outcome = [&]() -> Result<T> {
+      if (connection.lost()) GAPLESS_TRY(connection.Reconnect());
+      GAPLESS_TRY(connection.Begin(Purpose::kWrite));
+      Result<T> done = work();
+      if (!done) return done;
+      GAPLESS_TRY(connection.Commit());
+      return done;
+    }();
+    if (outcome) return outcome;
+    connection.Rollback();
+    if (!connection.lost() || attempt == kAttempts) return outcome;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+const Backend* FindBackend(std::string_view url) {
+  for (const Backend* backend : AllBackends())
+    for (const std::string_view prefix : backend->prefixes)
+      if (url.starts_with(prefix)) return backend;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string NewUid() {
+  uint64_t halves[2] = {};
+  if (::getrandom(halves, sizeof halves, 0) != static_cast<ssize_t>(sizeof halves)) std::abort();
+  return Hexadecimal(halves[0], halves[1]);
+}
+
+std::string DigestOf(std::span<const std::string> texts) {
+  std::string all;
+  for (const std::string& text : texts) all += StrCat(text.size(), ":", text);
+  const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
+  return Hexadecimal(hash.high64, hash.low64);
+}
+
+std::string WithoutPassword(std::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  const size_t start = scheme + 3, slash = std::min(url.find_first_of("/?", start), url.size());
+  std::string out(url);
+  const size_t at = url.substr(0, slash).rfind('@');
+  if (at != std::string_view::npos && at > start) {
+    const size_t colon = url.substr(0, at).find(':', start);
+    if (colon != std::string_view::npos) out = StrCat(url.substr(0, colon), url.substr(at));
+  }
+  const size_t parameter = out.find("password=");
+  if (parameter != std::string::npos) {
+    const size_t value = parameter + std::string_view("password=").size();
+    out = StrCat(out.substr(0, value), "…", out.substr(std::min(out.find('&', value), out.size())));
+  }
+  return out;
+}
+
+std::string History::DefaultUrl() {
+  const char* const data = std::getenv("XDG_DATA_HOME");  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  if (data != nullptr && data[0] == '/') return StrCat("sqlite:", data, "/gapless/history.db");
+  const char* const home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  if (home == nullptr || home[0] == '\0') return "";
+  return StrCat("sqlite:", home, "/.local/share/gapless/history.db");
+}
+
+Result<History> History::Open(std::string_view url) {
+  const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
+  if (chosen.empty())
+    return Fail(ErrorCode::kEnvironment, "there is no folder for the history: HOME is not set", "",
+                "name one: --db sqlite:history.db");
+  const Backend* backend = FindBackend(chosen);
+  if (backend == nullptr && chosen.find("://") == std::string::npos) backend = FindBackend("sqlite:");
+  if (backend == nullptr) {
+    std::vector<std::string> known;
+    for (const Backend* each : AllBackends())
+      for (const std::string_view prefix : each->prefixes) known.emplace_back(prefix);
+    return Fail(ErrorCode::kUsage, "the URL of a history begins with the kind of its database", WithoutPassword(chosen),
+                "there are: " + Join(known, ", "));
+  }
+  auto connection = backend->open(chosen);
+  if (!connection) return Unexpected{connection.error()};
+  std::string place = WithoutPassword(chosen);
+  if (auto migrated = Migrate(**connection); !migrated) {
+    if (migrated.error().place.empty()) migrated.error().place = place;
+    return Unexpected{migrated.error()};
+  }
+  return History(std::move(*connection), std::move(place));
+}
+
+Result<std::vector<Recorded>> History::RecordAll(std::span<const BenchmarkRecord> records) {
+  std::vector<BenchmarkRecord> prepared;
+  for (const BenchmarkRecord& record : records) {
+    auto one = Prepared(record);
+    if (!one) return Unexpected{one.error()};
+    prepared.push_back(std::move(*one));
+  }
+  return InTransaction<std::vector<Recorded>>(*connection_, [&] { return InsertRecords(*connection_, prepared); });
+}
+
+Result<Recorded> History::Record(const BenchmarkRecord& record) {
+  const auto recorded = RecordAll({&record, 1});
+  return recorded ? Result<Recorded>(recorded->front()) : Unexpected{recorded.error()};
+}
+
+Result<void> History::AddVerdict(int64_t id, const VerdictRecord& verdict) {
+  BenchmarkRecord around;
+  around.verdicts.push_back(verdict);
+  const auto prepared = Prepared(std::move(around));
+  if (!prepared) return Unexpected{prepared.error()};
+  const auto done = InTransaction<bool>(*connection_, [&]() -> Result<bool> {
+    const SqlCell key[] = {id};
+    const auto there = connection_->Run("SELECT 1 FROM run WHERE id = $1", key);
+    if (!there) return Unexpected{there.error()};
+    if (there->empty()) return Fail(ErrorCode::kInput, StrCat("the history has no run ", id), place_);
+    GAPLESS_TRY(InsertVerdict(*connection_, id, prepared->verdicts.front()));
+    return true;
+  });
+  return done ? Result<void>() : Unexpected{done.error()};
+}
+
+Result<void> History::Visit(const HistoryFilter& filter,
+                            const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
+  if (connection_->lost()) GAPLESS_TRY(connection_->Reconnect());
+  GAPLESS_TRY(connection_->Begin(Purpose::kRead));
+  auto done = VisitRecords(*connection_, filter, visitor);
+  connection_->Rollback();
+  return done;
+}
+
+Result<std::vector<BenchmarkRecord>> History::List(const HistoryFilter& filter) {
+  std::vector<BenchmarkRecord> records;
+  GAPLESS_TRY(Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
+    records.push_back(record);
+    return {};
+  }));
+  return records;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The history of benchmarks: what was measured, of which commit, where and when. In a file of SQLite or in PostgreSQL,
+// with the same tables (docs/HISTORY.md).
+//
+// Any number of processes may write at once. What was recorded is not changed any more; verdicts are added to it. One
+// History is used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/backend.h"
+#include "store/record.h"
+
+namespace gapless::internal {
+
+// Which records are wanted: those that every condition holds for.
+struct HistoryFilter {
+  std::optional<std::string> branch = {}, benchmark = {}, commit_sha = {};
+  std::optional<int64_t> since_unix_ns = {}, until_unix_ns = {};  // both included
+  std::optional<int64_t> limit = {};                              // the newest so many
+  bool with_samples = true;
+};
+
+struct Recorded {
+  int64_t id = 0;
+  bool added = true;  // false: a record of this uid was there, and stays as it was
+};
+
+class History {
+ public:
+  // `url`: "sqlite:FILE", "postgresql://USER@HOST/DATABASE", or a file; empty: DefaultUrl(). The file is made when it
+  // is not there, and the tables in it; those of an older version are brought up to date.
+  static Result<History> Open(std::string_view url = {});
+  // "sqlite:" and $XDG_DATA_HOME/gapless/history.db, or ~/.local/share/gapless/history.db; empty: there is no home.
+  static std::string DefaultUrl();
+
+  // Returns when the records are on the disk: all of them or, on an error, none. When the server is lost meanwhile it
+  // is asked again for some seconds; the uid keeps a record from being there twice. Refused as input: what is not
+  // finite, a metric given twice, names above kLongestName bytes, texts above kLongestText. What is no UTF-8 becomes
+  // U+FFFD.
+  Result<Recorded> Record(const BenchmarkRecord& record);
+  Result<std::vector<Recorded>> RecordAll(std::span<const BenchmarkRecord> records);
+  // Adds to a record of this id; nothing happens when the same verdict is there.
+  Result<void> AddVerdict(int64_t id, const VerdictRecord& verdict);
+
+  // In the order of recording: by time, those of the same time by id. Visit() holds some hundred records at a time and
+  // sees one state of the database from its first to its last; an error of the visitor ends it.
+  Result<std::vector<BenchmarkRecord>> List(const HistoryFilter& filter);
+  Result<void> Visit(const HistoryFilter& filter, const std::function<Result<void>(const BenchmarkRecord&)>& visitor);
+
+  // The URL it was opened with, without its password.
+  const std::string& place() const { return place_; }
+
+ private:
+  History(std::unique_ptr<Connection> connection, std::string place)
+      : connection_(std::move(connection)), place_(std::move(place)) {}
+
+  std::unique_ptr<Connection> connection_;
+  std::string place_;
+};
+
+// A name that no other record has: 128 random bits as hexadecimal digits.
+std::string NewUid();
+// The same 128 bits for the same texts in the same order, as hexadecimal digits.
+std::string DigestOf(std::span<const std::string> texts);
+
+}  // namespace gapless::internal

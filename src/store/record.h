@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the history keeps of one benchmark: where it ran, of which commit, and its metrics with their samples.
+//
+// Absent is absent: an empty text and an empty optional are NULL in the database, a metric that was not measured is not
+// in the list. Times are Unix time in ns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gapless::internal {
+
+// What one value of a sample stands for. Values of iterations of one process tell nothing about the next process: their
+// spread is not that between runs.
+enum class Sampling : uint8_t { kUnknown, kProcess, kIteration };
+std::string_view NameOf(Sampling sampling);  // "unknown", "process", "iteration"
+Sampling SamplingFrom(std::string_view name);
+
+struct MetricRecord {
+  std::string name;  // at most kLongestName bytes, once in a record
+  double value = 0;  // finite
+  std::string unit;
+  std::optional<bool> higher_is_better;
+  Sampling sampling = Sampling::kUnknown;
+  std::vector<double> samples;  // finite, in the order they were measured
+
+  bool operator==(const MetricRecord&) const = default;
+};
+
+// What was once said of a metric of a run: an alarm that is pending, confirmed, withdrawn. Only ever added to.
+struct VerdictRecord {
+  int64_t recorded_unix_ns = 0;  // 0: now
+  std::string metric;            // empty: of the whole run
+  std::string kind;              // "pending", "confirmed", …
+  std::string detail;            // JSON
+
+  bool operator==(const VerdictRecord&) const = default;
+};
+
+struct BenchmarkRecord {
+  int64_t id = 0;                           // in the database it was read from; 0: none
+  std::string uid;                          // the same in every database it is brought to; empty: one is made
+  std::optional<int64_t> recorded_unix_ns;  // absent: now
+  std::string commit_sha, branch;
+  std::optional<bool> dirty;
+  std::optional<int64_t> author_unix_ns;
+  std::string benchmark;  // what was measured, when a history holds several
+  std::string command, host, fingerprint, gpu_type;
+  std::optional<int64_t> num_gpus, batch_size;
+  std::string framework, driver;
+  std::string environment;  // JSON
+  std::string source;       // the tool whose file it was
+  std::vector<MetricRecord> metrics;
+  std::vector<VerdictRecord> verdicts;
+
+  // The metric called so; null: it was not measured.
+  const MetricRecord* Find(std::string_view name) const;
+  bool operator==(const BenchmarkRecord&) const = default;
+};
+
+// Of branches, commits, benchmarks, metrics and units: they are in indices, which PostgreSQL limits.
+inline constexpr size_t kLongestName = 500;
+inline constexpr size_t kLongestText = size_t{64} << 20;  // of any other text
+
+}  // namespace gapless::internal

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "base/strings.h"
+#include "store/result_reader.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kPlain = "plain";
+
+double MedianOf(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(middle));
+  const double upper = values[middle];
+  if (values.size() % 2 == 1) return upper;
+  const double lower = *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle));
+  return lower + (upper - lower) / 2;
+}
+
+std::string KnownTools() {
+  std::vector<std::string> names;
+  for (const ResultReader* reader : AllResultReaders()) names.emplace_back(reader->name);
+  return Join(names, ", ");
+}
+
+const ResultReader* ReaderOf(const ResultInput& input) {
+  const ResultReader* plain = nullptr;
+  for (const ResultReader* reader : AllResultReaders()) {
+    if (reader->name == kPlain)
+      plain = reader;
+    else if (reader->recognises(input))
+      return reader;
+  }
+  return plain->recognises(input) ? plain : nullptr;
+}
+
+// Names are unique in what readers give: the second of two equal ones gets "#2". Series without values go.
+void Tidy(std::vector<ResultSeries>& series) {
+  std::map<std::string, int> times;
+  for (ResultSeries& one : series) {
+    std::erase_if(one.values, [](double value) { return !std::isfinite(value); });
+    if (one.values.empty()) continue;
+    if (const int time = ++times[one.name]; time > 1) one.name += StrCat("#", time);
+  }
+  std::erase_if(series, [](const ResultSeries& one) { return one.values.empty(); });
+}
+
+}  // namespace
+
+Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std::string_view column) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool like_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+  Result<JsonValue> json = like_json ? JsonValue::Parse(text) : Result<JsonValue>(JsonValue());
+  if (!json) return Fail(ErrorCode::kInput, json.error().message, std::string(path), "is the file complete?");
+  const ResultInput input{.path = path, .text = text, .json = like_json ? &*json : nullptr, .column = column};
+  const ResultReader* const reader = ReaderOf(input);
+  if (reader == nullptr)
+    return Fail(ErrorCode::kInput, "these are no results of a tool that is known", std::string(path),
+                "there are: " + KnownTools());
+  auto file = reader->read(input);
+  if (!file) {
+    if (file.error().place.empty()) file.error().place = path;
+    return file;
+  }
+  file->tool = reader->name;
+  Tidy(file->series);
+  if (file->series.empty())
+    return Fail(ErrorCode::kInput, StrCat("the results of ", reader->name, " hold no values"), std::string(path));
+  return file;
+}
+
+Result<ResultFile> ReadResultFile(const std::string& path, std::string_view column) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return Fail(ErrorCode::kInput, std::strerror(errno), path);
+  if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) return Fail(ErrorCode::kInput, "this is no file", path);
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  std::vector<char> block(size_t{1} << 20);
+  while (in && text.size() <= kLargestResultFile) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block.data(), static_cast<size_t>(in.gcount()));
+  }
+  if (in.bad() || !in.eof()) {
+    const bool large = text.size() > kLargestResultFile;
+    return Fail(ErrorCode::kInput, large ? "larger than 512 MiB" : "the file cannot be read", path);
+  }
+  return ReadResults(text, path, column);
+}
+
+Result<BenchmarkRecord> RecordFrom(const ResultFile& file) {
+  BenchmarkRecord record = file.facts;
+  record.source = file.tool;
+  for (const ResultSeries& series : file.series) {
+    MetricRecord metric{.name = series.name,
+                        .value = MedianOf(series.values),
+                        .unit = series.unit,
+                        .higher_is_better = series.higher_is_better,
+                        .sampling = series.unit_of_sampling,
+                        .samples = {}};
+    if (series.values.size() > 1) metric.samples = series.values;
+    record.metrics.push_back(std::move(metric));
+  }
+  return record;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// gapless bench --json: metrics by their names, the steps of the run in ns, and where it was measured. Units follow
+// from the ends of names.
+#include <initializer_list>
+
+#include "base/strings.h"
+#include "store/result_reader.h"
+
+namespace gapless::internal {
+namespace {
+
+struct Suffix {
+  std::string_view end, unit;
+  int better;  // 1: higher, -1: lower, 0: not told
+};
+constexpr Suffix kSuffixes[] = {
+    {"_per_second", "1/s", 1}, {"gpu_utilization", "%", 1},
+    {"_efficiency", "", 1},    {"_ms", "ms", -1},
+    {"_ns", "ns", -1},         {"_gb", "GB", -1},
+    {"_bytes", "bytes", -1},   {"_pct", "%", 0},
+    {"_percent", "%", 0},      {"_s", "s", -1},
+};
+
+bool Recognises(const ResultInput& input) {
+  return input.json != nullptr && input.json->Get("gapless").is_object() && input.json->Get("metrics").is_object();
+}
+
+ResultSeries SeriesOf(const std::string& name, double value) {
+  ResultSeries series{
+      .name = name, .unit = {}, .values = {value}, .unit_of_sampling = Sampling::kProcess, .higher_is_better = {}};
+  for (const Suffix& suffix : kSuffixes) {
+    if (!name.ends_with(suffix.end)) continue;
+    series.unit = suffix.unit;
+    if (suffix.better != 0) series.higher_is_better = suffix.better > 0;
+    break;
+  }
+  return series;
+}
+
+// The first of these that is a text, in the environment or beside it.
+std::string TextIn(const JsonValue& root, std::initializer_list<std::string_view> keys) {
+  for (const JsonValue* place :
+       {&root.Get("environment"), &root.Get("environment").Get("git"), &root.Get("git"), &root})
+    for (const std::string_view key : keys)
+      if (std::string text = place->TextOf(key); !text.empty()) return text;
+  return "";
+}
+
+std::optional<int64_t> IntIn(const JsonValue& root, std::string_view key) {
+  for (const JsonValue* place : {&root.Get("environment"), &root})
+    if (const auto number = place->Get(key).Int()) return number;
+  return std::nullopt;
+}
+
+void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
+  const JsonValue& environment = root.Get("environment");
+  facts.commit_sha = TextIn(root, {"commit_sha", "commit"});
+  facts.branch = TextIn(root, {"branch"});
+  for (const JsonValue* place : {&environment, &environment.Get("git"), &root.Get("git")})
+    if (!facts.dirty) facts.dirty = place->Get("dirty").Bool();
+  facts.author_unix_ns = IntIn(root, "author_unix_ns");
+  facts.benchmark = TextIn(root, {"benchmark", "label"});
+  facts.framework = TextIn(root, {"framework"});
+  facts.driver = TextIn(root, {"driver", "nvidia_driver"});
+  facts.gpu_type = TextIn(root, {"gpu_type", "gpu"});
+  facts.num_gpus = IntIn(root, "num_gpus");
+  facts.batch_size = IntIn(root, "batch_size");
+  facts.fingerprint = TextIn(root, {"fingerprint"});
+  facts.host = TextIn(root, {"host", "hostname"});
+  const JsonValue& host = environment.Get("host");
+  if (facts.host.empty()) facts.host = host.TextOf("name");
+  if (facts.driver.empty()) facts.driver = host.TextOf("nvidia_driver");
+  const auto& gpus = host.Get("gpus").items();
+  if (facts.gpu_type.empty() && !gpus.empty()) facts.gpu_type = gpus[0].TextOf("model");
+  facts.command = TextIn(root, {"command"});
+  std::vector<std::string> words;
+  for (const JsonValue& word : root.Get("command").items())
+    if (word.Text() != nullptr) words.push_back(*word.Text());
+  if (facts.command.empty()) facts.command = Join(words, " ");
+  if (environment.is_object()) facts.environment = ToJson(environment);
+}
+
+Result<ResultFile> Read(const ResultInput& input) {
+  ResultFile file;
+  const JsonValue& root = *input.json;
+  TakeFacts(root, file.facts);
+  const JsonValue& metrics = root.Get("metrics");
+  for (size_t i = 0; i < metrics.items().size(); ++i) {
+    const auto value = metrics.items()[i].Number();
+    if (value) file.series.push_back(SeriesOf(metrics.keys()[i], *value));
+  }
+  ResultSeries steps{.name = "step_time",
+                     .unit = "s",
+                     .values = {},
+                     .unit_of_sampling = Sampling::kIteration,
+                     .higher_is_better = false};
+  constexpr double kSecondNs = 1e9;
+  for (const JsonValue& step : root.Get("steps").items())
+    if (const auto ns = step.Number()) steps.values.push_back(*ns / kSecondNs);
+  file.series.push_back(std::move(steps));
+  return file;
+}
+
+}  // namespace
+
+RESULTREADER(gapless) = {
+    .name = "gapless", .help = "gapless bench --json: metrics and steps", .recognises = Recognises, .read = Read};
+
+}  // namespace gapless::internal

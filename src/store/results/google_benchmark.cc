@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google Benchmark --benchmark_format=json: a row for each repetition, all in one process, each the mean over its
+// iterations. Aggregates are left out where there are repetitions; a file that has nothing else gives their median.
+#include <map>
+
+#include "base/strings.h"
+#include "store/result_reader.h"
+
+namespace gapless::internal {
+namespace {
+
+bool Recognises(const ResultInput& input) {
+  if (input.json == nullptr) return false;
+  const auto& benchmarks = input.json->Get("benchmarks").items();
+  return !benchmarks.empty() && benchmarks[0].Get("time_unit").Text() != nullptr;
+}
+
+double InASecond(const std::string& unit) { return unit == "s" ? 1 : unit == "ms" ? 1e3 : unit == "us" ? 1e6 : 1e9; }
+
+class Collector {
+ public:
+  void Add(const std::string& name, std::string_view unit, std::optional<double> value, bool higher_is_better,
+           Sampling sampling) {
+    if (!value) return;
+    const auto [at, is_new] = places_.try_emplace(name, series_.size());
+    if (is_new) series_.push_back({name, std::string(unit), {}, sampling, higher_is_better});
+    series_[at->second].values.push_back(*value);
+  }
+  std::vector<ResultSeries> Take() { return std::move(series_); }
+  bool empty() const { return series_.empty(); }
+
+ private:
+  std::map<std::string, size_t> places_;
+  std::vector<ResultSeries> series_;
+};
+
+void AddRow(const JsonValue& row, const std::string& name, Sampling sampling, Collector& collector) {
+  const JsonValue& failed = row.Get("error_occurred");
+  if (failed.Bool().value_or(false)) return;
+  auto seconds = row.Get("real_time").Number();
+  if (seconds) *seconds /= InASecond(row.TextOf("time_unit"));
+  collector.Add(name, "s", seconds, false, sampling);
+  for (const std::string_view rate : {"items_per_second", "bytes_per_second"})
+    collector.Add(StrCat(name, "/", rate), rate == "items_per_second" ? "items/s" : "bytes/s", row.Get(rate).Number(),
+                  true, sampling);
+}
+
+Result<ResultFile> Read(const ResultInput& input) {
+  ResultFile file;
+  const JsonValue& context = input.json->Get("context");
+  file.facts.host = context.TextOf("host_name");
+  Collector collector;
+  const auto& rows = input.json->Get("benchmarks").items();
+  for (const JsonValue& row : rows)
+    if (row.TextOf("run_type") != "aggregate") AddRow(row, row.TextOf("name"), Sampling::kIteration, collector);
+  if (collector.empty())
+    for (const JsonValue& row : rows)
+      if (row.TextOf("aggregate_name") == "median") AddRow(row, row.TextOf("run_name"), Sampling::kUnknown, collector);
+  file.series = collector.Take();
+  return file;
+}
+
+}  // namespace
+
+RESULTREADER(google_benchmark) = {.name = "google_benchmark",
+                                  .help = "Google Benchmark, JSON: repetitions within one process",
+                                  .recognises = Recognises,
+                                  .read = Read};
+
+}  // namespace gapless::internal

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JSON document as a tree of plain values, so that readers of results need not know simdjson.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+class JsonValue {
+ public:
+  enum class Kind : uint8_t { kNull, kBool, kInt, kReal, kText, kArray, kObject };
+
+  // Python writes NaN and Infinity, which JSON does not have: they are read as null. Deeper than 100 levels, or with a
+  // number that no double holds, it is an error of the input.
+  static Result<JsonValue> Parse(std::string_view text);
+
+  Kind kind() const { return kind_; }
+  bool is_object() const { return kind_ == Kind::kObject; }
+  bool is_array() const { return kind_ == Kind::kArray; }
+  // What is of another kind is absent. A number in a text ("1.5", as nvbench writes it) is one for NumberIn().
+  std::optional<double> Number() const;
+  std::optional<int64_t> Int() const;
+  std::optional<bool> Bool() const;
+  const std::string* Text() const;
+  std::optional<double> NumberIn() const;
+
+  // Of an array or an object, in order; empty for anything else.
+  const std::vector<JsonValue>& items() const;
+  const std::vector<std::string>& keys() const;
+  // The member called so, the first one; a null value when there is none, so that Get()s can be chained.
+  const JsonValue& Get(std::string_view key) const;
+  // The text of a member; empty when it is no text.
+  std::string TextOf(std::string_view key) const;
+
+ private:
+  friend class JsonBuilder;
+  struct Compound {
+    std::string text;
+    std::vector<JsonValue> items;
+    std::vector<std::string> keys;  // of an object, one for each item
+  };
+  Kind kind_ = Kind::kNull;
+  int64_t integer_ = 0;
+  double real_ = 0;
+  std::shared_ptr<const Compound> compound_;
+};
+
+// The value as JSON on one line.
+std::string ToJson(const JsonValue& value);
+
+}  // namespace gapless::internal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// pytest-benchmark --benchmark-json: rounds of one process in seconds, with --benchmark-save-data; else only
+// statistics, of which the median is taken.
+#include "store/result_reader.h"
+#include "store/timestamp.h"
+
+namespace gapless::internal {
+namespace {
+
+bool Recognises(const ResultInput& input) {
+  if (input.json == nullptr) return false;
+  const auto& benchmarks = input.json->Get("benchmarks").items();
+  return !benchmarks.empty() && benchmarks[0].Get("stats").is_object() && input.json->Get("machine_info").is_object();
+}
+
+void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
+  const JsonValue& commit = root.Get("commit_info");
+  facts.commit_sha = commit.TextOf("id");
+  if (facts.commit_sha == "unversioned") facts.commit_sha.clear();
+  facts.branch = commit.TextOf("branch");
+  if (facts.branch == "(unknown)" || facts.branch == "(detached head)") facts.branch.clear();
+  facts.dirty = commit.Get("dirty").Bool();
+  facts.author_unix_ns = ParseTimestamp(commit.TextOf("author_time"));
+  facts.host = root.Get("machine_info").TextOf("node");
+}
+
+Result<ResultFile> Read(const ResultInput& input) {
+  ResultFile file;
+  TakeFacts(*input.json, file.facts);
+  for (const JsonValue& benchmark : input.json->Get("benchmarks").items()) {
+    std::string name = benchmark.TextOf("fullname");
+    if (name.empty()) name = benchmark.TextOf("name");
+    ResultSeries series{
+        .name = name, .unit = "s", .values = {}, .unit_of_sampling = Sampling::kIteration, .higher_is_better = false};
+    const JsonValue& stats = benchmark.Get("stats");
+    for (const JsonValue& round : stats.Get("data").items())
+      if (const auto seconds = round.Number()) series.values.push_back(*seconds);
+    if (const auto median = stats.Get("median").Number(); series.values.empty() && median) {
+      series.values.push_back(*median);
+      series.unit_of_sampling = Sampling::kUnknown;
+    }
+    file.series.push_back(std::move(series));
+  }
+  return file;
+}
+
+}  // namespace
+
+RESULTREADER(pytest_benchmark) = {.name = "pytest_benchmark",
+                                  .help = "pytest-benchmark, JSON: rounds within one process",
+                                  .recognises = Recognises,
+                                  .read = Read};
+
+}  // namespace gapless::internal

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of other tools in their smallest form: what a value is, its unit, and what it is a sample of.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/strings.h"
+#include "store/result_reader.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr const char* kHyperfine = R"({"results": [
+  {"command": "sleep 0.1", "mean": 0.11, "stddev": 0.01, "median": 0.1, "times": [0.1, 0.12, 0.11], "exit_codes": [0, 0, 0]},
+  {"command": "old", "mean": 0.5}]})";
+
+constexpr const char* kPyperf = R"({"version": "1.0",
+  "metadata": {"unit": "second", "hostname": "node", "loops": 8},
+  "benchmarks": [
+    {"metadata": {"name": "sort"}, "runs": [
+      {"metadata": {"calibrate_loops": 8}, "warmups": [[1, 0.5]]},
+      {"warmups": [[8, 9.0]], "values": [1.0, 3.0, 2.0]},
+      {"values": [4.0, 6.0]}]},
+    {"metadata": {"name": "rss", "unit": "byte"}, "runs": [{"values": [1024]}]}]})";
+
+constexpr const char* kGoogle = R"({"context": {"host_name": "node", "num_cpus": 2, "library_build_type": "release"},
+  "benchmarks": [
+    {"name": "BM_x/8", "run_name": "BM_x/8", "run_type": "iteration", "repetitions": 2, "iterations": 100, "real_time": 1.5,
+     "cpu_time": 1.4, "time_unit": "us", "items_per_second": 10.0},
+    {"name": "BM_x/8", "run_name": "BM_x/8", "run_type": "iteration", "iterations": 100, "real_time": 2.5, "time_unit": "us",
+     "items_per_second": 20.0},
+    {"name": "BM_x/8_mean", "run_name": "BM_x/8", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 2.0,
+     "time_unit": "us"},
+    {"name": "BM_bad", "run_type": "iteration", "error_occurred": true, "error_message": "no", "real_time": 0, "time_unit": "ns"}]})";
+
+constexpr const char* kGoogleAggregates = R"({"context": {}, "benchmarks": [
+    {"name": "BM_y_mean", "run_name": "BM_y", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 7, "time_unit": "ms"},
+    {"name": "BM_y_median", "run_name": "BM_y", "run_type": "aggregate", "aggregate_name": "median", "real_time": 5, "time_unit": "ms"},
+    {"name": "BM_y_cv", "run_name": "BM_y", "run_type": "aggregate", "aggregate_name": "cv", "real_time": 0.1, "time_unit": "ms"}]})";
+
+constexpr const char* kPytest =
+    R"({"machine_info": {"node": "node"}, "version": "4.0.0", "datetime": "2026-01-02T03:04:05+00:00",
+  "commit_info": {"id": "abc", "branch": "main", "dirty": true, "author_time": "2026-01-01T00:00:00+01:00"},
+  "benchmarks": [
+    {"name": "test_a", "fullname": "t.py::test_a", "stats": {"median": 9.0, "data": [0.5, 0.25], "rounds": 2, "iterations": 4}},
+    {"name": "test_b", "fullname": "t.py::test_b", "stats": {"median": 0.75, "rounds": 5}}]})";
+
+constexpr const char* kAsv =
+    R"({"version": 2, "commit_hash": "def", "date": 1700000000000, "params": {"machine": "node"},
+  "result_columns": ["result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b", "samples"],
+  "results": {
+    "bench.Sort.time_sort": [[0.5, null, NaN, 0.75], [["10", "20"], ["'a'", "'b'"]], "v", 1, 2.0, null, null,
+                             [[0.5, 0.25], null, null, null]],
+    "bench.peakmem_all": [[1048576]],
+    "bench.track_loss": [[3.5], []]}})";
+
+constexpr const char* kNvbench = R"({"meta": {"argv": ["bench"]}, "devices": [{"id": 0, "name": "NVIDIA H100"}],
+  "benchmarks": [{"name": "copy", "states": [
+    {"name": "Device=0 Size=8", "is_skipped": false, "summaries": [
+      {"tag": "nv/cold/time/gpu/mean", "name": "GPU Time", "hint": "duration",
+       "data": [{"name": "value", "type": "float64", "value": "1.5e-06"}]},
+      {"tag": "nv/json/bin:nv/cold/sample_times", "data": [
+        {"name": "filename", "type": "string", "value": "out/results.json-bin/0.bin"},
+        {"name": "size", "type": "int64", "value": "3"}]}]},
+    {"name": "Device=0 Size=9", "is_skipped": true, "skip_reason": "no memory"}]}]})";
+
+constexpr const char* kGapless = R"({"gapless": {"version": "0.1.0", "schema": 1}, "command": ["python", "train.py"],
+  "metrics": {"samples_per_second": 812.5, "step_time_ms": 78.5, "memory_usage_gb": 10.25, "epoch_s": null},
+  "steps": [78000000, 79000000, 78500000],
+  "environment": {"commit": "abc", "branch": "main", "dirty": false, "gpu_type": "H100", "num_gpus": 8, "batch_size": 64,
+                  "framework": "torch 2.4", "host": {"name": "node", "nvidia_driver": "550"}}})";
+
+ResultFile Read(std::string_view text, std::string_view column = {}, const std::string& path = "results") {
+  auto file = ReadResults(text, path, column);
+  EXPECT_TRUE(file) << file.error().ToString();
+  return file ? std::move(*file) : ResultFile();
+}
+
+// "name[unit] sampling: values"
+std::string Show(const ResultSeries& series) {
+  std::string out = StrCat(series.name, "[", series.unit, "] ", NameOf(series.unit_of_sampling), ":");
+  for (const double value : series.values) out += StrCat(" ", value);
+  return out;
+}
+
+std::vector<std::string> ShowAll(const ResultFile& file) {
+  std::vector<std::string> out;
+  for (const ResultSeries& series : file.series) out.push_back(Show(series));
+  return out;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ResultsTest, HyperfineTimesAreProcesses) {
+  const ResultFile file = Read(kHyperfine);
+  EXPECT_EQ(file.tool, "hyperfine");
+  EXPECT_EQ(ShowAll(file), (Lines{"sleep 0.1[s] process: 0.1 0.12 0.11", "old[s] unknown: 0.5"}));
+}
+
+TEST(ResultsTest, PyperfGivesOneValueForEachProcess) {
+  const ResultFile file = Read(kPyperf);
+  EXPECT_EQ(file.tool, "pyperf");
+  EXPECT_EQ(ShowAll(file), (Lines{"sort[s] process: 2 5", "rss[bytes] process: 1024"}));
+  EXPECT_EQ(file.facts.host, "node");
+}
+
+TEST(ResultsTest, GoogleBenchmarkRepetitionsAreWithinOneProcess) {
+  const ResultFile file = Read(kGoogle);
+  EXPECT_EQ(file.tool, "google_benchmark");
+  EXPECT_EQ(ShowAll(file),
+            (Lines{"BM_x/8[s] iteration: 1.5e-06 2.5e-06", "BM_x/8/items_per_second[items/s] iteration: 10 20"}));
+  EXPECT_EQ(file.series[1].higher_is_better, true);
+  EXPECT_EQ(ShowAll(Read(kGoogleAggregates)), (Lines{"BM_y[s] unknown: 0.005"}));
+}
+
+TEST(ResultsTest, PytestBenchmarkRoundsAreWithinOneProcess) {
+  const ResultFile file = Read(kPytest);
+  EXPECT_EQ(file.tool, "pytest_benchmark");
+  EXPECT_EQ(ShowAll(file), (Lines{"t.py::test_a[s] iteration: 0.5 0.25", "t.py::test_b[s] unknown: 0.75"}));
+  EXPECT_EQ(file.facts.commit_sha, "abc");
+  EXPECT_EQ(file.facts.dirty, true);
+  EXPECT_EQ(file.facts.author_unix_ns, 1'767'222'000'000'000'000);
+}
+
+TEST(ResultsTest, AsvHasASeriesForEachCombinationThatRan) {
+  const ResultFile file = Read(kAsv);
+  EXPECT_EQ(file.tool, "asv");
+  EXPECT_EQ(ShowAll(file), (Lines{"bench.Sort.time_sort(10, 'a')[s] iteration: 0.5 0.25",
+                                  "bench.Sort.time_sort(20, 'b')[s] unknown: 0.75",
+                                  "bench.peakmem_all[bytes] unknown: 1048576", "bench.track_loss[] unknown: 3.5"}));
+  EXPECT_EQ(file.facts.commit_sha, "def");
+  EXPECT_FALSE(file.series[3].higher_is_better);
+}
+
+TEST(ResultsTest, NvbenchGivesTheMeanWhenItsSamplesAreNotThere) {
+  const ResultFile file = Read(kNvbench);
+  EXPECT_EQ(file.tool, "nvbench");
+  EXPECT_EQ(ShowAll(file), (Lines{"copy Device=0 Size=8[s] unknown: 1.5e-06"}));
+  EXPECT_EQ(file.facts.gpu_type, "NVIDIA H100");
+}
+
+TEST(ResultsTest, NvbenchSamplesAreReadFromTheFileBesideIt) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "gapless-nvbench-XXXXXX").string();
+  const std::string folder = ::mkdtemp(pattern.data());
+  std::filesystem::create_directories(folder + "/results.json-bin");
+  const float times[] = {0.5F, 0.25F, 0.125F};
+  std::ofstream(folder + "/results.json-bin/0.bin", std::ios::binary)
+      .write(reinterpret_cast<const char*>(times), sizeof times);
+  const ResultFile file = Read(kNvbench, {}, folder + "/results.json");
+  EXPECT_EQ(ShowAll(file), (Lines{"copy Device=0 Size=8[s] iteration: 0.5 0.25 0.125"}));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ResultsTest, GaplessHasMetricsAndStepsAndSaysWhere) {
+  const ResultFile file = Read(kGapless);
+  EXPECT_EQ(file.tool, "gapless");
+  ASSERT_EQ(file.series.size(), 4U);
+  EXPECT_EQ(Show(file.series[0]), "samples_per_second[1/s] process: 812.5");
+  EXPECT_EQ(file.series[0].higher_is_better, true);
+  EXPECT_EQ(file.series[1].higher_is_better, false);
+  EXPECT_EQ(file.series[3].name, "step_time");
+  EXPECT_EQ(file.series[3].unit_of_sampling, Sampling::kIteration);
+  EXPECT_DOUBLE_EQ(file.series[3].values[0], 0.078);
+  EXPECT_EQ(file.facts.commit_sha, "abc");
+  EXPECT_EQ(file.facts.host, "node");
+  EXPECT_EQ(file.facts.driver, "550");
+  EXPECT_EQ(file.facts.num_gpus, 8);
+  EXPECT_EQ(file.facts.command, "python train.py");
+  const auto record = RecordFrom(file);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->source, "gapless");
+  EXPECT_DOUBLE_EQ(record->Find("step_time")->value, 0.0785) << "the median";
+  EXPECT_EQ(record->Find("step_time")->samples.size(), 3U);
+  EXPECT_EQ(record->Find("epoch_s"), nullptr);
+}
+
+TEST(ResultsTest, PlainNumbersAndColumns) {
+  EXPECT_EQ(ShowAll(Read("# times\n1.5\n\n2e-3\r\n+3\n")), (Lines{"value[] unknown: 1.5 0.002 3"}));
+  EXPECT_EQ(ShowAll(Read("time,name,size\n1,a,8\n2,b,\n")), (Lines{"time[] unknown: 1 2", "size[] unknown: 8"}));
+  EXPECT_EQ(ShowAll(Read("time,name,size\n1,a,8\n2,b,9\n", "size")), (Lines{"size[] unknown: 8 9"}));
+  EXPECT_EQ(ShowAll(Read("1,2\n3,4\n", "2")), (Lines{"column 2[] unknown: 2 4"}));
+}
+
+TEST(ResultsTest, WhatCannotBeReadIsSaid) {
+  const auto refused = [](std::string_view text, std::string_view column, std::string_view why) {
+    const auto file = ReadResults(text, "f", column);
+    ASSERT_FALSE(file) << text;
+    EXPECT_EQ(file.error().code, ErrorCode::kInput);
+    EXPECT_NE(file.error().ToString().find(why), std::string::npos) << file.error().ToString();
+  };
+  refused("", "", "no results of a tool");
+  refused("hello\nworld\n", "", "there are: asv");
+  refused("{\"results\": [", "", "no JSON");
+  refused("{\"a\": 1}", "", "no results of a tool");
+  refused("1\nnan\n", "", "f:row 2");
+  refused("1\n2x\n", "", "'2x' is not a number");
+  refused("a,b\n1,2\n", "c", "there are: a, b");
+}
+
+TEST(ResultsTest, EqualNamesAreToldApart) {
+  const ResultFile file = Read(R"({"results": [{"command": "x", "mean": 1}, {"command": "x", "mean": 2}]})");
+  EXPECT_EQ(ShowAll(file), (Lines{"x[s] unknown: 1", "x#2[s] unknown: 2"}));
+}
+
+// One reader each, whatever the order they are asked in.
+TEST(ResultsContractTest, AFileIsRecognisedByOneReader) {
+  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle, kPytest, kAsv, kNvbench, kGapless, "1\n2\n"};
+  for (const std::string_view sample : samples) {
+    const bool is_json = sample[0] == '{';
+    const auto json = is_json ? JsonValue::Parse(sample) : Result<JsonValue>(JsonValue());
+    ASSERT_TRUE(json) << json.error().ToString();
+    int readers = 0;
+    for (const ResultReader* reader : AllResultReaders())
+      readers += reader->recognises({.path = "f", .text = sample, .json = is_json ? &*json : nullptr, .column = {}});
+    EXPECT_EQ(readers, 1) << sample;
+  }
+  for (const ResultReader* reader : AllResultReaders()) EXPECT_LE(reader->help.size(), 72U) << reader->name;
+}
+
+TEST(ResultsContractTest, ReadersSurviveEveryPrefixAndMutation) {
+  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle, kPytest, kAsv, kNvbench, kGapless, "a,b\n1,2\n"};
+  for (const std::string_view sample : samples) {
+    for (size_t length = 0; length < sample.size(); ++length) (void)ReadResults(sample.substr(0, length), "f");
+    uint64_t state = 1;
+    for (int i = 0; i < 1000; ++i) {
+      std::string text(sample);
+      for (int change = 0; change < 3; ++change) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        text[(state >> 33) % text.size()] = "0{}[],:\"eN-"[(state >> 20) % 11];
+      }
+      const auto file = ReadResults(text, "f");
+      if (!file) continue;
+      for (const ResultSeries& series : file->series) ASSERT_FALSE(series.values.empty());
+      ASSERT_TRUE(RecordFrom(*file));
+    }
+  }
+}
+
+TEST(JsonValueTest, NumbersAreExactAndNanIsNull) {
+  const auto json =
+      JsonValue::Parse(R"({"a": 1700000000123456789, "b": [NaN, -Infinity, "NaN \" Infinity"], "c": 0.1})");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->Get("a").Int(), 1'700'000'000'123'456'789);
+  EXPECT_FALSE(json->Get("b").items()[0].Number());
+  EXPECT_EQ(*json->Get("b").items()[2].Text(), "NaN \" Infinity");
+  EXPECT_EQ(json->Get("c").Number(), 0.1);
+  EXPECT_FALSE(json->Get("d").Get("e").Text());
+  EXPECT_EQ(ToJson(*json), R"({"a": 1700000000123456789, "b": [null, null, "NaN \" Infinity"], "c": 0.1})");
+  EXPECT_FALSE(JsonValue::Parse(std::string(200, '[') + std::string(200, ']')));
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements are few and wide: a record with its metrics and samples goes out in three, whatever their number, because
+// each one is a round trip to a server. Reading goes page by page, with the metrics and samples of a page at once.
+#include "store/rows.h"
+
+#include <bit>
+#include <cstring>
+#include <map>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kRowsAtOnce = 1000;  // of an INSERT; databases limit the number of parameters
+constexpr int64_t kPage = 200;        // records
+constexpr size_t kBytesAtOnce = size_t{16} << 20;
+
+SqlCell TextOrNull(const std::string& text) { return text.empty() ? SqlCell() : SqlCell(text); }
+SqlCell IntOrNull(std::optional<int64_t> number) { return number ? SqlCell(*number) : SqlCell(); }
+SqlCell FlagOrNull(std::optional<bool> flag) { return flag ? SqlCell(static_cast<int64_t>(*flag)) : SqlCell(); }
+
+constexpr std::string_view kRunColumns =
+    "uid, recorded_at_ns, commit_sha, branch, dirty, author_time_ns, benchmark, command, host, fingerprint, gpu_type, "
+    "num_gpus, batch_size, framework, driver, environment, source";
+
+std::vector<SqlCell> CellsOf(const BenchmarkRecord& r) {
+  return {r.uid,
+          IntOrNull(r.recorded_unix_ns),
+          TextOrNull(r.commit_sha),
+          TextOrNull(r.branch),
+          FlagOrNull(r.dirty),
+          IntOrNull(r.author_unix_ns),
+          TextOrNull(r.benchmark),
+          TextOrNull(r.command),
+          TextOrNull(r.host),
+          TextOrNull(r.fingerprint),
+          TextOrNull(r.gpu_type),
+          IntOrNull(r.num_gpus),
+          IntOrNull(r.batch_size),
+          TextOrNull(r.framework),
+          TextOrNull(r.driver),
+          TextOrNull(r.environment),
+          TextOrNull(r.source)};
+}
+
+// A row whose first column is `id` and the others kRunColumns.
+BenchmarkRecord RecordFrom(const SqlRow& row) {
+  BenchmarkRecord r;
+  r.id = row.Int(0).value_or(0);
+  r.uid = row.Text(1);
+  r.recorded_unix_ns = row.Int(2);
+  r.commit_sha = row.Text(3);
+  r.branch = row.Text(4);
+  r.dirty = row.Flag(5);
+  r.author_unix_ns = row.Int(6);
+  r.benchmark = row.Text(7);
+  r.command = row.Text(8);
+  r.host = row.Text(9);
+  r.fingerprint = row.Text(10);
+  r.gpu_type = row.Text(11);
+  r.num_gpus = row.Int(12);
+  r.batch_size = row.Int(13);
+  r.framework = row.Text(14);
+  r.driver = row.Text(15);
+  r.environment = row.Text(16);
+  r.source = row.Text(17);
+  return r;
+}
+
+// Collects rows of one table and inserts many at a time.
+class Inserter {
+ public:
+  Inserter(Connection& connection, std::string_view into, size_t columns)
+      : connection_(connection), into_(into), columns_(columns) {}
+
+  Result<void> Add(std::vector<SqlCell> row) {
+    for (SqlCell& cell : row) {
+      if (const auto* bytes = std::get_if<Bytes>(&cell)) size_ += bytes->content.size();
+      cells_.push_back(std::move(cell));
+    }
+    return cells_.size() >= kRowsAtOnce * columns_ || size_ > kBytesAtOnce ? Flush() : Result<void>();
+  }
+
+  Result<void> Flush() {
+    if (cells_.empty()) return {};
+    std::string sql = StrCat("INSERT INTO ", into_, " VALUES ");
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const bool first = i % columns_ == 0;
+      sql += StrCat(first ? (i == 0 ? "($" : "), ($") : ", $", i + 1);
+    }
+    const auto done = connection_.Run(sql + ")", cells_);
+    cells_.clear();
+    size_ = 0;
+    return done ? Result<void>() : Unexpected{done.error()};
+  }
+
+ private:
+  Connection& connection_;
+  std::string_view into_;
+  size_t columns_;
+  std::vector<SqlCell> cells_;
+  size_t size_ = 0;  // of the bytes in them
+};
+
+Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkRecord& record) {
+  Inserter metrics(connection, "metric (run, ordinal, name, value, unit, higher_is_better)", 6);
+  for (size_t i = 0; i < record.metrics.size(); ++i) {
+    const MetricRecord& m = record.metrics[i];
+    const auto ordinal = static_cast<int64_t>(i);
+    GAPLESS_TRY(metrics.Add({run, ordinal, m.name, m.value, TextOrNull(m.unit), FlagOrNull(m.higher_is_better)}));
+  }
+  GAPLESS_TRY(metrics.Flush());
+  Inserter samples(connection, "sample (run, metric, sampling, count, content)", 5);
+  for (size_t i = 0; i < record.metrics.size(); ++i) {
+    const MetricRecord& m = record.metrics[i];
+    if (m.samples.empty() && m.sampling == Sampling::kUnknown) continue;
+    const auto ordinal = static_cast<int64_t>(i), count = static_cast<int64_t>(m.samples.size());
+    GAPLESS_TRY(samples.Add({run, ordinal, std::string(NameOf(m.sampling)), count, Bytes{PackSamples(m.samples)}}));
+  }
+  return samples.Flush();
+}
+
+Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& record) {
+  static const std::string insert = [] {
+    std::string sql = StrCat("INSERT INTO run (", kRunColumns, ") VALUES (");
+    for (size_t i = 1; i <= CellsOf({}).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
+    return sql + ") ON CONFLICT (uid) DO NOTHING RETURNING id";
+  }();
+  const auto added = connection.Run(insert, CellsOf(record));
+  if (!added) return Unexpected{added.error()};
+  Recorded recorded;
+  if (!added->empty()) {
+    recorded.id = added->front().Int(0).value_or(0);
+    GAPLESS_TRY(InsertMetrics(connection, recorded.id, record));
+  } else {
+    const SqlCell uid[] = {record.uid};
+    const auto there = connection.Run("SELECT id FROM run WHERE uid = $1", uid);
+    if (!there) return Unexpected{there.error()};
+    recorded = {there->empty() ? 0 : there->front().Int(0).value_or(0), false};
+  }
+  for (const VerdictRecord& verdict : record.verdicts) GAPLESS_TRY(InsertVerdict(connection, recorded.id, verdict));
+  return recorded;
+}
+
+// The conditions of a filter, with their parameters.
+struct Conditions {
+  std::string sql = "WHERE 1 = 1";
+  std::vector<SqlCell> cells;
+
+  void Add(std::string_view condition, SqlCell cell) {
+    cells.push_back(std::move(cell));
+    sql += StrCat(" AND ", condition, " $", cells.size());
+  }
+  void After(int64_t time_ns, int64_t id, std::string_view how) {
+    cells.insert(cells.end(), {time_ns, id});
+    sql += StrCat(" AND (recorded_at_ns, id) ", how, " ($", cells.size() - 1, ", $", cells.size(), ")");
+  }
+};
+
+Conditions ConditionsOf(const HistoryFilter& filter) {
+  Conditions conditions;
+  if (filter.branch) conditions.Add("branch =", *filter.branch);
+  if (filter.benchmark) conditions.Add("benchmark =", *filter.benchmark);
+  if (filter.commit_sha) conditions.Add("commit_sha =", *filter.commit_sha);
+  if (filter.since_unix_ns) conditions.Add("recorded_at_ns >=", *filter.since_unix_ns);
+  if (filter.until_unix_ns) conditions.Add("recorded_at_ns <=", *filter.until_unix_ns);
+  return conditions;
+}
+
+// Narrows the conditions to the newest `limit` records.
+Result<void> LimitTo(Connection& connection, int64_t limit, Conditions& conditions) {
+  const std::string sql = StrCat("SELECT recorded_at_ns, id FROM run ", conditions.sql,
+                                 " ORDER BY recorded_at_ns DESC, id DESC LIMIT 1 OFFSET ", limit - 1);
+  const auto oldest = connection.Run(sql, conditions.cells);
+  if (!oldest) return Unexpected{oldest.error()};
+  if (!oldest->empty()) conditions.After(oldest->front().Int(0).value_or(0), oldest->front().Int(1).value_or(0), ">=");
+  return {};
+}
+
+using Page = std::map<int64_t, BenchmarkRecord*>;  // by id
+
+Result<void> AddMetrics(Connection& connection, const std::string& ids, bool with_samples, const Page& page) {
+  const auto metrics = connection.Run(
+      StrCat("SELECT m.run, m.name, m.value, m.unit, m.higher_is_better, s.sampling, ",
+             with_samples ? "s.content" : "NULL",
+             " FROM metric m LEFT JOIN sample s ON s.run = m.run AND s.metric = m.ordinal WHERE m.run IN (", ids,
+             ") ORDER BY m.run, m.ordinal"),
+      {});
+  if (!metrics) return Unexpected{metrics.error()};
+  for (const SqlRow& row : *metrics)
+    page.at(row.Int(0).value_or(0))
+        ->metrics.push_back({.name = row.Text(1),
+                             .value = row.Real(2).value_or(0),
+                             .unit = row.Text(3),
+                             .higher_is_better = row.Flag(4),
+                             .sampling = SamplingFrom(row.Text(5)),
+                             .samples = UnpackSamples(row.Blob(6))});
+  const auto verdicts =
+      connection.Run(StrCat("SELECT run, recorded_at_ns, metric, kind, detail FROM verdict WHERE run IN (", ids,
+                            ") ORDER BY recorded_at_ns, id"),
+                     {});
+  if (!verdicts) return Unexpected{verdicts.error()};
+  for (const SqlRow& row : *verdicts)
+    page.at(row.Int(0).value_or(0))
+        ->verdicts.push_back({row.Int(1).value_or(0), row.Text(2), row.Text(3), row.Text(4)});
+  return {};
+}
+
+// The next records after `last`; none: that were all.
+Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions conditions,
+                                              const BenchmarkRecord* last, bool with_samples) {
+  if (last != nullptr) conditions.After(last->recorded_unix_ns.value_or(0), last->id, ">");
+  const auto rows = connection.Run(
+      StrCat("SELECT id, ", kRunColumns, " FROM run ", conditions.sql, " ORDER BY recorded_at_ns, id LIMIT ", kPage),
+      conditions.cells);
+  if (!rows) return Unexpected{rows.error()};
+  std::vector<BenchmarkRecord> records;
+  for (const SqlRow& row : *rows) records.push_back(RecordFrom(row));
+  std::string ids;
+  Page page;
+  for (BenchmarkRecord& record : records) {
+    ids += StrCat(ids.empty() ? "" : ", ", record.id);
+    page[record.id] = &record;
+  }
+  if (!records.empty()) GAPLESS_TRY(AddMetrics(connection, ids, with_samples, page));
+  return records;
+}
+
+}  // namespace
+
+std::optional<bool> SqlRow::Flag(size_t column) const {
+  const auto number = Int(column);
+  return number ? std::optional<bool>(*number != 0) : std::nullopt;
+}
+
+std::string PackSamples(std::span<const double> samples) {
+  static_assert(std::endian::native == std::endian::little);
+  std::string out(samples.size_bytes(), '\0');
+  if (!samples.empty()) std::memcpy(out.data(), samples.data(), samples.size_bytes());
+  return out;
+}
+
+std::vector<double> UnpackSamples(std::string_view content) {
+  std::vector<double> samples(content.size() / sizeof(double));
+  if (!samples.empty()) std::memcpy(samples.data(), content.data(), samples.size() * sizeof(double));
+  return samples;
+}
+
+Result<void> InsertVerdict(Connection& connection, int64_t run, const VerdictRecord& verdict) {
+  const SqlCell cells[] = {run, verdict.recorded_unix_ns, verdict.metric, verdict.kind, TextOrNull(verdict.detail)};
+  const auto done = connection.Run(
+      "INSERT INTO verdict (run, recorded_at_ns, metric, kind, detail) VALUES ($1, $2, $3, $4, $5) "
+      "ON CONFLICT (run, recorded_at_ns, metric, kind) DO NOTHING",
+      cells);
+  return done ? Result<void>() : Unexpected{done.error()};
+}
+
+Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<const BenchmarkRecord> records) {
+  std::vector<Recorded> recorded;
+  for (const BenchmarkRecord& record : records) {
+    const auto one = InsertRecord(connection, record);
+    if (!one) return Unexpected{one.error()};
+    recorded.push_back(*one);
+  }
+  return recorded;
+}
+
+Result<void> VisitRecords(Connection& connection, const HistoryFilter& filter,
+                          const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
+  Conditions conditions = ConditionsOf(filter);
+  if (filter.limit) {
+    if (*filter.limit <= 0) return {};
+    GAPLESS_TRY(LimitTo(connection, *filter.limit, conditions));
+  }
+  std::optional<BenchmarkRecord> last;
+  for (;;) {
+    const auto records = ReadPage(connection, conditions, last ? &*last : nullptr, filter.with_samples);
+    if (!records) return Unexpected{records.error()};
+    for (const BenchmarkRecord& record : *records) GAPLESS_TRY(visitor(record));
+    if (static_cast<int64_t>(records->size()) < kPage) return {};
+    last = records->back();
+  }
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points in time as people and files write them, exact to the nanosecond.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gapless::internal {
+
+int64_t UnixTimeNs();  // now
+
+// RFC 3339 in UTC with as many decimals as are needed: "2026-11-21T23:27:13Z", "2026-11-21T23:27:13.123456789Z".
+std::string FormatTimestamp(int64_t unix_ns);
+
+// RFC 3339 and what databases write: a date, or a date and a time with "T" or a space between them, decimals, and "Z",
+// "+01", "+0100" or "+01:00"; without a zone it is UTC. Absent: no such time, or not between the years 1678 and 2262.
+std::optional<int64_t> ParseTimestamp(std::string_view text);
+
+// The end of a range that `text` names: of the whole day when it is a date only, else the time itself.
+std::optional<int64_t> ParseUntil(std::string_view text);
+
+}  // namespace gapless::internal

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/transfer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/csv.h"
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "store/results/json/value.h"
+#include "store/timestamp.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kLineVersion = 1;
+constexpr size_t kRecordsAtOnce = 500;
+constexpr double kLargestWhole = 9e15;
+constexpr int64_t kMillisecondNs = 1'000'000;
+
+struct TextField {
+  std::string_view key;
+  std::string BenchmarkRecord::*member;
+};
+constexpr TextField kTexts[] = {
+    {"uid", &BenchmarkRecord::uid},
+    {"commit_sha", &BenchmarkRecord::commit_sha},
+    {"branch", &BenchmarkRecord::branch},
+    {"benchmark", &BenchmarkRecord::benchmark},
+    {"command", &BenchmarkRecord::command},
+    {"host", &BenchmarkRecord::host},
+    {"fingerprint", &BenchmarkRecord::fingerprint},
+    {"gpu_type", &BenchmarkRecord::gpu_type},
+    {"framework", &BenchmarkRecord::framework},
+    {"driver", &BenchmarkRecord::driver},
+    {"environment", &BenchmarkRecord::environment},
+    {"source", &BenchmarkRecord::source},
+};
+struct NumberField {
+  std::string_view key;
+  std::optional<int64_t> BenchmarkRecord::*member;
+};
+constexpr NumberField kNumbers[] = {
+    {"recorded_unix_ns", &BenchmarkRecord::recorded_unix_ns},
+    {"author_unix_ns", &BenchmarkRecord::author_unix_ns},
+    {"num_gpus", &BenchmarkRecord::num_gpus},
+    {"batch_size", &BenchmarkRecord::batch_size},
+};
+
+constexpr std::string_view kMetricColumns[] = {"samples_per_second", "gpu_utilization", "memory_usage_gb",
+                                               "step_time_ms"};
+constexpr std::string_view kColumns[] = {
+    "id",           "timestamp", "commit_sha", "branch",    "samples_per_second", "gpu_utilization", "memory_usage_gb",
+    "step_time_ms", "gpu_type",  "num_gpus",   "batch_size"};
+struct MetricTraits {
+  std::string_view name, unit;
+  bool higher_is_better;
+};
+constexpr MetricTraits kTraits[] = {{"samples_per_second", "1/s", true},
+                                    {"gpu_utilization", "%", true},
+                                    {"memory_usage_gb", "GB", false},
+                                    {"step_time_ms", "ms", false}};
+
+void WriteMetric(JsonWriter& json, const MetricRecord& metric) {
+  json.BeginObject();
+  json.Field("name", metric.name);
+  json.Field("value", metric.value);
+  json.FieldUnlessEmpty("unit", metric.unit);
+  json.Field("higher_is_better", metric.higher_is_better);
+  if (metric.sampling != Sampling::kUnknown) json.Field("sampling", NameOf(metric.sampling));
+  if (!metric.samples.empty()) {
+    json.Key("samples");
+    json.BeginArray();
+    for (const double sample : metric.samples) json.Real(sample);
+    json.EndArray();
+  }
+  json.EndObject();
+}
+
+Result<MetricRecord> MetricFrom(const JsonValue& value) {
+  MetricRecord metric;
+  metric.name = value.TextOf("name");
+  const auto number = value.Get("value").Number();
+  if (!number) return Fail(ErrorCode::kInput, StrCat("the metric '", Printable(metric.name), "' has no value"));
+  metric.value = *number;
+  metric.unit = value.TextOf("unit");
+  metric.higher_is_better = value.Get("higher_is_better").Bool();
+  metric.sampling = SamplingFrom(value.TextOf("sampling"));
+  for (const JsonValue& sample : value.Get("samples").items()) {
+    const auto one = sample.Number();
+    if (!one) return Fail(ErrorCode::kInput, StrCat("a sample of '", Printable(metric.name), "' is not a number"));
+    metric.samples.push_back(*one);
+  }
+  return metric;
+}
+
+std::string Quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+// The columns of a record but its id, as texts; empty where absent.
+std::vector<std::string> ColumnsOf(const BenchmarkRecord& record, bool to_the_millisecond) {
+  const int64_t ns = record.recorded_unix_ns.value_or(0);
+  const int64_t rest_ns = to_the_millisecond ? (ns % kMillisecondNs + kMillisecondNs) % kMillisecondNs : 0;
+  std::vector<std::string> cells = {FormatTimestamp(ns - rest_ns), record.commit_sha, record.branch};
+  for (const std::string_view name : kMetricColumns) {
+    const MetricRecord* const metric = record.Find(name);
+    cells.push_back(metric == nullptr ? "" : StrCat(metric->value));
+  }
+  cells.push_back(record.gpu_type);
+  cells.push_back(record.num_gpus ? StrCat(*record.num_gpus) : "");
+  cells.push_back(record.batch_size ? StrCat(*record.batch_size) : "");
+  return cells;
+}
+
+Unexpected At(Error error, std::string_view path, int64_t line) {
+  if (error.place.empty()) error.place = StrCat(path, ":line ", line);
+  return {std::move(error)};
+}
+
+// Records on their way in, some hundred in one transaction.
+class Batch {
+ public:
+  explicit Batch(History& history) : history_(history) {}
+  Result<void> Add(BenchmarkRecord record) {
+    records_.push_back(std::move(record));
+    return records_.size() < kRecordsAtOnce ? Result<void>() : Flush();
+  }
+  Result<void> Flush() {
+    if (records_.empty()) return {};
+    const auto recorded = history_.RecordAll(records_);
+    records_.clear();
+    if (!recorded) return Unexpected{recorded.error()};
+    for (const Recorded& one : *recorded) ++(one.added ? imported_.added : imported_.present);
+    return {};
+  }
+  void SkipOne() { ++imported_.present; }
+  const Imported& imported() const { return imported_; }
+
+ private:
+  History& history_;
+  std::vector<BenchmarkRecord> records_;
+  Imported imported_;
+};
+
+Result<Imported> ImportLines(History& history, std::string_view text, std::string_view path) {
+  Batch batch(history);
+  int64_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    auto record = RecordFromLine(line);
+    if (!record || record->uid.empty()) {
+      GAPLESS_TRY(batch.Flush());
+      return record ? At({ErrorCode::kInput, "the record has no uid", "", ""}, path, number)
+                    : At(record.error(), path, number);
+    }
+    if (auto added = batch.Add(std::move(*record)); !added) return At(added.error(), path, number);
+  }
+  if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
+  return batch.imported();
+}
+
+std::optional<double> RealOf(const std::string& text) {
+  double number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Result<void> TakeCell(std::string_view column, const std::string& cell, BenchmarkRecord& record) {
+  const auto refuse = [&](std::string_view what) {
+    return Fail(ErrorCode::kInput, StrCat("'", Printable(Ellipsize(cell, 40)), "' in ", column, " is no ", what));
+  };
+  if (column == "commit_sha") record.commit_sha = cell;
+  if (column == "branch") record.branch = cell;
+  if (column == "gpu_type") record.gpu_type = cell;
+  if (column == "timestamp") {
+    record.recorded_unix_ns = ParseTimestamp(cell);
+    return record.recorded_unix_ns ? Result<void>() : refuse("time");
+  }
+  const auto number = RealOf(cell);
+  if (column == "num_gpus" || column == "batch_size") {
+    if (!number || std::fabs(*number) > kLargestWhole || *number != std::floor(*number)) return refuse("whole number");
+    (column == "num_gpus" ? record.num_gpus : record.batch_size) = static_cast<int64_t>(*number);
+  }
+  for (const MetricTraits& metric : kTraits) {
+    if (metric.name != column) continue;
+    if (!number) return refuse("number");
+    record.metrics.push_back({.name = std::string(metric.name),
+                              .value = *number,
+                              .unit = std::string(metric.unit),
+                              .higher_is_better = metric.higher_is_better,
+                              .samples = {}});
+  }
+  return {};
+}
+
+// How often each row of the view is in the history.
+Result<std::map<std::string, int64_t>> CountRows(History& history) {
+  std::map<std::string, int64_t> counts;
+  GAPLESS_TRY(history.Visit({.with_samples = false}, [&](const BenchmarkRecord& record) -> Result<void> {
+    ++counts[DigestOf(ColumnsOf(record, true))];
+    return {};
+  }));
+  return counts;
+}
+
+Result<BenchmarkRecord> RecordFromRow(const std::vector<std::string>& names, const std::vector<std::string>& row) {
+  if (row.size() != names.size())
+    return Fail(ErrorCode::kInput, StrCat(row.size(), " fields where the first line has ", names.size()));
+  BenchmarkRecord record;
+  record.source = "csv";
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!row[i].empty()) GAPLESS_TRY(TakeCell(names[i], row[i], record));
+  if (!record.recorded_unix_ns) return Fail(ErrorCode::kInput, "the row has no timestamp");
+  return record;
+}
+
+Result<Imported> ImportCsv(History& history, std::string_view text, std::string_view path) {
+  CsvReader csv(text);
+  std::vector<std::string> names, row;
+  csv.Next(names);
+  auto there = CountRows(history);
+  if (!there) return Unexpected{there.error()};
+  std::map<std::string, int64_t> seen;
+  Batch batch(history);
+  int64_t number = 1;
+  while (csv.Next(row)) {
+    ++number;
+    if (row.size() == 1 && row[0].empty()) continue;
+    auto record = RecordFromRow(names, row);
+    if (!record) {
+      GAPLESS_TRY(batch.Flush());
+      return At(record.error(), path, number);
+    }
+    const std::string digest = DigestOf(ColumnsOf(*record, true));
+    const int64_t time = ++seen[digest];
+    record->uid = StrCat("csv-", digest, "-", time);
+    if (time <= (*there)[digest])
+      batch.SkipOne();
+    else if (auto added = batch.Add(std::move(*record)); !added)
+      return At(added.error(), path, number);
+  }
+  if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
+  if (csv.cut()) return Fail(ErrorCode::kInput, "the last row is cut off", StrCat(path, ":line ", number + 1));
+  return batch.imported();
+}
+
+}  // namespace
+
+std::string LineOf(const BenchmarkRecord& record) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field("gapless_history", kLineVersion);
+  for (const TextField& field : kTexts) json.FieldUnlessEmpty(field.key, record.*field.member);
+  for (const NumberField& field : kNumbers) json.Field(field.key, record.*field.member);
+  json.Field("dirty", record.dirty);
+  json.Key("metrics");
+  json.BeginArray();
+  for (const MetricRecord& metric : record.metrics) WriteMetric(json, metric);
+  json.EndArray();
+  if (!record.verdicts.empty()) {
+    json.Key("verdicts");
+    json.BeginArray();
+    for (const VerdictRecord& verdict : record.verdicts) {
+      json.BeginObject();
+      json.Field("recorded_unix_ns", verdict.recorded_unix_ns);
+      json.FieldUnlessEmpty("metric", verdict.metric);
+      json.Field("kind", verdict.kind);
+      json.FieldUnlessEmpty("detail", verdict.detail);
+      json.EndObject();
+    }
+    json.EndArray();
+  }
+  json.EndObject();
+  return out;
+}
+
+Result<BenchmarkRecord> RecordFromLine(std::string_view line) {
+  const auto json = JsonValue::Parse(line);
+  if (!json) return Unexpected{json.error()};
+  const auto version = json->Get("gapless_history").Int();
+  if (!version) return Fail(ErrorCode::kInput, "this is no line of an exported history", "", "gapless history export");
+  if (*version > kLineVersion)
+    return Fail(ErrorCode::kInput, "this line was exported by a newer gapless", "", "update gapless");
+  BenchmarkRecord record;
+  for (const TextField& field : kTexts) record.*field.member = json->TextOf(field.key);
+  for (const NumberField& field : kNumbers) record.*field.member = json->Get(field.key).Int();
+  record.dirty = json->Get("dirty").Bool();
+  for (const JsonValue& value : json->Get("metrics").items()) {
+    auto metric = MetricFrom(value);
+    if (!metric) return Unexpected{metric.error()};
+    record.metrics.push_back(std::move(*metric));
+  }
+  for (const JsonValue& verdict : json->Get("verdicts").items())
+    record.verdicts.push_back({verdict.Get("recorded_unix_ns").Int().value_or(0), verdict.TextOf("metric"),
+                               verdict.TextOf("kind"), verdict.TextOf("detail")});
+  return record;
+}
+
+std::string BenchmarksCsvHeader() {
+  std::string out;
+  for (const std::string_view column : kColumns) out += StrCat(out.empty() ? "" : ",", column);
+  return out + "\r\n";
+}
+
+std::string BenchmarksCsvRow(const BenchmarkRecord& record) {
+  std::string out = StrCat(record.id);
+  for (const std::string& cell : ColumnsOf(record, false)) out += StrCat(",", Quoted(cell));
+  return out + "\r\n";
+}
+
+Result<Imported> ImportInto(History& history, std::string_view text, std::string_view path) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return Imported();
+  if (text[first] == '{') return ImportLines(history, text, path);
+  std::vector<std::string> names;
+  CsvReader csv(text);
+  csv.Next(names);
+  if (std::ranges::find(names, "timestamp") == names.end())
+    return Fail(ErrorCode::kInput, "this is no exported history", std::string(path),
+                "JSON lines of `gapless history export`, or CSV with the columns of the view benchmarks");
+  return ImportCsv(history, text, path);
+}
+
+}  // namespace gapless::internal

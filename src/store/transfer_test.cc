@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/transfer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+class TransferTest : public ::testing::Test {
+ protected:
+  TransferTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gapless-transfer-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~TransferTest() override { std::filesystem::remove_all(folder_); }
+  History Open(const std::string& name) { return std::move(*History::Open(StrCat("sqlite:", folder_, "/", name))); }
+
+  std::string folder_;
+};
+
+BenchmarkRecord Sample() {
+  BenchmarkRecord r;
+  r.uid = "u1";
+  r.recorded_unix_ns = 1'700'000'000'123'456'789;
+  r.commit_sha = "abc";
+  r.branch = "a,b \"c\"\r\nd";
+  r.dirty = true;
+  r.author_unix_ns = 5;
+  r.benchmark = "bench";
+  r.command = "cmd \x01";
+  r.host = "h";
+  r.fingerprint = "f";
+  r.gpu_type = "GPU";
+  r.num_gpus = 2;
+  r.batch_size = 3;
+  r.framework = "fw";
+  r.driver = "d";
+  r.environment = "{\"a\": 1.0}";
+  r.source = "s";
+  r.metrics = {{"step_time_ms", 0.1, "ms", false, Sampling::kIteration, {0.1, 1e300, 123456789012345678901.0, -0.0}},
+               {"x", 123456789012345678901.0, "", std::nullopt, Sampling::kUnknown, {}}};
+  r.verdicts = {{7, "x", "pending", "{}"}};
+  return r;
+}
+
+TEST_F(TransferTest, ALineHoldsEverything) {
+  const auto read = RecordFromLine(LineOf(Sample()));
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(*read, Sample());
+  BenchmarkRecord empty;
+  empty.uid = "e";
+  EXPECT_EQ(*RecordFromLine(LineOf(empty)), empty);
+}
+
+TEST_F(TransferTest, AnExportedHistoryIsBroughtInOnce) {
+  History from = Open("a"), to = Open("b");
+  for (int i = 0; i < 3; ++i) {
+    BenchmarkRecord r = Sample();
+    r.uid = StrCat("u", i);
+    ASSERT_TRUE(from.Record(r));
+  }
+  std::string text;
+  const auto records = from.List({});
+  for (const BenchmarkRecord& record : *records) text += LineOf(record) + "\n";
+  for (const int64_t added : {3, 0}) {
+    const auto imported = ImportInto(to, text, "f");
+    ASSERT_TRUE(imported) << imported.error().ToString();
+    EXPECT_EQ(imported->added, added);
+    EXPECT_EQ(imported->present, 3 - added);
+  }
+  EXPECT_EQ(*to.List({}), *records);
+}
+
+TEST_F(TransferTest, ALineThatIsNoneIsNamedAndWhatCameBeforeIsIn) {
+  History history = Open("a");
+  const auto imported = ImportInto(history, LineOf(Sample()) + "\n{\"x\": 1}\n", "f");
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().place, "f:line 2");
+  EXPECT_EQ(history.List({})->size(), 1U);
+  EXPECT_FALSE(ImportInto(history, "{\"gapless_history\": 99}", "f"));
+  EXPECT_FALSE(ImportInto(history, "some text\n", "f"));
+}
+
+TEST_F(TransferTest, CsvOfTheViewIsBroughtInOnceAndAbsentStaysAbsent) {
+  const std::string csv = BenchmarksCsvHeader() +
+                          "1,2023-11-14T22:13:20.5Z,abc,main,812.5,,10.25,78.5,H100,8,64\r\n"
+                          "2,2023-11-15 00:00:00+00,,,,,,,,,\r\n"
+                          "3,2023-11-15 00:00:00+00,,,,,,,,,\r\n";  // two equal runs are two
+  History history = Open("a");
+  for (const int64_t added : {3, 0}) {
+    const auto imported = ImportInto(history, csv, "f");
+    ASSERT_TRUE(imported) << imported.error().ToString();
+    EXPECT_EQ(imported->added, added);
+  }
+  const auto records = history.List({});
+  ASSERT_EQ(records->size(), 3U);
+  EXPECT_EQ(records->front().Find("samples_per_second")->value, 812.5);
+  EXPECT_EQ(records->front().Find("gpu_utilization"), nullptr);
+  EXPECT_EQ(records->front().num_gpus, 8);
+  EXPECT_TRUE(records->back().metrics.empty());
+}
+
+TEST_F(TransferTest, OwnCsvAddsNothing) {
+  History history = Open("a");
+  ASSERT_TRUE(history.Record(Sample()));
+  std::string csv = BenchmarksCsvHeader();
+  const auto records = history.List({});
+  for (const BenchmarkRecord& record : *records) csv += BenchmarksCsvRow(record);
+  const auto imported = ImportInto(history, csv, "f");
+  ASSERT_TRUE(imported) << imported.error().ToString();
+  EXPECT_EQ(imported->added, 0);
+  EXPECT_EQ(imported->present, 1);
+}
+
+TEST_F(TransferTest, CsvThatMakesNoSenseIsRefused) {
+  History history = Open("a");
+  for (const char* row : {"1,yesterday,,,,,,,,,", "1,2023-11-14,,,fast,,,,,,", "1,2023-11-14,,,nan,,,,,,",
+                          "1,2023-11-14,,,,,,,,1.5,", "1,2023-11-14", "1,,,,,,,,,,", "1,2023-11-14,,,,,,,,1e300,"}) {
+    const auto imported = ImportInto(history, StrCat(BenchmarksCsvHeader(), row, "\r\n"), "f");
+    ASSERT_FALSE(imported) << row;
+    EXPECT_EQ(imported.error().code, ErrorCode::kInput) << row;
+  }
+  EXPECT_TRUE(history.List({})->empty());
+}
+
+}  // namespace
+}  // namespace gapless::internal
