@@ -87,7 +87,7 @@ Result<Comparison> Compare(const Plan& plan, const Session& session) {
   std::mt19937_64 coin(plan.seed);
   ProgressLine progress;
   const auto begun = std::chrono::steady_clock::now();
-  while (comparison.pairs() < plan.most_pairs && comparison.verdict() == PairVerdict::kCannotTell) {
+  while (comparison.pairs() < plan.most_pairs && !comparison.IsDecided()) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
     if (plan.budget_s && passed.count() > *plan.budget_s) break;
     const bool b_first = (coin() >> 63) != 0;

@@ -55,6 +55,12 @@ void Comparison::Add(RunSample a, RunSample b) {
   b_.push_back(std::move(b));
 }
 
+bool Comparison::IsDecided() const {
+  if (verdict() == PairVerdict::kCannotTell) return false;
+  const RatioInterval interval = sequence_.Interval();
+  return interval.low && interval.high;
+}
+
 RatioInterval Comparison::Speedup() const {
   const RatioInterval time = sequence_.Interval();
   RatioInterval speedup;

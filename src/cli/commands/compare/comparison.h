@@ -27,6 +27,8 @@ class Comparison {
   void Add(RunSample a, RunSample b);
   size_t pairs() const { return a_.size(); }
   PairVerdict verdict() const { return sequence_.Verdict(); }
+  // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.
+  bool IsDecided() const;
   std::string InShort() const;  // "1.05×"
 
   std::string Text() const;

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`gapless bench`, `compare` and `bisect` on commands without PyTorch: verdicts, exit statuses, JSON, what fails, what is left.
+
+usage: proof_test.py PROGRAM [TEST...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from corpus import ROOT
+
+PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
+LIMIT = 240  # seconds for one command
+
+# Prints a time like the one given, give or take 1 %, and ends: what is measured does not depend on this machine's speed.
+NOISY = "import random, sys; print('took', float(sys.argv[1]) * (1 + random.gauss(0, 0.01)), 'ms')"
+
+
+def noisy(ms: float) -> list[str]:
+    return [sys.executable, "-S", "-c", NOISY, str(ms)]
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.work = self.folder / "work"
+        self.work.mkdir()
+        (self.folder / "tmp").mkdir()
+        self.environment = {
+            **os.environ, "LC_ALL": "C.UTF-8", "TMPDIR": str(self.folder / "tmp"), "HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+        }  # fmt: skip
+
+    def gapless(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [str(PROGRAM), *words], cwd=self.work, env=self.environment, capture_output=True, text=True,
+            timeout=LIMIT, check=False,
+        )  # fmt: skip
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [], "something was left behind")
+        return done
+
+    def json(self, *words: str, status: int = 0) -> dict[str, Any]:
+        done = self.gapless(*words)
+        self.assertEqual(done.returncode, status, done.stderr)
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
+
+
+class Compare(Case):
+    def compare(self, a: float, b: float, *options: str, status: int) -> dict[str, Any]:
+        command = ["compare", "--json", "--pattern", "took ([0-9.]+)", "--seed", "3", *options]
+        return self.json(*command, "--", *noisy(a), "--", *noisy(b), status=status)
+
+    def test_faster(self) -> None:
+        found = self.compare(10, 8, status=0)
+        self.assertEqual(found["verdict"], "faster")
+        self.assertTrue(found["speedup"]["low"] < 1.25 < found["speedup"]["high"])
+        self.assertLess(found["p_value"], 0.05)
+        self.assertTrue(found["statistically_significant"])
+        self.assertEqual(found["pairs"], len(found["log_ratios"]))
+        self.assertEqual(found["source"], "pattern")
+
+    def test_slower(self) -> None:
+        self.assertEqual(self.compare(10, 11, status=1)["verdict"], "slower")
+        self.assertEqual(self.compare(10, 11, "--higher-is-better", status=0)["verdict"], "faster")
+
+    def test_equivalent(self) -> None:
+        found = self.compare(10, 10, "--margin", "4%", status=1)
+        self.assertEqual(found["verdict"], "equivalent")
+
+    def test_cannot_tell(self) -> None:
+        found = self.compare(10, 10.01, "--pairs", "4", status=1)
+        self.assertEqual((found["verdict"], found["pairs"]), ("cannot_tell", 4))
+        self.assertNotIn("low", found["speedup"])
+        self.assertGreater(found["mde_share"], 0)
+
+    def test_a_command_that_fails(self) -> None:
+        done = self.gapless("compare", "--a", "echo broken; exit 3", "--b", "true")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("exit status 3", done.stderr)
+        self.assertIn("broken", done.stderr)
+
+    def test_commands_that_are_missing(self) -> None:
+        for words in (["compare"], ["compare", "--", "true"], ["compare", "--", "true", "--"], ["compare", "--a", "true"]):
+            self.assertEqual(self.gapless(*words).returncode, 2, words)
+        self.assertEqual(self.gapless("compare", "--margin", "200%", "--", "true", "--", "true").returncode, 2)
+
+    def test_text(self) -> None:
+        done = self.gapless("compare", "--pattern", "took ([0-9.]+)", "--", *noisy(10), "--", *noisy(8))
+        self.assertRegex(done.stdout, r"^B is faster: 1\.2\d+× as fast as A \(95 % interval 1\.\d+× to 1\.\d+×\), after \d+ pairs\n")
+        self.assertIn("nominal", done.stdout)
+
+
+class Bench(Case):
+    def test_whole_processes(self) -> None:
+        found = self.json("bench", "--json", "--runs", "3", "--", "sh", "-c", "sleep 0.1")
+        self.assertEqual((found["source"], found["processes"], len(found["steps"])), ("process", 3, 3))
+        self.assertGreater(found["metrics"]["step_time_ms"], 100)
+        self.assertIn("cpu", found["environment"])
+
+    def test_numbers_that_are_printed(self) -> None:
+        found = self.json("bench", "--json", "--warmup", "2", "--pattern", "v=([0-9]+)", "--", "sh", "-c", "echo v=9 v=9 v=1 v=2 v=3")
+        self.assertEqual(found["metrics"]["step_time_p50_ms"], 2)
+        self.assertEqual(found["warmup"], 2)
+
+    def test_what_fails(self) -> None:
+        self.assertEqual(self.gapless("bench").returncode, 2)
+        self.assertEqual(self.gapless("bench", "--", "false").returncode, 5)
+        self.assertEqual(self.gapless("bench", "--", "/nowhere/at-all").returncode, 5)
+        self.assertEqual(self.gapless("bench", "--pattern", "none", "--", "true").returncode, 5)
+        self.assertEqual(self.gapless("bench", "--scaling", "1,x", "--", "python3", "t.py").returncode, 2)
+        self.assertEqual(self.gapless("bench", "--scaling", "1,2", "--", "./run").returncode, 2)
+
+    def test_a_time_limit(self) -> None:
+        done = self.gapless("bench", "--timeout", "0.5", "--", "sleep", "30")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("did not end in time", done.stderr)
+
+
+class Bisect(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
+        return subprocess.run(command, cwd=self.work, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commits(self, count: int, bad: int, unbuildable: tuple[int, ...] = ()) -> None:
+        for number in range(count):
+            ms = 11.0 if number >= bad else 10.0
+            (self.work / "run.py").write_text(f"import random\nprint('took', {ms} * (1 + random.gauss(0, 0.02)))\n# {number}\n")
+            (self.work / "build.sh").write_text("exit 1\n" if number in unbuildable else "touch built\n")
+            self.git("add", ".")
+            self.git("commit", "-q", "-m", f"change {number}")
+
+    def bisect(self, *options: str, status: int = 0) -> dict[str, Any]:
+        command = ["bisect", "--json", "-q", "--good", "HEAD~11", "--bad", "HEAD", "--pattern", "took ([0-9.]+)", *options]
+        return self.json(*command, "--", sys.executable, "-S", "run.py", status=status)
+
+    def test_finds_the_commit(self) -> None:
+        self.commits(12, bad=7)
+        found = self.bisect("--build", "sh build.sh")
+        self.assertEqual((found["result"], found["subject"]), ("found", "change 7"))
+        self.assertGreater(found["probability"], 0.98)
+        self.assertAlmostEqual(found["time_ratio"], 1.1, delta=0.05)
+        self.assertEqual(self.git("status", "--porcelain"), "")
+        self.assertEqual(self.bisect("--build", "sh build.sh")["runs"], found["runs"], "what was run is run again")
+
+    def test_goes_on_after_an_interruption(self) -> None:
+        self.commits(12, bad=4)
+        journal = self.folder / "journal.tsv"
+        self.assertEqual(self.bisect("--journal", str(journal), "--runs", "8", status=1)["result"], "cannot_tell")
+        journal.write_text(journal.read_text() + "torn")
+        found = self.bisect("--journal", str(journal))
+        self.assertEqual(found["subject"], "change 4")
+        self.assertEqual(found["runs"], journal.read_text().count("\n") - 1)
+
+    def test_commits_that_cannot_be_built(self) -> None:
+        self.commits(12, bad=7, unbuildable=(6, 7, 8))
+        found = self.bisect("--build", "sh build.sh")
+        self.assertEqual((found["result"], found["subject"]), ("found", "change 9"))
+        self.assertEqual(found["first_possible"], self.git("rev-parse", "HEAD~5"))
+
+    def test_no_regression(self) -> None:
+        self.commits(12, bad=99)
+        self.assertEqual(self.bisect("--effect", "5%", status=1)["result"], "no_regression")
+
+    def test_what_fails(self) -> None:
+        self.commits(12, bad=99)
+        for words in (["--good", "HEAD"], ["--good", "HEAD", "--bad", "HEAD~3"], ["--good", "nowhere", "--bad", "HEAD"]):
+            done = self.gapless("bisect", *words, "--", "true")
+            self.assertIn(done.returncode, (2, 3), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)
