@@ -181,11 +181,11 @@ void WriteEnvironment(JsonWriter& json, const RunSample& sample) {
   json.Field("cores", sample.host.cores);
   json.Field("kernel", sample.host.kernel);
   json.FieldUnlessEmpty("framework", sample.versions);
-  json.FieldUnlessEmpty("gpu_driver", sample.host.nvidia_driver);
-  json.Key("gpus");
-  json.BeginArray();
-  for (const GpuFacts& gpu : sample.host.gpus) json.String(gpu.model);
-  json.EndArray();
+  json.FieldUnlessEmpty("driver", sample.host.nvidia_driver);
+  if (!sample.host.gpus.empty()) {
+    json.Field("gpu_type", sample.host.gpus[0].model);
+    json.Field("num_gpus", sample.host.gpus.size());
+  }
   if (const SeriesSummary* clock = SeriesOf(sample, "gpu.clock.sm")) json.Field("gpu_clock_mean_hz", clock->mean);
   if (sample.git) {
     json.Field("commit", sample.git->commit);

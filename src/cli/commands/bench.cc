@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "validate/interval.h"
+#include "validate/rank_tests.h"
 #include "validate/steady.h"
 
 namespace gapless::internal {
@@ -28,6 +29,41 @@ std::vector<double> SeriesOf(const std::vector<RunSample>& samples) {
   for (const int64_t ns : samples[0].step_ns) series.push_back(static_cast<double>(ns) / 1e6);
   series.insert(series.end(), samples[0].values.begin(), samples[0].values.end());
   return series;
+}
+
+// Of the typical value, in the unit of the series: of steps, which may depend on those before, or of processes.
+struct Interval {
+  std::optional<double> low, high;
+  double expected = 0;
+  std::string method, refusal;
+  std::optional<double> effective_n;
+};
+
+Interval IntervalOf(const std::vector<RunSample>& samples) {
+  Interval interval;
+  const std::vector<double> series = SeriesOf(samples);
+  if (samples.size() > 1) {
+    const auto shift = HodgesLehmann(series);
+    if (!shift || !shift->low || !shift->high)
+      return {.low = {},
+              .high = {},
+              .expected = 0,
+              .method = {},
+              .refusal = "an interval needs 6 processes",
+              .effective_n = {}};
+    interval.low = shift->low, interval.high = shift->high, interval.expected = shift->estimate;
+    interval.method = "Hodges-Lehmann, over processes";
+    return interval;
+  }
+  const auto offer = OfferInterval(series);
+  if (!offer) return interval;
+  interval.effective_n = offer->effective_n;
+  interval.refusal = offer->refusal;
+  if (!offer->interval) return interval;
+  interval.low = offer->interval->low, interval.high = offer->interval->high;
+  interval.expected = offer->interval->expected;
+  interval.method = offer->interval->method;
+  return interval;
 }
 
 struct Plan {
@@ -124,9 +160,9 @@ std::string TextOf(const std::vector<RunSample>& samples) {
   const std::string what = pattern ? "value" : first.source == SampleSource::kSteps ? "step" : "process";
   const auto number = [&](double value) { return StrCat(FormatNumber(value, 3), unit); };
   std::string text = StrCat(what, " ", number(metrics.p50_ms));
-  const auto offer = OfferInterval(SeriesOf(samples));
-  if (offer && offer->interval)
-    text += StrCat(" (95 % interval ", number(offer->interval->low), " to ", number(offer->interval->high), ")");
+  const Interval interval = IntervalOf(samples);
+  if (interval.low && interval.high)
+    text += StrCat(" (95 % interval ", number(*interval.low), " to ", number(*interval.high), ")");
   const size_t count = first.source == SampleSource::kProcess ? samples.size() : SeriesOf({first}).size();
   text += StrCat(", the median of ", count, " ", what, count == 1 ? "" : what == "process" ? "es" : "s");
   if (samples.size() > 1 && first.source != SampleSource::kProcess)
@@ -143,26 +179,22 @@ std::string TextOf(const std::vector<RunSample>& samples) {
                    metrics.gpu_utilization_source, ")\n");
   if (metrics.memory_usage_gb)
     text += StrCat("  memory ", FormatNumber(*metrics.memory_usage_gb, 3), " GB (", metrics.memory_source, ")\n");
-  if (offer && !offer->interval && !offer->refusal.empty()) text += StrCat("  no interval: ", offer->refusal, "\n");
+  if (!interval.low && !interval.refusal.empty()) text += StrCat("  no interval: ", interval.refusal, "\n");
   text += WarmthText(samples);
   for (const std::string& seen : NoiseSeen(first)) text += StrCat("noise: ", seen, "\n");
   return text;
 }
 
 void WriteInterval(JsonWriter& json, const std::vector<RunSample>& samples) {
-  const auto offer = OfferInterval(SeriesOf(samples));
-  if (!offer) return;
+  const Interval interval = IntervalOf(samples);
   json.Key("interval");
   json.BeginObject();
-  if (offer->interval) {
-    json.Field("low", offer->interval->low);
-    json.Field("expected", offer->interval->expected);
-    json.Field("high", offer->interval->high);
-    json.Field("level", offer->interval->level);
-    json.Field("method", offer->interval->method);
-  }
-  json.FieldUnlessEmpty("refused", offer->refusal);
-  json.Field("effective_n", offer->effective_n);
+  if (interval.low) json.Field("expected", interval.expected);
+  json.Field("low", interval.low);
+  json.Field("high", interval.high);
+  json.FieldUnlessEmpty("method", interval.method);
+  json.FieldUnlessEmpty("refused", interval.refusal);
+  json.Field("effective_n", interval.effective_n);
   json.EndObject();
 }
 
