@@ -158,7 +158,7 @@ struct Conditions {
   }
 };
 
-Conditions ConditionsOf(const HistoryFilter& filter) {
+Conditions WhereOf(const HistoryFilter& filter) {
   Conditions conditions;
   if (filter.branch) conditions.Add("branch =", *filter.branch);
   if (filter.benchmark) conditions.Add("benchmark =", *filter.benchmark);
@@ -268,7 +268,7 @@ Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<co
 
 Result<void> VisitRecords(Connection& connection, const HistoryFilter& filter,
                           const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
-  Conditions conditions = ConditionsOf(filter);
+  Conditions conditions = WhereOf(filter);
   if (filter.limit) {
     if (*filter.limit <= 0) return {};
     GAPLESS_TRY(LimitTo(connection, *filter.limit, conditions));
