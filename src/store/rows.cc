@@ -122,12 +122,12 @@ Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkR
 }
 
 Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& record) {
-  static const std::string insert = [] {
+  static const std::string kInsert = [] {
     std::string sql = StrCat("INSERT INTO run (", kRunColumns, ") VALUES (");
     for (size_t i = 1; i <= CellsOf({}).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
     return sql + ") ON CONFLICT (uid) DO NOTHING RETURNING id";
   }();
-  const auto added = connection.Run(insert, CellsOf(record));
+  const auto added = connection.Run(kInsert, CellsOf(record));
   if (!added) return Unexpected{added.error()};
   Recorded recorded;
   if (!added->empty()) {
