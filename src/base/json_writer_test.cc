@@ -57,6 +57,17 @@ TEST(JsonWriterTest, NumbersReadBackEqual) {
   EXPECT_EQ(out, "[-9223372036854775808, 9223372036854775807, 0.1, 1e+300]");
 }
 
+TEST(JsonWriterTest, ALargeWholeDoubleHasAnExponent) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginArray();
+  json.Real(123456789012345678901.0);
+  json.Real(-5);
+  json.Real(123456789012345.5);
+  json.EndArray();
+  EXPECT_EQ(out, "[1.2345678901234568e+20, -5, 123456789012345.5]");
+}
+
 TEST(JsonWriterTest, NanAndInfinityAreNull) {
   std::string out;
   JsonWriter json(out);

@@ -122,12 +122,12 @@ Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkR
 }
 
 Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& record) {
-  static const std::string insert = [] {
+  static const std::string kInsert = [] {
     std::string sql = StrCat("INSERT INTO run (", kRunColumns, ") VALUES (");
     for (size_t i = 1; i <= CellsOf({}).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
     return sql + ") ON CONFLICT (uid) DO NOTHING RETURNING id";
   }();
-  const auto added = connection.Run(insert, CellsOf(record));
+  const auto added = connection.Run(kInsert, CellsOf(record));
   if (!added) return Unexpected{added.error()};
   Recorded recorded;
   if (!added->empty()) {
@@ -158,7 +158,7 @@ struct Conditions {
   }
 };
 
-Conditions ConditionsOf(const HistoryFilter& filter) {
+Conditions WhereOf(const HistoryFilter& filter) {
   Conditions conditions;
   if (filter.branch) conditions.Add("branch =", *filter.branch);
   if (filter.benchmark) conditions.Add("benchmark =", *filter.benchmark);
@@ -268,7 +268,7 @@ Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<co
 
 Result<void> VisitRecords(Connection& connection, const HistoryFilter& filter,
                           const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
-  Conditions conditions = ConditionsOf(filter);
+  Conditions conditions = WhereOf(filter);
   if (filter.limit) {
     if (*filter.limit <= 0) return {};
     GAPLESS_TRY(LimitTo(connection, *filter.limit, conditions));

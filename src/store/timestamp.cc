@@ -62,7 +62,7 @@ std::optional<int64_t> TakeTime(std::string_view& text) {
   if (!hour || !Take(text, ':')) return std::nullopt;
   const auto minute = TakeNumber(text, 2);
   if (!minute || *hour > 23 || *minute > 59) return std::nullopt;
-  int64_t ns = (*hour * 60 + *minute) * 60 * kSecondNs;
+  int64_t ns = (*hour * int64_t{60} + *minute) * 60 * kSecondNs;
   if (!Take(text, ':')) return ns;
   const auto second = TakeNumber(text, 2);
   if (!second || *second > 60) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<int64_t> TakeZone(std::string_view& text) {
   std::optional<int> minutes = 0;
   if (Take(text, ':') || !text.empty()) minutes = TakeNumber(text, 2);
   if (!minutes || *hours > 23 || *minutes > 59) return std::nullopt;
-  return (ahead ? 1 : -1) * (*hours * 60 + *minutes) * 60 * kSecondNs;
+  return (ahead ? 1 : -1) * (*hours * int64_t{60} + *minutes) * 60 * kSecondNs;
 }
 
 std::string Digits(int64_t number, size_t width) {

@@ -18,7 +18,7 @@ class TransferTest : public ::testing::Test {
     folder_ = ::mkdtemp(pattern.data());
   }
   ~TransferTest() override { std::filesystem::remove_all(folder_); }
-  History Open(const std::string& name) { return std::move(*History::Open(StrCat("sqlite:", folder_, "/", name))); }
+  History Open(const std::string& name) { return History::Open(StrCat("sqlite:", folder_, "/", name)).value(); }
 
   std::string folder_;
 };
@@ -28,7 +28,7 @@ BenchmarkRecord Sample() {
   r.uid = "u1";
   r.recorded_unix_ns = 1'700'000'000'123'456'789;
   r.commit_sha = "abc";
-  r.branch = "a,b \"c\"\r\nd";
+  r.branch = "a,b \"c\"\r\nx";
   r.dirty = true;
   r.author_unix_ns = 5;
   r.benchmark = "bench";

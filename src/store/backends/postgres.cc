@@ -84,7 +84,7 @@ class PostgresConnection : public Connection {
   }
   Result<void> Commit() override { return Execute("COMMIT"); }
   void Rollback() override {
-    if (!lost() && pq_.transactionStatus(connection_) != PQTRANS_IDLE) (void)Execute("ROLLBACK");
+    if (!lost() && pq_.transaction_status(connection_) != PQTRANS_IDLE) (void)Execute("ROLLBACK");
   }
   bool lost() const override { return pq_.status(connection_) != CONNECTION_OK; }
   Result<void> Reconnect() override {
@@ -108,8 +108,8 @@ class PostgresConnection : public Connection {
 };
 
 Unexpected PostgresConnection::Failure(const PGresult* result) const {
-  std::string message = Printable(Split(pq_.errorMessage(connection_), '\n').front());
-  const char* const state = result == nullptr ? nullptr : pq_.resultErrorField(result, PG_DIAG_SQLSTATE);
+  std::string message = Printable(Split(pq_.error_message(connection_), '\n').front());
+  const char* const state = result == nullptr ? nullptr : pq_.result_error_field(result, PG_DIAG_SQLSTATE);
   std::string hint;
   if (state == nullptr)
     hint = "is the server up, and does the URL name it? postgresql://USER@HOST:PORT/DATABASE";
@@ -131,9 +131,9 @@ Result<void> PostgresConnection::Connect() {
   // What the URL says takes the place of what stands before it.
   const char* const names[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", nullptr};
   const char* const values[] = {"10", "gapless", url_.c_str(), "UTF8", nullptr};
-  connection_ = pq_.connectdbParams(names, values, 1);
+  connection_ = pq_.connectdb_params(names, values, 1);
   if (connection_ == nullptr) return Fail(ErrorCode::kEnvironment, "out of memory");
-  pq_.setNoticeProcessor(
+  pq_.set_notice_processor(
       connection_, [](void*, const char*) {}, nullptr);
   return Greet();
 }
@@ -153,7 +153,7 @@ SqlCell PostgresConnection::CellOf(const PGresult* result, int row, int column) 
     default: return std::string(text);
   }
   size_t size = 0;
-  unsigned char* const bytes = pq_.unescapeBytea(reinterpret_cast<const unsigned char*>(text.data()), &size);
+  unsigned char* const bytes = pq_.unescape_bytea(reinterpret_cast<const unsigned char*>(text.data()), &size);
   Bytes content{bytes == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(bytes), size)};
   pq_.freemem(bytes);
   return content;
@@ -172,9 +172,9 @@ std::vector<SqlRow> PostgresConnection::RowsOf(const PGresult* result) const {
 Result<std::vector<SqlRow>> PostgresConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
   const Parameters given(parameters);
   PGresult* const result =
-      pq_.execParams(connection_, sql.c_str(), static_cast<int>(given.values.size()), given.types.data(),
-                     given.values.data(), given.lengths.data(), given.formats.data(), 0);
-  const ExecStatusType status = pq_.resultStatus(result);
+      pq_.exec_params(connection_, sql.c_str(), static_cast<int>(given.values.size()), given.types.data(),
+                      given.values.data(), given.lengths.data(), given.formats.data(), 0);
+  const ExecStatusType status = pq_.result_status(result);
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
     const Unexpected failure = Failure(result);
     pq_.clear(result);

@@ -44,9 +44,9 @@ struct Entry {
 
 Entry EntryOf(const JsonValue& value, const JsonValue& columns) {
   if (value.is_object()) return {&value.Get("result"), &value.Get("params"), &value.Get("samples")};
-  static const JsonValue nothing;
-  Entry entry{&nothing, &nothing, &nothing};
-  if (!value.is_array()) return {&value, &nothing, &nothing};
+  static const JsonValue kNothing;
+  Entry entry{&kNothing, &kNothing, &kNothing};
+  if (!value.is_array()) return {&value, &kNothing, &kNothing};
   for (size_t i = 0; i < value.items().size() && i < columns.items().size(); ++i) {
     const std::string* const column = columns.items()[i].Text();
     if (column == nullptr) continue;

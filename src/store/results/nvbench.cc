@@ -29,11 +29,11 @@ const JsonValue& Summary(const JsonValue& summaries, std::string_view tag) {
 }
 
 const JsonValue& ValueNamed(const JsonValue& summary, std::string_view name) {
-  static const JsonValue nothing;
+  static const JsonValue kNothing;
   for (const std::string_view list : {"data", "values"})
     for (const JsonValue& value : summary.Get(list).items())
       if (value.TextOf("name") == name) return value.Get("value");
-  return nothing;
+  return kNothing;
 }
 
 // The times in the file beside it. A name that leads out of the folder is not followed.

@@ -23,26 +23,26 @@ Result<LibPq> OpenLibPq(const char* name) {
                 "install it: apt install libpq5 (Debian, Ubuntu), dnf install libpq (Fedora, RHEL)");
   LibPq f;
   bool all = true;
-#define GAPLESS_LIBPQ_FIND(function) all = Find(handle, "PQ" #function, f.function) && all
-  GAPLESS_LIBPQ_FIND(connectdbParams);
-  GAPLESS_LIBPQ_FIND(finish);
-  GAPLESS_LIBPQ_FIND(reset);
-  GAPLESS_LIBPQ_FIND(status);
-  GAPLESS_LIBPQ_FIND(errorMessage);
-  GAPLESS_LIBPQ_FIND(execParams);
-  GAPLESS_LIBPQ_FIND(resultStatus);
-  GAPLESS_LIBPQ_FIND(resultErrorField);
-  GAPLESS_LIBPQ_FIND(clear);
-  GAPLESS_LIBPQ_FIND(ntuples);
-  GAPLESS_LIBPQ_FIND(nfields);
-  GAPLESS_LIBPQ_FIND(ftype);
-  GAPLESS_LIBPQ_FIND(getisnull);
-  GAPLESS_LIBPQ_FIND(getvalue);
-  GAPLESS_LIBPQ_FIND(getlength);
-  GAPLESS_LIBPQ_FIND(unescapeBytea);
-  GAPLESS_LIBPQ_FIND(freemem);
-  GAPLESS_LIBPQ_FIND(setNoticeProcessor);
-  GAPLESS_LIBPQ_FIND(transactionStatus);
+#define GAPLESS_LIBPQ_FIND(name, member) all = Find(handle, "PQ" #name, f.member) && all
+  GAPLESS_LIBPQ_FIND(connectdbParams, connectdb_params);
+  GAPLESS_LIBPQ_FIND(finish, finish);
+  GAPLESS_LIBPQ_FIND(reset, reset);
+  GAPLESS_LIBPQ_FIND(status, status);
+  GAPLESS_LIBPQ_FIND(errorMessage, error_message);
+  GAPLESS_LIBPQ_FIND(execParams, exec_params);
+  GAPLESS_LIBPQ_FIND(resultStatus, result_status);
+  GAPLESS_LIBPQ_FIND(resultErrorField, result_error_field);
+  GAPLESS_LIBPQ_FIND(clear, clear);
+  GAPLESS_LIBPQ_FIND(ntuples, ntuples);
+  GAPLESS_LIBPQ_FIND(nfields, nfields);
+  GAPLESS_LIBPQ_FIND(ftype, ftype);
+  GAPLESS_LIBPQ_FIND(getisnull, getisnull);
+  GAPLESS_LIBPQ_FIND(getvalue, getvalue);
+  GAPLESS_LIBPQ_FIND(getlength, getlength);
+  GAPLESS_LIBPQ_FIND(unescapeBytea, unescape_bytea);
+  GAPLESS_LIBPQ_FIND(freemem, freemem);
+  GAPLESS_LIBPQ_FIND(setNoticeProcessor, set_notice_processor);
+  GAPLESS_LIBPQ_FIND(transactionStatus, transaction_status);
 #undef GAPLESS_LIBPQ_FIND
   if (!all)
     return Fail(ErrorCode::kEnvironment, "PostgreSQL's client library lacks functions that are needed", name,

@@ -8,16 +8,16 @@
 
 namespace gapless::internal::postgres {
 
-// The functions that are used, called as in libpq-fe.h without "PQ".
+// The functions that are used, called as in libpq-fe.h without "PQ", in small letters.
 struct LibPq {
-  decltype(&PQconnectdbParams) connectdbParams = nullptr;
+  decltype(&PQconnectdbParams) connectdb_params = nullptr;
   decltype(&PQfinish) finish = nullptr;
   decltype(&PQreset) reset = nullptr;
   decltype(&PQstatus) status = nullptr;
-  decltype(&PQerrorMessage) errorMessage = nullptr;
-  decltype(&PQexecParams) execParams = nullptr;
-  decltype(&PQresultStatus) resultStatus = nullptr;
-  decltype(&PQresultErrorField) resultErrorField = nullptr;
+  decltype(&PQerrorMessage) error_message = nullptr;
+  decltype(&PQexecParams) exec_params = nullptr;
+  decltype(&PQresultStatus) result_status = nullptr;
+  decltype(&PQresultErrorField) result_error_field = nullptr;
   decltype(&PQclear) clear = nullptr;
   decltype(&PQntuples) ntuples = nullptr;
   decltype(&PQnfields) nfields = nullptr;
@@ -25,10 +25,10 @@ struct LibPq {
   decltype(&PQgetisnull) getisnull = nullptr;
   decltype(&PQgetvalue) getvalue = nullptr;
   decltype(&PQgetlength) getlength = nullptr;
-  decltype(&PQunescapeBytea) unescapeBytea = nullptr;
+  decltype(&PQunescapeBytea) unescape_bytea = nullptr;
   decltype(&PQfreemem) freemem = nullptr;
-  decltype(&PQsetNoticeProcessor) setNoticeProcessor = nullptr;
-  decltype(&PQtransactionStatus) transactionStatus = nullptr;
+  decltype(&PQsetNoticeProcessor) set_notice_processor = nullptr;
+  decltype(&PQtransactionStatus) transaction_status = nullptr;
 };
 
 // Never closed again. An error of the environment names the package.

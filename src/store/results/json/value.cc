@@ -165,20 +165,20 @@ std::optional<double> JsonValue::NumberIn() const {
 }
 
 const std::vector<JsonValue>& JsonValue::items() const {
-  static const std::vector<JsonValue> none;
-  return compound_ ? compound_->items : none;
+  static const std::vector<JsonValue> kNone;
+  return compound_ ? compound_->items : kNone;
 }
 
 const std::vector<std::string>& JsonValue::keys() const {
-  static const std::vector<std::string> none;
-  return compound_ ? compound_->keys : none;
+  static const std::vector<std::string> kNone;
+  return compound_ ? compound_->keys : kNone;
 }
 
 const JsonValue& JsonValue::Get(std::string_view key) const {
-  static const JsonValue nothing;
+  static const JsonValue kNothing;
   for (size_t i = 0; i < keys().size(); ++i)
     if (keys()[i] == key) return items()[i];
-  return nothing;
+  return kNothing;
 }
 
 std::string JsonValue::TextOf(std::string_view key) const {
