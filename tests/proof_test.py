@@ -92,13 +92,20 @@ class Compare(Case):
         self.assertIn("broken", done.stderr)
 
     def test_commands_that_are_missing(self) -> None:
-        for words in (["compare"], ["compare", "--", "true"], ["compare", "--", "true", "--"], ["compare", "--a", "true"]):
+        for words in (
+            ["compare"],
+            ["compare", "--", "true"],
+            ["compare", "--", "true", "--"],
+            ["compare", "--a", "true"],
+        ):
             self.assertEqual(self.gapless(*words).returncode, 2, words)
         self.assertEqual(self.gapless("compare", "--margin", "200%", "--", "true", "--", "true").returncode, 2)
 
     def test_text(self) -> None:
         done = self.gapless("compare", "--pattern", "took ([0-9.]+)", "--", *noisy(10), "--", *noisy(8))
-        self.assertRegex(done.stdout, r"^B is faster: 1\.2\d+× as fast as A \(95 % interval 1\.\d+× to 1\.\d+×\), after \d+ pairs\n")
+        self.assertRegex(
+            done.stdout, r"^B is faster: 1\.2\d+× as fast as A \(95 % interval 1\.\d+× to 1\.\d+×\), after \d+ pairs\n"
+        )
         self.assertIn("nominal", done.stdout)
 
 
@@ -110,7 +117,9 @@ class Bench(Case):
         self.assertIn("cpu", found["environment"])
 
     def test_numbers_that_are_printed(self) -> None:
-        found = self.json("bench", "--json", "--warmup", "2", "--pattern", "v=([0-9]+)", "--", "sh", "-c", "echo v=9 v=9 v=1 v=2 v=3")
+        found = self.json(
+            "bench", "--json", "--warmup", "2", "--pattern", "v=([0-9]+)", "--", "sh", "-c", "echo v=9 v=9 v=1 v=2 v=3"
+        )
         self.assertEqual(found["metrics"]["step_time_p50_ms"], 2)
         self.assertEqual(found["warmup"], 2)
 
@@ -140,13 +149,26 @@ class Bisect(Case):
     def commits(self, count: int, bad: int, unbuildable: tuple[int, ...] = ()) -> None:
         for number in range(count):
             ms = 11.0 if number >= bad else 10.0
-            (self.work / "run.py").write_text(f"import random\nprint('took', {ms} * (1 + random.gauss(0, 0.02)))\n# {number}\n")
+            (self.work / "run.py").write_text(
+                f"import random\nprint('took', {ms} * (1 + random.gauss(0, 0.02)))\n# {number}\n"
+            )
             (self.work / "build.sh").write_text("exit 1\n" if number in unbuildable else "touch built\n")
             self.git("add", ".")
             self.git("commit", "-q", "-m", f"change {number}")
 
     def bisect(self, *options: str, status: int = 0) -> dict[str, Any]:
-        command = ["bisect", "--json", "-q", "--good", "HEAD~11", "--bad", "HEAD", "--pattern", "took ([0-9.]+)", *options]
+        command = [
+            "bisect",
+            "--json",
+            "-q",
+            "--good",
+            "HEAD~11",
+            "--bad",
+            "HEAD",
+            "--pattern",
+            "took ([0-9.]+)",
+            *options,
+        ]
         return self.json(*command, "--", sys.executable, "-S", "run.py", status=status)
 
     def test_finds_the_commit(self) -> None:
@@ -179,7 +201,11 @@ class Bisect(Case):
 
     def test_what_fails(self) -> None:
         self.commits(12, bad=99)
-        for words in (["--good", "HEAD"], ["--good", "HEAD", "--bad", "HEAD~3"], ["--good", "nowhere", "--bad", "HEAD"]):
+        for words in (
+            ["--good", "HEAD"],
+            ["--good", "HEAD", "--bad", "HEAD~3"],
+            ["--good", "nowhere", "--bad", "HEAD"],
+        ):
             done = self.gapless("bisect", *words, "--", "true")
             self.assertIn(done.returncode, (2, 3), done.stderr)
 
