@@ -120,6 +120,16 @@ Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::stri
   return request;
 }
 
+Result<RunSample> RunMeasured(const RunRequest& request) {
+  auto sample = RunOnce(request);
+  if (!sample) return sample;
+  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
+  if (TypicalValue(*sample).value_or(0) > 0) return sample;
+  return Fail(
+      ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
+      request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern");
+}
+
 Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command) {
   if (sample.interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string_view> lines = Split(sample.output_tail, '\n');

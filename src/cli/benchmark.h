@@ -38,6 +38,9 @@ Result<double> ShareFrom(const Arguments& arguments, std::string_view option, do
 // By the options above, where the verb has them.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);
 
+// Runs it once. An error when it failed, was interrupted, or measured nothing above zero.
+Result<RunSample> RunMeasured(const RunRequest& request);
+
 // What a failed process means for the verb: exit status 5, with the end of what the program said.
 Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command);
 

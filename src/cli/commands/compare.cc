@@ -64,17 +64,6 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   return plan;
 }
 
-Result<RunSample> RunSide(const RunRequest& request) {
-  auto sample = RunOnce(request);
-  if (!sample) return Unexpected{sample.error()};
-  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
-  if (!TypicalValue(*sample) || *TypicalValue(*sample) <= 0)
-    return Fail(
-        ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
-        request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern");
-  return sample;
-}
-
 // Both sides must have measured the same thing.
 Result<void> CheckSame(const RunSample& a, const RunSample& b) {
   if (a.source == b.source) return {};
@@ -91,9 +80,9 @@ Result<Comparison> Compare(const Plan& plan, const Session& session) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
     if (plan.budget_s && passed.count() > *plan.budget_s) break;
     const bool b_first = (coin() >> 63) != 0;
-    auto first = RunSide(b_first ? plan.b : plan.a);
+    auto first = RunMeasured(b_first ? plan.b : plan.a);
     if (!first) return Unexpected{first.error()};
-    auto second = RunSide(b_first ? plan.a : plan.b);
+    auto second = RunMeasured(b_first ? plan.a : plan.b);
     if (!second) return Unexpected{second.error()};
     GAPLESS_TRY(CheckSame(*first, *second));
     comparison.Add(std::move(b_first ? *second : *first), std::move(b_first ? *first : *second));
