@@ -132,7 +132,8 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   if (statistic < -limit && raw <= std::log1p(-half)) kind = GateKind::kImprovement;
   const bool better = kind != GateKind::kFine &&
                       (verdict.kind == GateKind::kFine || std::fabs(statistic) > std::fabs(*verdict.statistic));
-  if (verdict.statistic && !better) return;
+  const bool is_first = !verdict.statistic;
+  if (!is_first && !better) return;
   verdict.kind = kind;
   verdict.baseline_first = branch.at[baseline.first];
   verdict.baseline_runs = baseline.runs;
@@ -143,6 +144,7 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   verdict.change = Sign(options) > 0 ? share : std::expm1(-raw);
   verdict.statistic = statistic;
   verdict.limit = limit;
+  if (!is_first) return;  // the windows start with one run
   const double one_run = std::sqrt(1 + baseline.level_variance) * sd;
   const double seen = std::max(limit * one_run, std::log1p(half)) + kPower * one_run;
   verdict.mde = std::fabs(std::expm1(Sign(options) * seen));
