@@ -14,11 +14,11 @@ constexpr double kOutside = 0.025;   // likelihood left out at each end of the i
 
 ChangePlace Summarise(std::span<const double> weights, size_t low, size_t tolerance) {
   const size_t n = weights.size();
-  std::vector<double> upto(n + 1);
-  for (size_t i = 0; i < n; ++i) upto[i + 1] = upto[i] + weights[i];
-  const double all = upto[n];
+  std::vector<double> up_to(n + 1);
+  for (size_t i = 0; i < n; ++i) up_to[i + 1] = up_to[i] + weights[i];
+  const double all = up_to[n];
   const auto near = [&](size_t i) {
-    return upto[std::min(n, i + tolerance + 1)] - upto[i < tolerance ? 0 : i - tolerance];
+    return up_to[std::min(n, i + tolerance + 1)] - up_to[i < tolerance ? 0 : i - tolerance];
   };
   size_t best = 0;
   double most = -1;
@@ -29,8 +29,8 @@ ChangePlace Summarise(std::span<const double> weights, size_t low, size_t tolera
     best = i;
   }
   size_t first = 0, last = n - 1;
-  while (first < best && upto[first + 1] < kOutside * all) ++first;
-  while (last > best && all - upto[last] < kOutside * all) --last;
+  while (first < best && up_to[first + 1] < kOutside * all) ++first;
+  while (last > best && all - up_to[last] < kOutside * all) --last;
   return {low + best, low + first, low + last, near(best) / all};
 }
 

@@ -5,8 +5,8 @@
 // scan by generalised likelihood ratios over the time of a change (Lai 1995, Sequential changepoint detection in
 // quality control and dynamical systems, JRSS B 57), with the error of the baseline's own level and spread in it
 // (Hawkins, Qiu, Kang 2003, The changepoint model for statistical process control) and the variance of a mean of
-// dependent runs. The level per test is the stated rate, spread over runs and windows: kWindowTests says how many
-// independent tests a run's windows amount to; it was found by simulation (docs/CHANGE_POINTS.md).
+// dependent runs. The stated rate is spread over runs, and over the windows by shares that were found by
+// simulation (docs/CHANGE_POINTS.md): most to one run, for large slowdowns, and to five, for small ones.
 //
 // Values enter as logarithms, so that a change is a ratio and the noise of most timings is nearer to a normal
 // distribution.
@@ -26,8 +26,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::array<size_t, 5> kWindows = {1, 2, 3, 5, 8};
-constexpr double kWindowTests = 3.2;
+struct Window {
+  size_t runs;
+  double share;  // of the false alarms per run
+};
+constexpr std::array<Window, 5> kWindows = {{{1, 0.32}, {2, 0.10}, {3, 0.10}, {5, 0.25}, {8, 0.10}}};
 constexpr double kLeastPhi = 1.3;  // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
 constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
@@ -103,9 +106,9 @@ Baseline Learn(std::span<const double> values, size_t first, double floor_sd) {
   return baseline;
 }
 
-double Limit(const Baseline& baseline, const GateOptions& options) {
+double Limit(const Baseline& baseline, double share, const GateOptions& options) {
   const double level =
-      options.false_alarm_rate / static_cast<double>(std::max<size_t>(1, options.horizon_runs)) / kWindowTests;
+      options.false_alarm_rate / static_cast<double>(std::max<size_t>(1, options.horizon_runs)) * share;
   const boost::math::students_t distribution(baseline.freedom);
   return boost::math::quantile(boost::math::complement(distribution, std::clamp(level, 1e-12, 0.5)));
 }
@@ -129,7 +132,8 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   if (statistic < -limit && raw <= std::log1p(-half)) kind = GateKind::kImprovement;
   const bool better = kind != GateKind::kFine &&
                       (verdict.kind == GateKind::kFine || std::fabs(statistic) > std::fabs(*verdict.statistic));
-  if (verdict.statistic && !better) return;
+  const bool is_first = !verdict.statistic;
+  if (!is_first && !better) return;
   verdict.kind = kind;
   verdict.baseline_first = branch.at[baseline.first];
   verdict.baseline_runs = baseline.runs;
@@ -140,6 +144,7 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   verdict.change = Sign(options) > 0 ? share : std::expm1(-raw);
   verdict.statistic = statistic;
   verdict.limit = limit;
+  if (!is_first) return;  // the windows start with one run
   const double one_run = std::sqrt(1 + baseline.level_variance) * sd;
   const double seen = std::max(limit * one_run, std::log1p(half)) + kPower * one_run;
   verdict.mde = std::fabs(std::expm1(Sign(options) * seen));
@@ -165,11 +170,11 @@ Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double
   const std::span<const double> all(branch.values);
   const size_t start = LastChange(all.first(branch.learned), least);
   verdict.kind = GateKind::kFine;
-  for (const size_t size : kWindows) {
+  for (const auto& [size, share] : kWindows) {
     const size_t learned = std::min(branch.learned, all.size() - std::min(all.size(), size));
     if (learned < start + least) break;
     const Baseline baseline = Learn(all.first(learned), start, floor_sd);
-    Consider(verdict, all.last(size), baseline, branch, Limit(baseline, options), options);
+    Consider(verdict, all.last(size), baseline, branch, Limit(baseline, share, options), options);
   }
   return verdict;
 }
