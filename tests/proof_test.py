@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`gapless bench`, `compare` and `bisect` on commands without PyTorch: verdicts, exit statuses, JSON, what fails, what is left.
+"""`gapless bench`, `compare`, `gate` and `bisect` on commands without PyTorch: verdicts, exit statuses, JSON, what fails, what is left.
 
 usage: proof_test.py PROGRAM [TEST...]
 """
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +210,109 @@ class Bisect(Case):
         ):
             done = self.gapless("bisect", *words, "--", "true")
             self.assertIn(done.returncode, (2, 3), done.stderr)
+
+
+class Gate(Case):
+    """A history of forty runs around 100 samples a second, and what is said of the next one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.database = f"sqlite:{self.folder}/history.db"
+        draw = random.Random(5)
+        rows = ["timestamp,commit_sha,branch,samples_per_second,step_time_ms"]
+        for number in range(40):
+            rate = 100 * (1 + draw.gauss(0, 0.01))
+            rows.append(f"2026-01-{1 + number // 2:02}T{number % 2:02}:00:00Z,{number:040x},main,{rate},{1000 / rate}")
+        (self.work / "past.csv").write_text("\n".join(rows) + "\n")
+        done = self.gapless("history", "import", "past.csv", "--db", self.database)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def gate(self, rate: float, *options: str, status: int) -> dict[str, Any]:
+        words = ["gate", "--json", "--db", self.database, "--commit", "f" * 40, "--branch", "work"]
+        (self.work / "result.csv").write_text(f"samples_per_second\n{rate}\n")
+        return self.json(*words, "result.csv", "--metric", f"samples_per_second={rate}", *options, status=status)
+
+    def test_as_before(self) -> None:
+        found = self.gate(99.5, status=0)
+        self.assertEqual((found["verdict"], found["regression_detected"]), ("fine", False))
+        self.assertAlmostEqual(found["baseline_samples_per_sec"], 100, delta=1)
+        self.assertEqual((found["current_samples_per_sec"], found["threshold"]), (99.5, 0.05))
+        self.assertTrue(0.005 < found["mde_share"] < 0.1)
+        self.assertEqual(found["false_alarm_rate"], 0.05)
+
+    def test_slower(self) -> None:
+        found = self.gate(85, status=1)
+        self.assertEqual((found["verdict"], found["likely_culprit_commit"]), ("regression", "f" * 40))
+        self.assertAlmostEqual(found["performance_delta"], -15, delta=1.5)
+
+    def test_faster(self) -> None:
+        self.assertEqual(self.gate(115, status=0)["verdict"], "improvement")
+
+    def test_no_history(self) -> None:
+        found = self.gate(85, "--baseline", "nowhere", status=0)
+        self.assertEqual(found["verdict"], "cannot_tell")
+        self.assertNotIn("baseline", found)
+
+    def test_the_bare_rule(self) -> None:
+        self.assertEqual(self.gate(96, "--naive", status=0)["verdict"], "fine")
+        found = self.gate(90, "--naive", status=1)
+        self.assertNotIn("false_alarm_rate", found)
+
+    def test_an_alarm_freezes_the_baseline(self) -> None:
+        for _ in range(3):
+            self.gate(85, "--record", "--branch", "main", status=1)
+        found = self.gate(85, status=1)
+        self.assertAlmostEqual(found["baseline"], 100, delta=1)
+
+    def test_forms(self) -> None:
+        command = ["gate", "--db", self.database, "--metric", "samples_per_second=85"]
+        texts = {
+            form: self.gapless(*command, "--format", form).stdout
+            for form in ("text", "markdown", "junit", "sarif", "github")
+        }
+        self.assertIn("a regression", texts["text"])
+        self.assertIn("### Performance regression", texts["markdown"])
+        suite = xml.etree.ElementTree.fromstring(texts["junit"])
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+        self.assertEqual(json.loads(texts["sarif"])["runs"][0]["results"][0]["level"], "error")
+        self.assertRegex(texts["github"], r"^::error title=gapless gate::samples_per_second: 85")
+
+    def test_against_a_commit(self) -> None:
+        def git(*words: str) -> None:
+            subprocess.run(
+                ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
+                cwd=self.work,
+                check=True,
+                capture_output=True,
+            )
+
+        script = "import random\nprint('took', {} * (1 + random.gauss(0, 0.01)))\n"
+        git("init", "-q", "-b", "main")
+        (self.work / "run.py").write_text(script.format("10.0"))
+        git("add", "run.py")
+        git("commit", "-q", "-m", "ten")
+        command = [
+            "gate",
+            "--against",
+            "HEAD",
+            "--json",
+            "--pattern",
+            "took ([0-9.]+)",
+            "--",
+            sys.executable,
+            "-S",
+            "run.py",
+        ]
+        self.assertEqual(self.json(*command)["verdict"], "fine")
+        (self.work / "run.py").write_text(script.format("11.5"))
+        found = self.json(*command, status=1)
+        self.assertEqual(found["verdict"], "regression")
+        self.assertAlmostEqual(found["performance_delta"], 100 * (1 / 1.15 - 1), delta=1.5)
+
+    def test_what_fails(self) -> None:
+        self.assertEqual(self.gapless("gate").returncode, 2)
+        self.assertEqual(self.gapless("gate", "--against", "nowhere", "--", "true").returncode, 3)
+        self.assertEqual(self.gapless("gate", "missing.json", "--db", self.database).returncode, 3)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze bench bisect compare completion convert docs doctor formats help history monitor profile query trigger --help --version'
+    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trigger --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='html json markdown terminal' option=1 ;;
@@ -14,6 +14,7 @@ _gapless() {
       'analyze --color') words='auto always never' option=1 ;;
       'convert --format') words='chrome' option=1 ;;
       'convert --without') words='annotations counters flows memory python' option=1 ;;
+      'gate --format') words='text json markdown junit sarif github' option=1 ;;
       'profile --python') words='sample cprofile lines memory' option=1 ;;
       'profile --with') words='nsys ncu' option=1 ;;
     esac
@@ -28,7 +29,8 @@ _gapless() {
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats help history monitor profile query trigger'; fi ;;
+        gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --json --help'; else words=''; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trigger'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;

@@ -17,7 +17,7 @@ std::vector<double> Stepped(std::vector<double> values, size_t from, double fact
 }
 
 TEST(ChangePoints, OneStepIsFoundWithItsLevels) {
-  const auto found = FindChangePoints(Stepped(testing::Noise(1).Series(200, 100, 1), 120, 1.1));
+  const auto found = FindChangePoints(Stepped(Noise(1).Series(200, 100, 1), 120, 1.1));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].index, 120u);
   EXPECT_LE(found[0].first, 120u);
@@ -30,7 +30,7 @@ TEST(ChangePoints, OneStepIsFoundWithItsLevels) {
 }
 
 TEST(ChangePoints, OutliersAreNoLevels) {
-  std::vector<double> values = testing::Noise(2).Series(200, 100, 1);
+  std::vector<double> values = Noise(2).Series(200, 100, 1);
   for (const size_t i : {20u, 21u, 90u, 150u, 151u, 152u, 199u}) values[i] = 160;
   EXPECT_TRUE(FindChangePoints(values).empty());
 }
@@ -38,7 +38,7 @@ TEST(ChangePoints, OutliersAreNoLevels) {
 TEST(ChangePoints, DependenceIsNoLevel) {
   int series_with_any = 0;
   for (uint64_t seed = 0; seed < 200; ++seed)
-    series_with_any += FindChangePoints(testing::Noise(seed).Series(200, 100, 2, 0.5)).empty() ? 0 : 1;
+    series_with_any += FindChangePoints(Noise(seed).Series(200, 100, 2, 0.5)).empty() ? 0 : 1;
   EXPECT_LE(series_with_any, 8);
 }
 
@@ -52,7 +52,7 @@ TEST(ChangePoints, NoNoiseAtAll) {
 
 TEST(ChangePoints, FlickerBetweenTwoTicksOfAClockIsNoChange) {
   for (const double share : {0.05, 0.3, 0.5}) {
-    testing::Noise noise(3);
+    Noise noise(3);
     std::vector<double> values;
     for (int i = 0; i < 500; ++i) values.push_back(noise.Uniform() < share ? 101 : 100);
     EXPECT_TRUE(FindChangePoints(values).empty()) << share;
@@ -60,7 +60,7 @@ TEST(ChangePoints, FlickerBetweenTwoTicksOfAClockIsNoChange) {
 }
 
 TEST(ChangePoints, QuantisedLevelsAreFound) {
-  std::vector<double> values = Stepped(testing::Noise(4).Series(300, 100, 0.6), 150, 1.03);
+  std::vector<double> values = Stepped(Noise(4).Series(300, 100, 0.6), 150, 1.03);
   for (double& v : values) v = std::round(v);
   const auto found = FindChangePoints(values);
   ASSERT_EQ(found.size(), 1u);
@@ -68,7 +68,7 @@ TEST(ChangePoints, QuantisedLevelsAreFound) {
 }
 
 TEST(ChangePoints, AbsentValuesAreSkippedAndCounted) {
-  std::vector<double> values = Stepped(testing::Noise(5).Series(200, 100, 1), 120, 1.1);
+  std::vector<double> values = Stepped(Noise(5).Series(200, 100, 1), 120, 1.1);
   for (size_t i = 0; i < 200; i += 7) values[i] = i % 2 == 0 ? std::nan("") : std::numeric_limits<double>::infinity();
   const auto found = FindChangePoints(values);
   ASSERT_EQ(found.size(), 1u);
@@ -90,7 +90,7 @@ TEST(ChangePoints, ShortAndEmptySeriesHaveNone) {
 }
 
 TEST(ChangePoints, ANoisyStretchDoesNotBreakIntoPieces) {
-  testing::Noise noise(6);
+  Noise noise(6);
   std::vector<double> values = noise.Series(400, 100, 0.2);
   const std::vector<double> wild = noise.Series(200, 100, 4);
   values.insert(values.end(), wild.begin(), wild.end());
@@ -98,7 +98,7 @@ TEST(ChangePoints, ANoisyStretchDoesNotBreakIntoPieces) {
 }
 
 TEST(ChangePoints, ScaleAndSignDoNotMatter) {
-  const std::vector<double> values = Stepped(testing::Noise(8).Series(200, 100, 2), 80, 1.05);
+  const std::vector<double> values = Stepped(Noise(8).Series(200, 100, 2), 80, 1.05);
   const auto found = FindChangePoints(values);
   ASSERT_FALSE(found.empty());
   for (const double factor : {1e-9, -1.0, 1e12}) {

@@ -55,8 +55,4 @@ class Noise {
   std::mt19937_64 bits_;
 };
 
-namespace testing {
-using internal::Noise;
-}
-
 }  // namespace gapless::internal

@@ -75,6 +75,13 @@ std::string Comparison::InShort() const {
   return shift ? StrCat("speedup ", Factor(std::exp(-shift->estimate))) : "";
 }
 
+std::pair<double, double> Comparison::Typical() const {
+  std::vector<double> a, b;
+  for (const RunSample& sample : a_) a.push_back(*TypicalValue(sample));
+  for (const RunSample& sample : b_) b.push_back(*TypicalValue(sample));
+  return {*Median(a), *Median(b)};
+}
+
 // What a test would say had the number of pairs been fixed before; it was not.
 Comparison::Nominal Comparison::NominalP() const {
   Nominal nominal;

@@ -2,7 +2,9 @@
 // What pairs of processes showed, and how it is said.
 #pragma once
 
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/benchmark.h"
@@ -30,6 +32,11 @@ class Comparison {
   // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.
   bool IsDecided() const;
   std::string InShort() const;  // "1.05×"
+
+  std::span<const double> log_ratios() const { return sequence_.log_ratios(); }  // of B's time over A's
+  RatioInterval TimeRatio() const { return sequence_.Interval(); }
+  std::optional<double> DetectableShare() const { return sequence_.DetectableShare(); }
+  std::pair<double, double> Typical() const;  // medians of A and of B over the pairs; at least one
 
   std::string Text() const;
   std::string Json(const std::vector<std::string>& a, const std::vector<std::string>& b, uint64_t seed) const;

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/gate/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/output.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string_view Word(GateKind kind) {
+  switch (kind) {
+    case GateKind::kFine: return "fine";
+    case GateKind::kRegression: return "regression";
+    case GateKind::kImprovement: return "improvement";
+    case GateKind::kCannotTell: break;
+  }
+  return "cannot_tell";
+}
+
+std::string Number(double value, const std::string& unit) {
+  const double size = std::abs(value);
+  return StrCat(FormatNumber(value, size >= 100 ? 1 : size >= 1 ? 3 : 5), unit.empty() ? "" : " ", unit);
+}
+
+std::string Signed(double share) { return StrCat(share >= 0 ? "+" : "-", FormatPercent(std::abs(share))); }
+
+// Performance, so that less of it is worse whatever the metric's direction.
+std::optional<double> PerformanceChange(const MetricJudgement& metric) {
+  if (!metric.baseline || metric.current <= 0 || *metric.baseline <= 0) return std::nullopt;
+  const double ratio = metric.current / *metric.baseline;
+  return (metric.higher_is_better ? ratio : 1 / ratio) - 1;
+}
+
+std::string Sentence(const MetricJudgement& metric) {
+  std::string text = StrCat(metric.metric, ": ", Number(metric.current, metric.unit));
+  if (metric.baseline) text += StrCat(", baseline ", Number(*metric.baseline, metric.unit));
+  if (metric.change) text += StrCat(" (", Signed(*metric.change));
+  if (metric.change_low && metric.change_high)
+    text += StrCat(", between ", Signed(*metric.change_low), " and ", Signed(*metric.change_high));
+  if (metric.change) text += ")";
+  switch (metric.kind) {
+    case GateKind::kFine: text += ": fine"; break;
+    case GateKind::kRegression:
+      text += metric.confirmed ? ": a regression, confirmed by fresh runs" : ": a regression";
+      break;
+    case GateKind::kImprovement: text += ": an improvement"; break;
+    case GateKind::kCannotTell:
+      text += StrCat(": cannot tell", metric.reason.empty() ? "" : ", ", metric.reason);
+      break;
+  }
+  return text;
+}
+
+std::string Detectable(const MetricJudgement& metric) {
+  if (!metric.mde) return "";
+  return StrCat("could have seen ", FormatPercent(*metric.mde), " at once",
+                metric.noise ? StrCat(" (noise of a run ", FormatPercent(*metric.noise), ")") : "");
+}
+
+std::string Xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+// As workflow commands want their text.
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);
+  return out;
+}
+
+}  // namespace
+
+bool Judgement::IsRegression() const {
+  return std::any_of(metrics.begin(), metrics.end(),
+                     [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
+}
+
+GateKind Judgement::Kind() const {
+  if (IsRegression()) return GateKind::kRegression;
+  return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
+}
+
+std::string Recommendation(const Judgement& judgement) {
+  switch (judgement.Kind()) {
+    case GateKind::kRegression:
+      return judgement.culprit.empty() ? "find the change: gapless bisect --good REV --bad REV -- CMD"
+                                       : StrCat("look at ", judgement.culprit, ", where the slower runs begin");
+    case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";
+    case GateKind::kCannotTell: return "record more runs of the baseline, or use --against REV, which needs no history";
+    case GateKind::kFine: break;
+  }
+  return "nothing to do";
+}
+
+std::string GateText(const Judgement& judgement) {
+  std::string text = StrCat("against ", judgement.against, "\n");
+  for (const MetricJudgement& metric : judgement.metrics) {
+    text += StrCat("  ", Sentence(metric), "\n");
+    if (const std::string seen = Detectable(metric); !seen.empty()) text += StrCat("    ", seen, "\n");
+  }
+  if (judgement.false_alarm_rate)
+    text += StrCat("  false alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
+                   judgement.false_alarm_over, "\n");
+  for (const std::string& note : judgement.notes) text += StrCat("  ", note, "\n");
+  return StrCat(text, Recommendation(judgement), "\n");
+}
+
+std::string GateJson(const Judgement& judgement) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("verdict", Word(judgement.Kind()));
+  json.Field("regression_detected", judgement.IsRegression());
+  const auto rate = std::find_if(judgement.metrics.begin(), judgement.metrics.end(),
+                                 [](const MetricJudgement& m) { return m.metric == "samples_per_second"; });
+  if (rate != judgement.metrics.end()) {
+    json.Field("current_samples_per_sec", rate->current);
+    json.Field("baseline_samples_per_sec", rate->baseline);
+  }
+  if (!judgement.metrics.empty()) {
+    const MetricJudgement& first = judgement.metrics[0];
+    json.Field("metric", first.metric);
+    json.Field("current", first.current);
+    json.Field("baseline", first.baseline);
+    if (const auto change = PerformanceChange(first)) json.Field("performance_delta", 100 * *change);
+    json.Field("mde_share", first.mde);
+  }
+  json.Field("threshold", judgement.threshold);
+  json.Field("false_alarm_rate", judgement.false_alarm_rate);
+  json.FieldUnlessEmpty("false_alarm_over", judgement.false_alarm_over);
+  json.FieldUnlessEmpty("likely_culprit_commit", judgement.culprit);
+  json.Field("recommendation", Recommendation(judgement));
+  json.Field("against", judgement.against);
+  json.Key("metrics");
+  json.BeginArray();
+  for (const MetricJudgement& metric : judgement.metrics) {
+    json.BeginObject();
+    json.Field("metric", metric.metric);
+    json.FieldUnlessEmpty("unit", metric.unit);
+    json.Field("verdict", Word(metric.kind));
+    json.Field("confirmed", metric.confirmed);
+    json.FieldUnlessEmpty("reason", metric.reason);
+    json.Field("higher_is_better", metric.higher_is_better);
+    json.Field("current", metric.current);
+    json.Field("baseline", metric.baseline);
+    json.Field("change", metric.change);
+    json.Field("change_low", metric.change_low);
+    json.Field("change_high", metric.change_high);
+    json.Field("noise_share", metric.noise);
+    json.Field("mde_share", metric.mde);
+    json.Field("runs", metric.runs);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+std::string GateMarkdown(const Judgement& judgement) {
+  const std::string_view word = judgement.Kind() == GateKind::kRegression    ? "Performance regression"
+                                : judgement.Kind() == GateKind::kImprovement ? "Faster"
+                                : judgement.Kind() == GateKind::kFine        ? "No performance regression"
+                                                                             : "Performance: cannot tell";
+  std::string text =
+      StrCat("### ", word, "\n\nAgainst ", judgement.against,
+             ".\n\n| metric | now | baseline | change | | could have seen |\n|---|---|---|---|---|---|\n");
+  for (const MetricJudgement& metric : judgement.metrics)
+    text += StrCat(
+        "| ", metric.metric, " | ", Number(metric.current, metric.unit), " | ",
+        metric.baseline ? Number(*metric.baseline, metric.unit) : "", " | ",
+        metric.change ? Signed(*metric.change) : "", " | ",
+        metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", metric.reason) : std::string(Word(metric.kind)),
+        metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
+  text += StrCat("\n", Recommendation(judgement), ".");
+  if (judgement.false_alarm_rate)
+    text += StrCat(" False alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
+                   judgement.false_alarm_over, ".");
+  for (const std::string& note : judgement.notes) text += StrCat(" ", note, ".");
+  return text + "\n";
+}
+
+std::string GateJunit(const Judgement& judgement) {
+  const auto failures = std::count_if(judgement.metrics.begin(), judgement.metrics.end(),
+                                      [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
+  const auto skipped = std::count_if(judgement.metrics.begin(), judgement.metrics.end(),
+                                     [](const MetricJudgement& m) { return m.kind == GateKind::kCannotTell; });
+  std::string text = StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"gapless gate\" tests=\"",
+                            judgement.metrics.size(), "\" failures=\"", failures, "\" skipped=\"", skipped, "\">\n");
+  for (const MetricJudgement& metric : judgement.metrics) {
+    text += StrCat("  <testcase classname=\"performance\" name=\"", Xml(metric.metric), "\">");
+    if (metric.kind == GateKind::kRegression)
+      text += StrCat("<failure message=\"", Xml(Sentence(metric)), "\">", Xml(Recommendation(judgement)), "</failure>");
+    if (metric.kind == GateKind::kCannotTell) text += StrCat("<skipped message=\"", Xml(metric.reason), "\"/>");
+    text += StrCat("<system-out>", Xml(StrCat(Sentence(metric), "; against ", judgement.against)),
+                   "</system-out></testcase>\n");
+  }
+  return text + "</testsuite>\n";
+}
+
+std::string GateSarif(const Judgement& judgement) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  json.Field("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+  json.Field("version", "2.1.0");
+  json.Key("runs");
+  json.BeginArray();
+  json.BeginObject();
+  json.Key("tool");
+  json.BeginObject();
+  json.Key("driver");
+  json.BeginObject();
+  json.Field("name", "gapless");
+  json.Key("rules");
+  json.BeginArray();
+  json.BeginObject();
+  json.Field("id", "performance-regression");
+  json.Key("shortDescription");
+  json.BeginObject();
+  json.Field("text", "A metric is worse than its baseline");
+  json.EndObject();
+  json.EndObject();
+  json.EndArray();
+  json.EndObject();
+  json.EndObject();
+  json.Key("results");
+  json.BeginArray();
+  for (const MetricJudgement& metric : judgement.metrics) {
+    if (metric.kind != GateKind::kRegression) continue;
+    json.BeginObject();
+    json.Field("ruleId", "performance-regression");
+    json.Field("level", "error");
+    json.Key("message");
+    json.BeginObject();
+    json.Field("text", StrCat(Sentence(metric), ". ", Recommendation(judgement)));
+    json.EndObject();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+std::string GateGithub(const Judgement& judgement) {
+  std::string text;
+  for (const MetricJudgement& metric : judgement.metrics) {
+    const std::string_view level = metric.kind == GateKind::kRegression   ? "error"
+                                   : metric.kind == GateKind::kCannotTell ? "warning"
+                                                                          : "notice";
+    text += StrCat("::", level, " title=gapless gate::", Escaped(Sentence(metric)), "\n");
+  }
+  return text;
+}
+
+std::vector<std::string_view> GateFormats() { return {"text", "json", "markdown", "junit", "sarif", "github"}; }
+
+std::string GateAs(const Judgement& judgement, std::string_view format) {
+  if (format == "json") return GateJson(judgement);
+  if (format == "markdown") return GateMarkdown(judgement);
+  if (format == "junit") return GateJunit(judgement);
+  if (format == "sarif") return GateSarif(judgement);
+  if (format == "github") return GateGithub(judgement);
+  return GateText(judgement);
+}
+
+}  // namespace gapless::internal
