@@ -20,7 +20,7 @@ complete -c gapless -n '__fish_seen_subcommand_from analyze' -l rank -r -d 'Read
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l no-cache -d 'Neither use nor write the column cache'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l json -d 'Print JSON instead, or write it to FILE beside the normal output'
 complete -c gapless -n '__fish_seen_subcommand_from analyze' -l help -s h -d 'Show this help'
-complete -c gapless -n __fish_use_subcommand -f -a bench -d 'Measure a command: its steps, throughput, memory, and how sure that is'
+complete -c gapless -n __fish_use_subcommand -f -a bench -d 'Measure a command: its steps, throughput, memory'
 complete -c gapless -n '__fish_seen_subcommand_from bench' -l steps -r -d 'Steps to measure; then the program is stopped (100)'
 complete -c gapless -n '__fish_seen_subcommand_from bench' -l warmup -r -d 'Steps of each process that do not count (10)'
 complete -c gapless -n '__fish_seen_subcommand_from bench' -l precision -r -d 'Measure until the interval is as tight as this: 1% (20 times --steps at most)'

@@ -124,7 +124,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(bench) = {
     .name = "bench",
-    .help = "Measure a command: its steps, throughput, memory, and how sure that is",
+    .help = "Measure a command: its steps, throughput, memory",
     .about =
         "Runs a command unchanged and measures its training steps after warm-up; then it is stopped. Where no steps "
         "are "
