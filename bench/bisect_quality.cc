@@ -43,7 +43,7 @@ void Run(const Case& what, int searches) {
     said += sure;
     if (sure < 0.95) ++banded, banded_right += hit ? 1 : 0;
   }
-  std::printf("| %s | %zu | %g %% | %g %% | %.2f | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% of %d | %.1f |\n",
+  std::printf("| %s | %zu | %g %% | %g %% | %.3f | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% of %d | %.1f |\n",
               what.name, what.commits, 100 * what.cv, 100 * what.slower, what.confidence, searches,
               100.0 * right / searches, found > 0 ? 100.0 * said / found : 0, 100.0 * none / searches,
               banded > 0 ? 100.0 * banded_right / banded : 0, banded, runs);

@@ -58,10 +58,12 @@ std::vector<double> TimesOf(const std::vector<RunSample>& samples) {
 void TakeMemory(const std::vector<RunSample>& samples, BenchMetrics& metrics) {
   metrics.memory_source = "allocator";
   metrics.memory_usage_gb = MeanOver(samples, [](const RunSample& sample) { return sample.gpu_memory_bytes; });
-  for (const auto& [series, source] : {std::pair("gpu.memory.used", "device"), std::pair("process.resident", "host")}) {
+  constexpr std::pair<std::string_view, std::string_view> kElse[] = {{"gpu.memory.used", "device"},
+                                                                     {"process.resident", "host"}};
+  for (const auto& [series, source] : kElse) {
     if (metrics.memory_usage_gb) break;
     metrics.memory_source = source;
-    metrics.memory_usage_gb = MeanOver(samples, [&](const RunSample& sample) {
+    metrics.memory_usage_gb = MeanOver(samples, [&series = series](const RunSample& sample) {
       const SeriesSummary* found = SeriesOf(sample, series);
       return found == nullptr ? std::nullopt : std::optional(found->highest);
     });

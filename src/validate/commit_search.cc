@@ -10,7 +10,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kEndRuns = 3;       // of each end, before anything is believed
-constexpr double kOpenNone = 0.05;   // above it the ends are run again
+constexpr double kOpenNone = 0.01;   // above it the ends are run again: levels that are known well shorten the rest
 constexpr double kMostChange = 0.5;  // of the prior, as a logarithm; wider when the runs are
 constexpr size_t kNoises = 12;       // grid of the noise: from a third of the estimate to four times
 constexpr double kLeastNoise = 0.33, kMostNoise = 4;
@@ -105,8 +105,8 @@ void CommitSearch::MakeGrid() {
       noises_[i] = noise * kLeastNoise * std::pow(kMostNoise / kLeastNoise, static_cast<double>(i) / (kNoises - 1));
     spacing_ = noise / kLevelsPerNoise;
     levels_.clear();
-    for (double level = *lowest - kReach * noise; level <= *highest + kReach * noise; level += spacing_)
-      levels_.push_back(level);
+    const auto count = static_cast<size_t>((range + 2 * kReach * noise) / spacing_) + 1;
+    for (size_t i = 0; i < count; ++i) levels_.push_back(*lowest - kReach * noise + static_cast<double>(i) * spacing_);
     tables_.clear();
     least_step_ = std::max<size_t>(1, static_cast<size_t>(std::ceil(std::log1p(options_.least_change) / spacing_)));
   }

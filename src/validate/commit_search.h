@@ -23,7 +23,7 @@
 namespace gapless::internal {
 
 struct CommitSearchOptions {
-  double confidence = 0.98;    // of the answer
+  double confidence = 0.99;    // of the answer
   double least_change = 0.02;  // smaller ones do not count, as a share
   double none_share = 0.1;     // what is believed beforehand of there being no change
   size_t most_runs = 400;
@@ -40,7 +40,7 @@ enum class SearchState { kGoesOn, kFound, kNoChange, kCannotTell };
 class CommitSearch {
  public:
   // `commits` counts both ends: 0 is good, commits − 1 is bad. At least 2.
-  CommitSearch(size_t commits, const CommitSearchOptions& options = {});
+  explicit CommitSearch(size_t commits, const CommitSearchOptions& options = {});
 
   // A run of a commit took exp(log_time); finite.
   void Add(size_t commit, double log_time);

@@ -183,7 +183,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   if (!plan) return Unexpected{plan.error()};
   const auto search = Search(*plan, arguments.Has("quiet"));
   if (!search) return Unexpected{search.error()};
-  const auto printed = PrintTextOrJson(
+  auto printed = PrintTextOrJson(
       arguments, [&] { return TextOf(*plan, *search); }, [&] { return JsonOf(*plan, *search); });
   if (!printed) return printed;
   return search->state() == SearchState::kFound ? 0 : 1;

@@ -99,7 +99,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!plan) return Unexpected{plan.error()};
   const auto comparison = Compare(*plan, session);
   if (!comparison) return Unexpected{comparison.error()};
-  const auto printed = PrintTextOrJson(
+  auto printed = PrintTextOrJson(
       arguments, [&] { return comparison->Text(); },
       [&] { return comparison->Json(plan->a.command, plan->b.command, plan->seed); });
   if (!printed) return printed;

@@ -281,7 +281,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto judgement = Judge(arguments, session);
   if (!judgement) return Unexpected{judgement.error()};
   const std::string_view format = arguments.Value("format", "text");
-  const auto printed = PrintTextOrJson(
+  auto printed = PrintTextOrJson(
       arguments, [&] { return GateAs(*judgement, format); }, [&] { return GateJson(*judgement); });
   if (!printed) return printed;
   return judgement->IsRegression() ? 1 : 0;
