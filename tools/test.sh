@@ -28,7 +28,7 @@ run_tests() { # <preset> [<ctest option>...]
 }
 
 program() {
-  configure_and_build release --target gapless
+  configure_and_build release --target gapless validate_probe
   ln -f build/release/gapless build/gapless
 }
 

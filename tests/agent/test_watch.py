@@ -76,7 +76,8 @@ class Watch(AgentTest):
         # The program ended in the midst of the window: what was recorded is there.
         (trace,) = traces(done)
         names = [event["name"] for event in trace["traceEvents"] if event.get("cat") == "user_annotation"]
-        steps = sorted({int(name.split("#")[1]) for name in names if name.startswith("ProfilerStep#")})
+        steps = sorted(int(name.split("#")[1]) for name in names if name.startswith("ProfilerStep#"))
+        self.assertEqual(len(steps), len(set(steps)), "a step is marked twice")
         self.assertEqual(steps[:9], list(range(2, 11)))
 
     def test_workers_of_a_loader(self) -> None:

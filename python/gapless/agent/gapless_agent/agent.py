@@ -154,9 +154,10 @@ class Agent:
                     end()
                 except Exception as error:
                     self.fail(error)
-        if self.held:
-            self.write_held()
-        self.emit_loss()
+        with contextlib.suppress(Exception):  # nobody is left to tell
+            if self.held:
+                self.write_held()
+            self.emit_loss()
         if self.on and self.ring is not None:
             self.ring.progress(self.step, self.cost_ns, self.hook_calls)
             self.ring.set_state(layout.STATE_ENDED)

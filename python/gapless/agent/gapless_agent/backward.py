@@ -70,9 +70,7 @@ class Backward:
         index = self.index
         self.index = index + 1
         if index == 0 and roots.is_cpu:
-            agent.loss = self.in_memory(
-                roots
-            )  # written with the step: a record of its own costs much more, see ring.py
+            agent.loss = self.in_memory(roots)  # written with the step, see ring.py
         elif index < LOSSES_PER_STEP:
             agent.emit_loss()
             when, write = time_ns(), agent.emit

@@ -83,13 +83,12 @@ class Running:
             if self.agent.options.full:
                 self.device_time.at_step(step)
             self.memory.at_step(step)
-        if self.agent.attention:
-            self._attend(step)
         control = self.control
         words = control.words
         if words is None or control.due or words[SEQUENCE] != control.seen:
             control.at_step(step)
-            self._attend(step)  # what was just ordered
+        if self.agent.attention:
+            self._attend(step)
 
     def _attend(self, step: int) -> None:
         agent, recorder = self.agent, self.recorder

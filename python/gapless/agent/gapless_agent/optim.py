@@ -21,7 +21,8 @@ class Optimizers:
 
     def reset(self) -> None:
         self.alive: dict[int, Any] = {}
-        self.fires: dict[int, int] = {}  # how often each stepped
+        self.fires: dict[int, int] = {}  # by optimiser: which of all their steps was its last
+        self.fired = 0
         self.made_any = False
         self.seen = 0
 
@@ -103,8 +104,7 @@ class Optimizers:
             source = id(optimizer)
             if source not in self.fires:
                 self._seen(optimizer)
-                self.fires[source] = 0
-            self.fires[source] += 1
+            self.fires[source] = self.fired = self.fired + 1
             self.steps.fired(source)
         except Exception as error:
             agent.fail(error)

@@ -24,7 +24,7 @@ class Scalers:
 
     def reset(self) -> None:
         self.last_scale = 0.0
-        self.fires: dict[int, int] = {}  # how often each optimiser had stepped at the last update
+        self.fires: dict[int, int] = {}  # of the optimisers, at the last update
 
     def install(self) -> None:
         amp = self.agent.torch.amp
