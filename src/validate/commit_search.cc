@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace gapless::internal {
 namespace {
@@ -16,6 +17,7 @@ constexpr size_t kNoises = 12;       // grid of the noise: from a third of the e
 constexpr double kLeastNoise = 0.33, kMostNoise = 4;
 constexpr double kLevelsPerNoise = 5, kMostLevels = 400, kReach = 4;
 constexpr double kToSd = 1.4826;
+constexpr double kNegligible = 1e-12;
 // Outliers: somewhere between a bit faster and much slower than their level.
 constexpr double kOutliers = 0.03, kFastest = -0.1, kSlowest = 0.6;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -39,6 +41,14 @@ double Unscale(std::span<const double> logs, std::vector<double>& values) {
   values.resize(logs.size());
   std::transform(logs.begin(), logs.end(), values.begin(), [&](double log) { return std::exp(log - highest); });
   return highest;
+}
+
+// The first and the last of the values, of which the highest is 1, that are not negligible.
+std::pair<size_t, size_t> Weighty(const std::vector<double>& values) {
+  const auto counts = [](double value) { return value > kNegligible; };
+  const auto first = std::find_if(values.begin(), values.end(), counts);
+  const auto last = std::find_if(values.rbegin(), values.rend(), counts);
+  return {static_cast<size_t>(first - values.begin()), static_cast<size_t>(values.rend() - last) - 1};
 }
 
 double LogSum(std::span<const double> logs) {
@@ -138,12 +148,12 @@ double CommitSearch::LogOfTwo(const Logs& before, const Logs& after) const {
     const size_t begin = noise * levels_.size();
     const double scale = Unscale(std::span(before).subspan(begin, levels_.size()), low) +
                          Unscale(std::span(after).subspan(begin, levels_.size()), high);
+    const auto [low_first, low_last] = Weighty(low);
+    const auto [high_first, high_last] = Weighty(high);
     double sum = 0;
-    for (size_t step = least_step_; step < levels_.size(); ++step) {
-      double same = 0;
-      for (size_t level = step; level < levels_.size(); ++level) same += low[level - step] * high[level];
-      sum += same / static_cast<double>(step);
-    }
+    for (size_t level = std::max(high_first, low_first + least_step_); level <= high_last; ++level)
+      for (size_t from = low_first; from <= std::min(low_last, level - least_step_); ++from)
+        sum += low[from] * high[level] / static_cast<double>(level - from);
     by_noise.push_back(sum > 0 ? scale + std::log(sum) : kNever);
   }
   // Of the prior 1 / (change · log(most / least)), one spacing cancels with the change's.
