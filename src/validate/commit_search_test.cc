@@ -61,19 +61,19 @@ TEST(CommitSearch, OfTwoCommits) {
   EXPECT_EQ(search.best().last, 1U);
 }
 
-// At CV 3 % and a change of 5 %: right as often as the answer says, within what 40 searches can show.
+// At CV 3 % and a change of 5 %: right as often as the answer says, within what 12 searches can show.
 TEST(CommitSearch, IsAsSureAsItIsRight) {
   for (const NoiseKind kind : {NoiseKind::kNormal, NoiseKind::kOutliers}) {
     int right = 0;
     double runs = 0;
-    constexpr int kSearches = 40;
+    constexpr int kSearches = 12;
     for (uint64_t seed = 1; seed <= kSearches; ++seed) {
       const size_t bad = 1 + seed * 37 % 199;
       const CommitSearch search = Search({.commits = 200, .bad = bad, .noise = kind}, seed);
       right += search.state() == SearchState::kFound && search.best().first <= bad && bad <= search.best().last ? 1 : 0;
       runs += static_cast<double>(search.runs()) / kSearches;
     }
-    EXPECT_GE(right, 35) << NameOf(kind);  // at 97 % it is less once in 800 times
+    EXPECT_GE(right, 9) << NameOf(kind);  // bench/bisect_quality.cc has the figures; this is what can be run each time
     EXPECT_LE(runs, 75) << NameOf(kind);
   }
 }
