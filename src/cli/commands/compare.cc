@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/compare/comparison.h"
+#include "cli/commands/compare/stored.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 
@@ -94,7 +95,31 @@ Result<Comparison> Compare(const Plan& plan, const Session& session) {
   return comparison;
 }
 
+// Two files of results.
+Result<int> ExecuteStored(const Arguments& arguments) {
+  const auto& files = arguments.positionals();
+  if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
+    return Fail(ErrorCode::kUsage, "two files are compared, or two commands", "",
+                "gapless compare before.json after.json");
+  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
+  if (!margin) return Unexpected{margin.error()};
+  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = *margin};
+  if (arguments.Has("values")) options.sampling = SamplingFrom(arguments.Value("values"));
+  if (arguments.Has("higher-is-better")) options.higher_is_better = true;
+  const auto a = ReadResultFile(files[0], arguments.Value("column")),
+             b = ReadResultFile(files[1], arguments.Value("column"));
+  if (!a) return Unexpected{a.error()};
+  if (!b) return Unexpected{b.error()};
+  const auto comparison = CompareStored(*a, *b, options);
+  if (!comparison) return Unexpected{comparison.error()};
+  auto printed = PrintTextOrJson(
+      arguments, [&] { return StoredText(*comparison); }, [&] { return StoredJson(*comparison); });
+  if (!printed) return printed;
+  return comparison->verdict == PairVerdict::kFaster ? 0 : 1;
+}
+
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (!arguments.positionals().empty()) return ExecuteStored(arguments);
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   const auto comparison = Compare(*plan, session);
@@ -106,6 +131,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   return comparison->verdict() == PairVerdict::kFaster ? 0 : 1;
 }
 
+std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
+
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "FILE", .help = "two files of results instead of two commands", .min = 0, .max = 2, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (30)"},
     {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after so long: 90s, 10m, 2h"},
@@ -121,11 +150,22 @@ constexpr OptionSpec kOptions[] = {
     kTimeoutOption,
     {.name = "seed", .takes = kTakesValue, .value = "N", .help = "Of the coin that draws the order within a pair"},
     kShowOutputOption,
+    {.name = "series", .takes = kTakesValue, .value = "NAME", .help = "Of files with several: which to compare"},
+    {.name = "column",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Of CSV files: the column, by its name or number"},
+    {.name = "values",
+     .takes = kTakesValue,
+     .value = "WHAT",
+     .help = "What a value in the files is, where they do not tell",
+     .choices = ValueKinds},
 };
 constexpr Example kExamples[] = {
     {"gapless compare -- python train.py -- python train.py --amp", "Is the second one faster?"},
     {"gapless compare --margin 2% --pairs 60 --a 'OMP_NUM_THREADS=1 python t.py' --b 'python t.py'",
      "The same up to 2 %, with commands for a shell"},
+    {"gapless compare before.json after.json", "Two stored results, of hyperfine, pyperf and others, too"},
 };
 
 }  // namespace
@@ -139,8 +179,12 @@ COMMAND(compare) = {
         "after "
         "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "
         "measured.\n\nThe interval and the p value hold at whatever pair one stops, with drift and outliers "
-        "(docs/STATISTICS.md). The exit status is 0 when B is faster, 1 when it is not.",
-    .positionals = {},
+        "(docs/STATISTICS.md). The exit status is 0 when B is faster, 1 when it is not.\n\nTwo files of results are "
+        "compared "
+        "as they are. Where a value in them is a process there is a verdict; iterations of one process each cannot "
+        "carry "
+        "one, and it is said what they show.",
+    .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,

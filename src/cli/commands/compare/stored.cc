@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/compare/stored.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/output.h"
+#include "validate/dependence.h"
+#include "validate/hypothesis.h"
+#include "validate/power.h"
+#include "validate/rank_tests.h"
+#include "validate/summary.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kLeastProcesses = 4;  // below it the rank test's interval has no ends
+
+std::string NamesOf(const ResultFile& file) {
+  std::vector<std::string> names;
+  for (const ResultSeries& series : file.series) names.push_back(Printable(series.name));
+  return Join(names, ", ");
+}
+
+const ResultSeries* Find(const ResultFile& file, const std::string& name) {
+  const auto found = std::find_if(file.series.begin(), file.series.end(),
+                                  [&](const ResultSeries& series) { return series.name == name; });
+  return found == file.series.end() ? nullptr : &*found;
+}
+
+// The two series to compare: by name, else the only ones, else the only name both have.
+Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultFile& a, const ResultFile& b,
+                                                                   const std::string& name) {
+  if (!name.empty()) {
+    const ResultSeries* const left = Find(a, name);
+    const ResultSeries* const right = Find(b, name);
+    if (left != nullptr && right != nullptr) return std::pair(left, right);
+    return Fail(ErrorCode::kInput, "this series is not in both files", name,
+                StrCat("there are ", NamesOf(left == nullptr ? a : b)));
+  }
+  if (a.series.size() == 1 && b.series.size() == 1) return std::pair(a.series.data(), b.series.data());
+  const ResultSeries* common = nullptr;
+  for (const ResultSeries& series : a.series) {
+    if (Find(b, series.name) == nullptr || series.values.size() < 2) continue;
+    if (common != nullptr)
+      return Fail(ErrorCode::kInput, "both files hold several series", "",
+                  StrCat("--series names one of ", NamesOf(a)));
+    common = &series;
+  }
+  if (common == nullptr)
+    return Fail(ErrorCode::kInput, "the files have no series in common", "", StrCat(NamesOf(a), " … ", NamesOf(b)));
+  return std::pair(common, Find(b, common->name));
+}
+
+Result<std::vector<double>> Logs(const ResultSeries& series) {
+  std::vector<double> logs;
+  for (const double value : series.values) {
+    if (!(value > 0))
+      return Fail(ErrorCode::kInput, "only values above zero can be compared as ratios", Printable(series.name));
+    logs.push_back(std::log(value));
+  }
+  return logs;
+}
+
+PairVerdict Decide(const RatioInterval& speedup, double margin) {
+  if (!speedup.low || !speedup.high) return PairVerdict::kCannotTell;
+  if (*speedup.low > 1) return PairVerdict::kFaster;
+  if (*speedup.high < 1) return PairVerdict::kSlower;
+  const bool inside = *speedup.low > 1 - margin && *speedup.high < 1 / (1 - margin);
+  return inside ? PairVerdict::kEquivalent : PairVerdict::kCannotTell;
+}
+
+void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, StoredComparison& comparison) {
+  const double sign = comparison.higher_is_better ? 1 : -1;
+  if (const auto shift = HodgesLehmann(b, a)) {
+    comparison.speedup.expected = std::exp(sign * shift->estimate);
+    const auto &low = comparison.higher_is_better ? shift->low : shift->high,
+               &high = comparison.higher_is_better ? shift->high : shift->low;
+    if (low) comparison.speedup.low = std::exp(sign * *low);
+    if (high) comparison.speedup.high = std::exp(sign * *high);
+  }
+  if (const auto test = MannWhitney(b, a)) comparison.p_mann_whitney = test->p;
+  if (const auto test = WelchTest(b, a)) comparison.p_welch = test->p;
+}
+
+std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
+
+std::string Headline(const StoredComparison& comparison) {
+  const RatioInterval& speedup = comparison.speedup;
+  const std::string interval = speedup.low && speedup.high
+                                   ? StrCat(", 95 % interval ", Factor(*speedup.low), " to ", Factor(*speedup.high))
+                                   : "";
+  const std::string found = StrCat("speedup ", Factor(speedup.expected), interval);
+  switch (comparison.verdict) {
+    case PairVerdict::kFaster: return StrCat("B is faster: ", found);
+    case PairVerdict::kSlower: return StrCat("B is slower: ", found);
+    case PairVerdict::kEquivalent: return StrCat("A and B are equivalent: ", found);
+    case PairVerdict::kCannotTell: break;
+  }
+  return StrCat("cannot tell: ", found);
+}
+
+std::string WhatTheyShow(const StoredComparison& comparison) {
+  switch (comparison.sampling) {
+    case Sampling::kProcess:
+      return "a value is a process: what is said holds for the commands, on a machine as it was\n";
+    case Sampling::kIteration:
+      return "a value is an iteration of one process on each side: the files show how these two processes ran; the "
+             "next "
+             "two may differ by more (memory layout, clocks), which no number of iterations can show.\nTo compare the "
+             "commands: gapless compare -- A -- B\n";
+    case Sampling::kUnknown: break;
+  }
+  return "the files do not tell what a value is; --values process says that each is a process of its own\n";
+}
+
+}  // namespace
+
+Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
+  const auto chosen = Choose(a, b, options.series);
+  if (!chosen) return Unexpected{chosen.error()};
+  const auto [left, right] = *chosen;
+  if (left->unit != right->unit)
+    return Fail(ErrorCode::kInput, StrCat("the units differ: ", left->unit, " and ", right->unit),
+                Printable(left->name));
+  const auto a_logs = Logs(*left), b_logs = Logs(*right);
+  if (!a_logs) return Unexpected{a_logs.error()};
+  if (!b_logs) return Unexpected{b_logs.error()};
+  StoredComparison comparison{.name = left->name, .unit = left->unit};
+  comparison.sampling = options.sampling.value_or(
+      left->unit_of_sampling == right->unit_of_sampling ? left->unit_of_sampling : Sampling::kUnknown);
+  comparison.higher_is_better = options.higher_is_better.value_or(left->higher_is_better.value_or(false));
+  comparison.margin = options.margin;
+  comparison.a_count = left->values.size(), comparison.b_count = right->values.size();
+  comparison.a = *Median(left->values), comparison.b = *Median(right->values);
+  TakeInterval(*a_logs, *b_logs, comparison);
+  if (comparison.sampling != Sampling::kProcess) {
+    // Of what holds between processes nothing is known, so no interval and no p value is said of it.
+    comparison.speedup.low.reset(), comparison.speedup.high.reset();
+    comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
+    return comparison;
+  }
+  if (std::min(comparison.a_count, comparison.b_count) >= kLeastProcesses)
+    comparison.verdict = Decide(comparison.speedup, options.margin);
+  const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);
+  if (a_noise && b_noise) {
+    const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
+    const auto effect = MinimumDetectableEffect(noise, std::min(comparison.a_count, comparison.b_count),
+                                                {.design = Design::kTwoSample});
+    if (effect) comparison.mde_share = std::expm1(*effect);
+  }
+  return comparison;
+}
+
+std::string StoredText(const StoredComparison& comparison) {
+  const auto side = [&](std::string_view name, double value, size_t count) {
+    return StrCat("  ", name, "  ", FormatNumber(value, 6), comparison.unit.empty() ? "" : " ", comparison.unit,
+                  ", the median of ", count, "\n");
+  };
+  std::string text =
+      StrCat(Headline(comparison), "\n\n  ", Printable(comparison.name), "\n",
+             side("A", comparison.a, comparison.a_count), side("B", comparison.b, comparison.b_count), "\n");
+  if (comparison.p_mann_whitney) text += StrCat("p ", FormatNumber(*comparison.p_mann_whitney, 4), " (Mann-Whitney)");
+  if (comparison.p_welch) text += StrCat(", ", FormatNumber(*comparison.p_welch, 4), " (Welch)");
+  if (comparison.p_mann_whitney) text += ", if the numbers of runs were fixed beforehand\n";
+  if (comparison.mde_share)
+    text += StrCat("so many runs with this noise detect ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
+  return text + WhatTheyShow(comparison);
+}
+
+std::string StoredJson(const StoredComparison& comparison) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("verdict", NameOf(comparison.verdict));
+  json.Key("speedup");
+  json.BeginObject();
+  json.Field("low", comparison.speedup.low);
+  json.Field("expected", comparison.speedup.expected);
+  json.Field("high", comparison.speedup.high);
+  json.EndObject();
+  json.Field("p_mann_whitney", comparison.p_mann_whitney);
+  json.Field("p_welch", comparison.p_welch);
+  if (comparison.p_mann_whitney)
+    json.Field("statistically_significant",
+               comparison.verdict == PairVerdict::kFaster || comparison.verdict == PairVerdict::kSlower);
+  json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
+  json.Field("mde_share", comparison.mde_share);
+  json.Field("margin", comparison.margin);
+  json.Field("series", comparison.name);
+  json.FieldUnlessEmpty("unit", comparison.unit);
+  json.Field("values_are", NameOf(comparison.sampling));
+  json.Field("shows", WhatTheyShow(comparison));
+  json.Key("a");
+  json.BeginObject();
+  json.Field("median", comparison.a);
+  json.Field("count", comparison.a_count);
+  json.EndObject();
+  json.Key("b");
+  json.BeginObject();
+  json.Field("median", comparison.b);
+  json.Field("count", comparison.b_count);
+  json.EndObject();
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless::internal

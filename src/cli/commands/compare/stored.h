@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// `gapless compare A.json B.json`: two stored results. What they can show depends on what a value in them is.
+//
+// Values of processes: two independent samples whose size was fixed before; the interval of the shift of the logarithms
+// (Hodges and Lehmann 1963) decides, and the Mann-Whitney test gives the p value. Values of iterations of one process
+// each: they show how these two processes ran. The next pair of processes may differ by more than all of their
+// iterations (memory layout, clocks), so that a difference is told, but no verdict on the commands is given.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/result_reader.h"
+#include "validate/pair_sequence.h"
+
+namespace gapless::internal {
+
+struct StoredComparison {
+  std::string name, unit;  // of the quantity that is compared
+  Sampling sampling = Sampling::kUnknown;
+  bool higher_is_better = false;
+  size_t a_count = 0, b_count = 0;
+  double a = 0, b = 0;  // medians
+  PairVerdict verdict = PairVerdict::kCannotTell;
+  RatioInterval speedup;  // of B over A; above 1 is better
+  std::optional<double> p_mann_whitney, p_welch;
+  std::optional<double> mde_share;  // absent where no verdict can be given
+  double margin = 0;
+};
+
+struct StoredOptions {
+  std::string series{};                // its name; empty: the only one both have
+  std::optional<Sampling> sampling{};  // what the user says a value is
+  std::optional<bool> higher_is_better{};
+  double margin = 0.01;
+};
+
+Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options);
+
+std::string StoredText(const StoredComparison& comparison);
+std::string StoredJson(const StoredComparison& comparison);
+
+}  // namespace gapless::internal
