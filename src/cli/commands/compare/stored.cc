@@ -128,7 +128,8 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   const auto a_logs = Logs(*left), b_logs = Logs(*right);
   if (!a_logs) return Unexpected{a_logs.error()};
   if (!b_logs) return Unexpected{b_logs.error()};
-  StoredComparison comparison{.name = left->name, .unit = left->unit};
+  StoredComparison comparison;
+  comparison.name = left->name, comparison.unit = left->unit;
   comparison.sampling = options.sampling.value_or(
       left->unit_of_sampling == right->unit_of_sampling ? left->unit_of_sampling : Sampling::kUnknown);
   comparison.higher_is_better = options.higher_is_better.value_or(left->higher_is_better.value_or(false));
