@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trend/trend.h"
+#include "cli/commands/trend/report.h"
 
 #include <algorithm>
 #include <set>

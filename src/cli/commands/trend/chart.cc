@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "cli/commands/trend/trend.h"
+#include "cli/commands/trend/report.h"
 #include "store/timestamp.h"
 
 namespace gapless::internal {

@@ -32,14 +32,4 @@ TrendChange KindOf(const Trend& trend, const ChangePoint& change);
 // Fills in changes and drift.
 void FindTrend(Trend& trend);
 
-struct TrendReport {
-  std::string place;  // of the history, or the file
-  std::vector<Trend> trends;
-};
-
-std::string TrendText(const TrendReport& report, bool utf8);
-std::string TrendJson(const TrendReport& report);
-// A picture of one metric: the runs, their levels, and where they changed. Stands alone, in light and dark.
-std::string TrendSvg(const Trend& trend);
-
 }  // namespace gapless::internal

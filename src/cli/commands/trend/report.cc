@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trend/trend.h"
+#include "cli/commands/trend/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,19 +103,6 @@ void WriteChange(JsonWriter& json, const Trend& trend, const ChangePoint& change
 }
 
 }  // namespace
-
-TrendChange KindOf(const Trend& trend, const ChangePoint& change) {
-  if (!trend.higher_is_better) return TrendChange::kChange;
-  return (change.after > change.before) == *trend.higher_is_better ? TrendChange::kImprovement
-                                                                   : TrendChange::kRegression;
-}
-
-void FindTrend(Trend& trend) {
-  const std::vector<double> values = ValuesOf(trend);
-  trend.changes = FindChangePoints(values);
-  const size_t since = trend.changes.empty() ? 0 : trend.changes.back().index;
-  trend.drift = FindDrift(std::span(values).subspan(since));
-}
 
 std::string TrendText(const TrendReport& report, bool utf8) {
   std::string text;
