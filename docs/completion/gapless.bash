@@ -4,7 +4,7 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trigger --help --version'
+    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trend trigger --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='html json markdown terminal' option=1 ;;
@@ -12,6 +12,7 @@ _gapless() {
       'analyze --without') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound host_data_loading host_operators host_optimizer host_pauses host_straggler implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
       'analyze --explain') words='allocation checkpoint_save data_loading data_parallel ddp_buffers eager_attention explicit_sync exposed_communication garbage_collection host_bound host_data_loading host_operators host_optimizer host_pauses host_straggler implicit_sync launch_bound layout_changes low_matrix_efficiency low_occupancy memory_bound memory_pressure needless_copies no_tensor_cores pageable_copies python_loop recompilation slow_backend small_batch small_collectives step_variation straggler tiny_kernels underfilled_gpu unfused_conv_bn unfused_optimizer unfused_pointwise zero_grad' option=1 ;;
       'analyze --color') words='auto always never' option=1 ;;
+      'compare --values') words='process iteration' option=1 ;;
       'convert --format') words='chrome' option=1 ;;
       'convert --without') words='annotations counters flows memory python' option=1 ;;
       'gate --format') words='text json markdown junit sarif github' option=1 ;;
@@ -23,18 +24,19 @@ _gapless() {
         analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
         bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --pattern --whole --to-the-end --timeout --output --show-output --json --help'; else words=''; fi ;;
         bisect) if [[ $cur == -* ]]; then words='--good --bad --build --effect --confidence --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --quiet --json --help'; else words=''; fi ;;
-        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --seed --show-output --json --help'; else words=''; fi ;;
+        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --seed --show-output --series --column --values --json --help'; else words=''; fi ;;
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         convert) if [[ $cur == -* ]]; then words='--output --format --steps --without --rank --no-cache --json --help'; else words=''; fi ;;
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trigger'; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trend trigger'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
+        trend) if [[ $cur == -* ]]; then words='--db --branch --label --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
       esac
     fi
