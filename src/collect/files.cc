@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -108,6 +109,19 @@ std::string Absolute(const std::string& path) {
   std::string text = absolute.lexically_normal().string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
+}
+
+Result<TemporaryFolder> TemporaryFolder::Make() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-XXXXXX");
+  if (::mkdtemp(path.data()) == nullptr)
+    return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", path, "set TMPDIR");
+  return TemporaryFolder(std::move(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 int64_t ClockNs(clockid_t clock) {

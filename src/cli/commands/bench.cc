@@ -8,6 +8,8 @@
 #include "cli/commands/bench/scaling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "proof/measure.h"
+#include "proof/result_json.h"
 #include "validate/interval.h"
 
 namespace gapless::internal {
@@ -23,8 +25,6 @@ struct Plan {
 };
 
 Result<Plan> PlanFrom(const Arguments& arguments) {
-  if (arguments.command().empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
   Plan plan{.request = std::move(*request), .runs = {}, .scaling = {}};
@@ -79,7 +79,13 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   if (!plan->scaling.empty()) {
-    const auto curve = MeasureScaling(plan->request, plan->scaling, session);
+    ProgressLine progress;
+    size_t begun = 0;
+    const auto curve = MeasureScaling(plan->request, plan->scaling, [&](int ranks) {
+      if (session.stderr_is_tty)
+        progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++, plan->scaling.size(),
+                        [](uint64_t count) { return StrCat(count, " of the counts"); });
+    });
     if (!curve) return Unexpected{curve.error()};
     return PrintTextOrJson(
         arguments, [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
@@ -87,7 +93,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto samples = Measure(*plan, session);
   if (!samples) return Unexpected{samples.error()};
   return PrintTextOrJson(
-      arguments, [&] { return BenchText(*samples); }, [&] { return BenchJson(*samples, plan->request.command); });
+      arguments, [&] { return BenchText(*samples); }, [&] { return ResultJson(*samples, plan->request.command); });
 }
 
 constexpr OptionSpec kOptions[] = {

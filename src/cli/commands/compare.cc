@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <random>
 
-#include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/compare/comparison.h"
+#include "cli/commands/compare/report.h"
 #include "cli/commands/compare/stored.h"
-#include "cli/output.h"
 #include "cli/progress.h"
+#include "proof/comparison.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
@@ -20,11 +17,8 @@ constexpr int64_t kDefaultPairs = 30, kMostPairs = 10'000;
 constexpr double kDefaultMargin = 0.01;
 
 struct Plan {
-  RunRequest a, b;
+  PairPlan pairs;
   PairOptions options;
-  size_t most_pairs = 0;
-  std::optional<double> budget_s;
-  uint64_t seed = 0;
   bool higher_is_better = false;
 };
 
@@ -57,42 +51,42 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   if (!seed) return Unexpected{seed.error()};
   if (!margin) return Unexpected{margin.error()};
   if (!budget) return Unexpected{budget.error()};
-  Plan plan{.a = std::move(*a), .b = std::move(*b), .options = {.margin = *margin}, .budget_s = *budget};
-  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  Plan plan{.pairs = {.a = std::move(*a), .b = std::move(*b)}, .options = {.margin = *margin}};
+  plan.pairs.budget_s = *budget;
+  plan.pairs.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
   // The coin must not be the same in every comparison that anybody makes.
-  plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
+  plan.pairs.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
   plan.higher_is_better = arguments.Has("higher-is-better");
   return plan;
 }
 
-// Both sides must have measured the same thing.
-Result<void> CheckSame(const RunSample& a, const RunSample& b) {
-  if (a.source == b.source) return {};
-  return Fail(ErrorCode::kCommand, StrCat("A was measured by ", NameOf(a.source), ", B by ", NameOf(b.source)), "",
-              "--whole compares the time of whole processes");
-}
-
 Result<Comparison> Compare(const Plan& plan, const Session& session) {
   Comparison comparison(plan.options, plan.higher_is_better);
-  std::mt19937_64 coin(plan.seed);
   ProgressLine progress;
-  const auto begun = std::chrono::steady_clock::now();
-  while (comparison.pairs() < plan.most_pairs && !comparison.IsDecided()) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if (plan.budget_s && passed.count() > *plan.budget_s) break;
-    const bool b_first = (coin() >> 63) != 0;
-    auto first = RunMeasured(b_first ? plan.b : plan.a);
-    if (!first) return Unexpected{first.error()};
-    auto second = RunMeasured(b_first ? plan.a : plan.b);
-    if (!second) return Unexpected{second.error()};
-    GAPLESS_TRY(CheckSame(*first, *second));
-    comparison.Add(std::move(b_first ? *second : *first), std::move(b_first ? *first : *second));
+  GAPLESS_TRY(RunPairs(plan.pairs, comparison, [&] {
     if (session.stderr_is_tty)
-      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", comparison.InShort(), " "),
-                      comparison.pairs(), plan.most_pairs,
+      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", SpeedupInShort(comparison), " "),
+                      comparison.pairs(), plan.pairs.most_pairs,
                       [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
-  }
+    return !comparison.IsDecided();
+  }));
   return comparison;
+}
+
+// Pairs that were measured elsewhere.
+Result<int> ExecuteRatios(const Arguments& arguments) {
+  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
+  if (!margin) return Unexpected{margin.error()};
+  const auto file = ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column"));
+  if (!file) return Unexpected{file.error()};
+  if (file->series.size() != 1)
+    return Fail(ErrorCode::kInput, "one series of ratios is wanted", std::string(arguments.Value("ratios")));
+  const PairOptions options{.margin = *margin};
+  PairSequence sequence(options);
+  for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
+  return Answer(
+      arguments, sequence.Verdict() == PairVerdict::kFaster, [&] { return RatiosText(sequence, options); },
+      [&] { return RatiosJson(sequence, options); });
 }
 
 // Two files of results.
@@ -112,23 +106,21 @@ Result<int> ExecuteStored(const Arguments& arguments) {
   if (!b) return Unexpected{b.error()};
   const auto comparison = CompareStored(*a, *b, options);
   if (!comparison) return Unexpected{comparison.error()};
-  auto printed = PrintTextOrJson(
-      arguments, [&] { return StoredText(*comparison); }, [&] { return StoredJson(*comparison); });
-  if (!printed) return printed;
-  return comparison->verdict == PairVerdict::kFaster ? 0 : 1;
+  return Answer(
+      arguments, comparison->verdict == PairVerdict::kFaster, [&] { return StoredText(*comparison); },
+      [&] { return StoredJson(*comparison); });
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.Has("ratios")) return ExecuteRatios(arguments);
   if (!arguments.positionals().empty()) return ExecuteStored(arguments);
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   const auto comparison = Compare(*plan, session);
   if (!comparison) return Unexpected{comparison.error()};
-  auto printed = PrintTextOrJson(
-      arguments, [&] { return comparison->Text(); },
-      [&] { return comparison->Json(plan->a.command, plan->b.command, plan->seed); });
-  if (!printed) return printed;
-  return comparison->verdict() == PairVerdict::kFaster ? 0 : 1;
+  return Answer(
+      arguments, comparison->Verdict() == PairVerdict::kFaster, [&] { return CompareText(*comparison); },
+      [&] { return CompareJson(*comparison, plan->pairs); });
 }
 
 std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
@@ -150,6 +142,10 @@ constexpr OptionSpec kOptions[] = {
     kTimeoutOption,
     {.name = "seed", .takes = kTakesValue, .value = "N", .help = "Of the coin that draws the order within a pair"},
     kShowOutputOption,
+    {.name = "ratios",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Of pairs made elsewhere: ln(time of B / time of A), a number a line"},
     {.name = "series", .takes = kTakesValue, .value = "NAME", .help = "Of files with several: which to compare"},
     {.name = "column",
      .takes = kTakesValue,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/gate/judgement.h"
+#include "cli/commands/gate/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,13 +27,6 @@ std::string Number(double value, const std::string& unit) {
 }
 
 std::string Signed(double share) { return StrCat(share >= 0 ? "+" : "-", FormatPercent(std::abs(share))); }
-
-// Performance, so that less of it is worse whatever the metric's direction.
-std::optional<double> PerformanceChange(const MetricJudgement& metric) {
-  if (!metric.baseline || metric.current <= 0 || *metric.baseline <= 0) return std::nullopt;
-  const double ratio = metric.current / *metric.baseline;
-  return (metric.higher_is_better ? ratio : 1 / ratio) - 1;
-}
 
 std::string Sentence(const MetricJudgement& metric) {
   std::string text = StrCat(metric.metric, ": ", Number(metric.current, metric.unit));
@@ -86,28 +79,6 @@ std::string Escaped(std::string_view text) {
 }
 
 }  // namespace
-
-bool Judgement::IsRegression() const {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
-}
-
-GateKind Judgement::Kind() const {
-  if (IsRegression()) return GateKind::kRegression;
-  return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
-}
-
-std::string Recommendation(const Judgement& judgement) {
-  switch (judgement.Kind()) {
-    case GateKind::kRegression:
-      return judgement.culprit.empty() ? "find the change: gapless bisect --good REV --bad REV -- CMD"
-                                       : StrCat("look at ", judgement.culprit, ", where the slower runs begin");
-    case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";
-    case GateKind::kCannotTell: return "record more runs of the baseline, or use --against REV, which needs no history";
-    case GateKind::kFine: break;
-  }
-  return "nothing to do";
-}
 
 std::string GateText(const Judgement& judgement) {
   std::string text = StrCat("against ", judgement.against, "\n");
