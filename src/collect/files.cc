@@ -18,6 +18,8 @@
 namespace gapless::internal {
 namespace {
 
+constexpr size_t kFirstRead = size_t{1} << 14;  // bytes: most files are smaller
+
 bool WriteAll(int descriptor, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(descriptor, content.data(), content.size());
@@ -68,10 +70,10 @@ std::string ContentOf(const std::string& path, size_t most) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string content;
   if (!file) return content;
-  content.resize(most);
   size_t size = 0;
   while (size < most) {
-    const ssize_t got = ::read(file.get(), content.data() + size, most - size);
+    if (size == content.size()) content.resize(std::min(most, std::max(kFirstRead, 2 * size)));
+    const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     size += static_cast<size_t>(got);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/strings.h"
@@ -37,14 +38,25 @@ bool SameMachine(const BenchmarkRecord& a, const BenchmarkRecord& b) {
          (!a.num_gpus || !b.num_gpus || *a.num_gpus == *b.num_gpus);
 }
 
-GateMark MarkOf(const BenchmarkRecord& record, const std::string& metric) {
+// When a run was last accepted as the level from there on; alarms from before that are of the old level.
+int64_t LastAccepted(const std::vector<BenchmarkRecord>& records, const std::string& metric) {
+  int64_t last = std::numeric_limits<int64_t>::min();
+  for (const BenchmarkRecord& record : records)
+    for (const VerdictRecord& verdict : record.verdicts)
+      if (verdict.kind == "accepted" && (verdict.metric.empty() || verdict.metric == metric))
+        last = std::max(last, verdict.recorded_unix_ns);
+  return last;
+}
+
+GateMark MarkOf(const BenchmarkRecord& record, const std::string& metric, int64_t accepted_unix_ns) {
   GateMark mark = GateMark::kUnmarked;
   for (const VerdictRecord& verdict : record.verdicts) {
     if (verdict.metric != metric && !verdict.metric.empty()) continue;
+    if (verdict.kind == "accepted") mark = GateMark::kAccepted;
+    if (verdict.kind == "cleared") mark = GateMark::kCleared;
+    if (verdict.recorded_unix_ns < accepted_unix_ns) continue;
     if (verdict.kind == "pending") mark = GateMark::kPending;
     if (verdict.kind == "confirmed") mark = GateMark::kConfirmed;
-    if (verdict.kind == "cleared") mark = GateMark::kCleared;
-    if (verdict.kind == "accepted") mark = GateMark::kAccepted;
   }
   return mark;
 }
@@ -77,12 +89,13 @@ struct Runs {
 // The runs of one metric; a last one that is the current result itself is left out.
 Runs RunsOf(const Past& past, const BenchmarkRecord& current, const MetricRecord& metric) {
   Runs runs;
+  const int64_t accepted = LastAccepted(past.records, metric.name);
   for (const BenchmarkRecord& record : past.records) {
     const MetricRecord* found = record.Find(metric.name);
     const bool itself = &record == &past.records.back() && !current.commit_sha.empty() && found != nullptr &&
                         record.commit_sha == current.commit_sha && found->value == metric.value;
     if (found == nullptr || itself) continue;
-    runs.values.push_back({.value = found->value, .mark = MarkOf(record, metric.name)});
+    runs.values.push_back({.value = found->value, .mark = MarkOf(record, metric.name, accepted)});
     runs.commits.push_back(record.commit_sha);
   }
   return runs;

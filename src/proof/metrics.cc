@@ -89,6 +89,16 @@ std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples) {
   return metrics;
 }
 
+std::optional<double> MemorySavedGb(const BenchMetrics& a, const BenchMetrics& b) {
+  if (!a.memory_usage_gb || !b.memory_usage_gb || a.memory_source != b.memory_source) return std::nullopt;
+  return *a.memory_usage_gb - *b.memory_usage_gb;
+}
+
+std::optional<double> EnergySavedJ(const BenchMetrics& a, const BenchMetrics& b) {
+  if (!a.energy_j || !b.energy_j) return std::nullopt;
+  return *a.energy_j - *b.energy_j;
+}
+
 std::vector<std::string> NoiseSeen(const RunSample& sample) {
   std::vector<std::string> seen;
   const auto mean = [&](std::string_view name) {

@@ -18,6 +18,10 @@ struct BenchMetrics {
   double p50_ms = 0, p95_ms = 0, p99_ms = 0;
   std::optional<double> std_ms{};
 };
+// What B needs less than A of memory and energy; below 0: more. Absent where one of them is unknown, or their memory is
+// not of the same source.
+std::optional<double> MemorySavedGb(const BenchMetrics& a, const BenchMetrics& b);
+std::optional<double> EnergySavedJ(const BenchMetrics& a, const BenchMetrics& b);
 // Of one process, or of several of the same command: their steps together; where whole processes are measured, a
 // process counts as a step.
 std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples);

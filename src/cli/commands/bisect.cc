@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/bisect/journal.h"
+#include "cli/pairs.h"
 #include "collect/child.h"
 #include "collect/files.h"
 #include "proof/measure.h"
@@ -199,7 +200,7 @@ constexpr OptionSpec kOptions[] = {
     kWarmupOption,
     kStepsOption,
     kPatternOption,
-    {.name = "higher-is-better", .help = "What --pattern finds is better when it is more"},
+    kHigherIsBetterOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,

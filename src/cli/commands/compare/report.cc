@@ -166,13 +166,12 @@ std::string CompareText(const Comparison& comparison) {
                 Evidence(sequence, comparison.Nominal()), losses ? LossText(*losses) : "", NoiseText(comparison));
 }
 
-std::string CompareJson(const Comparison& comparison, const PairPlan& plan) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
+void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairPlan& plan) {
   WritePairs(json, comparison.sequence(), comparison.options(), comparison.Nominal());
   json.Field("seed", static_cast<int64_t>(plan.seed));
+  const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());
+  if (a && b) json.Field("memory_saved_gb", MemorySavedGb(*a, *b));
+  if (a && b) json.Field("energy_saved_j", EnergySavedJ(*a, *b));
   WriteSide(json, "a", comparison.a(), plan.a);
   WriteSide(json, "b", comparison.b(), plan.b);
   if (const auto losses = comparison.Losses()) WriteLosses(json, *losses);
@@ -181,6 +180,14 @@ std::string CompareJson(const Comparison& comparison, const PairPlan& plan) {
     json.Key("environment");
     WriteEnvironment(json, comparison.a()[0]);
   }
+}
+
+std::string CompareJson(const Comparison& comparison, const PairPlan& plan) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  WriteComparison(json, comparison, plan);
   json.EndObject();
   return out + "\n";
 }

@@ -13,6 +13,8 @@ namespace gapless::internal {
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
 std::string CompareText(const Comparison& comparison);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
+// The fields of it, into an object that is open.
+void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairPlan& plan);
 
 // Pairs of which only ln(time of B / time of A) is known.
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options);

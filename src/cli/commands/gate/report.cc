@@ -78,6 +78,25 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+void WriteMetric(JsonWriter& json, const MetricJudgement& metric) {
+  json.BeginObject();
+  json.Field("metric", metric.metric);
+  json.FieldUnlessEmpty("unit", metric.unit);
+  json.Field("verdict", Word(metric.kind));
+  json.Field("confirmed", metric.confirmed);
+  json.FieldUnlessEmpty("reason", metric.reason);
+  json.Field("higher_is_better", metric.higher_is_better);
+  json.Field("current", metric.current);
+  json.Field("baseline", metric.baseline);
+  json.Field("change", metric.change);
+  json.Field("change_low", metric.change_low);
+  json.Field("change_high", metric.change_high);
+  json.Field("noise_share", metric.noise);
+  json.Field("mde_share", metric.mde);
+  json.Field("runs", metric.runs);
+  json.EndObject();
+}
+
 }  // namespace
 
 std::string GateText(const Judgement& judgement) {
@@ -93,11 +112,7 @@ std::string GateText(const Judgement& judgement) {
   return StrCat(text, Recommendation(judgement), "\n");
 }
 
-std::string GateJson(const Judgement& judgement) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
+void WriteJudgement(JsonWriter& json, const Judgement& judgement) {
   json.Field("verdict", Word(judgement.Kind()));
   json.Field("regression_detected", judgement.IsRegression());
   const auto rate = std::find_if(judgement.metrics.begin(), judgement.metrics.end(),
@@ -122,25 +137,16 @@ std::string GateJson(const Judgement& judgement) {
   json.Field("against", judgement.against);
   json.Key("metrics");
   json.BeginArray();
-  for (const MetricJudgement& metric : judgement.metrics) {
-    json.BeginObject();
-    json.Field("metric", metric.metric);
-    json.FieldUnlessEmpty("unit", metric.unit);
-    json.Field("verdict", Word(metric.kind));
-    json.Field("confirmed", metric.confirmed);
-    json.FieldUnlessEmpty("reason", metric.reason);
-    json.Field("higher_is_better", metric.higher_is_better);
-    json.Field("current", metric.current);
-    json.Field("baseline", metric.baseline);
-    json.Field("change", metric.change);
-    json.Field("change_low", metric.change_low);
-    json.Field("change_high", metric.change_high);
-    json.Field("noise_share", metric.noise);
-    json.Field("mde_share", metric.mde);
-    json.Field("runs", metric.runs);
-    json.EndObject();
-  }
+  for (const MetricJudgement& metric : judgement.metrics) WriteMetric(json, metric);
   json.EndArray();
+}
+
+std::string GateJson(const Judgement& judgement) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  WriteJudgement(json, judgement);
   json.EndObject();
   return out + "\n";
 }
