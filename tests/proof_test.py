@@ -125,6 +125,30 @@ class Bench(Case):
         self.assertEqual(found["metrics"]["step_time_p50_ms"], 2)
         self.assertEqual(found["warmup"], 2)
 
+    def test_latencies_that_are_printed(self) -> None:
+        program = "for i in range(130): print('latency', 1 + i % 10, 'ms')"
+        found = self.json(
+            "bench", "--json", "--inference", "--pattern", "latency ([0-9.]+)", "--", sys.executable, "-S", "-c", program
+        )  # fmt: skip
+        self.assertEqual(found["requests"], 120)
+        metrics = found["metrics"]
+        self.assertEqual([metrics[f"latency_{p}_ms"] for p in ("p50", "p95", "p99")], [5.5, 10, 10])
+        self.assertNotIn("tokens_per_second", metrics)
+
+    def test_requests_need_a_model(self) -> None:
+        self.assertEqual(self.gapless("bench", "--inference", "--", "true").returncode, 5)
+        self.assertEqual(self.gapless("bench", "--inference", "--runs", "3", "--", "true").returncode, 2)
+
+    def test_processors(self) -> None:
+        """The program may run on one processor; what is not there is refused."""
+        cpu = str(min(os.sched_getaffinity(0)))
+        program = "import os; print('on', len(os.sched_getaffinity(0)))"
+        command = ["--pattern", "on ([0-9]+)", "--", sys.executable, "-S", "-c", program]
+        self.assertEqual(self.json("bench", "--json", "--pin", cpu, *command)["metrics"]["step_time_ms"], 1)
+        self.assertEqual(self.gapless("bench", "--pin", "1023", *command).returncode, 4)
+        for wrong in ("x", "3-1", "-1", "", "1,"):
+            self.assertEqual(self.gapless("bench", f"--pin={wrong}", *command).returncode, 2, wrong)
+
     def test_what_fails(self) -> None:
         self.assertEqual(self.gapless("bench").returncode, 2)
         self.assertEqual(self.gapless("bench", "--", "false").returncode, 5)

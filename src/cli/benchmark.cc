@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/benchmark.h"
 
+#include <sched.h>
+
 #include <charconv>
 #include <cmath>
 
@@ -15,6 +17,13 @@ std::optional<double> NumberFrom(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::optional<int> CpuFrom(std::string_view text) {
+  int cpu = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cpu);
+  if (error != std::errc() || end != text.data() + text.size() || cpu < 0 || cpu >= CPU_SETSIZE) return std::nullopt;
+  return cpu;
 }
 
 }  // namespace
@@ -49,6 +58,27 @@ Result<double> ShareFrom(const Arguments& arguments, std::string_view option, do
   return share;
 }
 
+Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option) {
+  std::vector<int> cpus;
+  if (!arguments.Has(option)) return cpus;
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  ::sched_getaffinity(0, sizeof ours, &ours);
+  for (const std::string_view part : Split(arguments.Value(option), ',')) {
+    const size_t dash = part.find('-');
+    const auto first = CpuFrom(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : CpuFrom(part.substr(dash + 1));
+    if (!first || !last || *last < *first)
+      return Fail(ErrorCode::kUsage, StrCat("--", option, " takes processors, such as 0-3,8"), std::string(part));
+    for (int cpu = *first; cpu <= *last; ++cpu) {
+      if (!CPU_ISSET(static_cast<size_t>(cpu), &ours))
+        return Fail(ErrorCode::kEnvironment, StrCat("there is no processor ", cpu, " for this process"));
+      cpus.push_back(cpu);
+    }
+  }
+  return cpus;
+}
+
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command) {
   if (command.empty())
     return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
@@ -61,6 +91,9 @@ Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::stri
   if (!timeout) return Unexpected{timeout.error()};
   request.warmup = static_cast<size_t>(*warmup);
   request.measure = static_cast<size_t>(*steps);
+  auto cpus = CpusFrom(arguments, "pin");
+  if (!cpus) return Unexpected{cpus.error()};
+  request.cpus = std::move(*cpus);
   request.timeout_s = timeout->value_or(0);
   request.pattern = arguments.Value("pattern");
   request.whole_process = arguments.Has("whole");

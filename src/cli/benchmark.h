@@ -28,12 +28,17 @@ inline constexpr OptionSpec kToTheEndOption = {.name = "to-the-end",
                                                .help = "Do not stop the program once it is measured"};
 inline constexpr OptionSpec kTimeoutOption = {
     .name = "timeout", .takes = kTakesValue, .value = "TIME", .help = "End a process that runs longer: 90s, 10m, 2h"};
+inline constexpr OptionSpec kPinOption = {
+    .name = "pin", .takes = kTakesValue, .value = "CPUS", .help = "Keep the program to these processors: 0-3,8"};
 inline constexpr OptionSpec kShowOutputOption = {.name = "show-output", .help = "Let the program's output through"};
 
 // "90", "90s", "10m", "2h" as seconds.
 Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_view option);
 // "2%" or "0.02" as a share below one.
 Result<double> ShareFrom(const Arguments& arguments, std::string_view option, double fallback);
+
+// "0-3,8" as numbers, each of which this process may run on; nothing when the option was not given.
+Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option);
 
 // By the options above, where the verb has them; a usage error without a command.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);

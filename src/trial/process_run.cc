@@ -62,6 +62,8 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
 void TakeRest(const StepWatch& watch, RunSample& sample) {
   const WatchedProcess* first = watch.First();
   if (first == nullptr) return;
+  const std::span<const ModelCall> calls = watch.CallsAfterWarmup(*first);
+  sample.calls.assign(calls.begin(), calls.end());
   sample.versions = first->versions;
   sample.gpu_memory_bytes = first->memory_bytes;
   if (first->losses.empty()) return;
@@ -93,12 +95,14 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   StepWatch watch(request);
   AgentOptions agent;
   agent.record = false;
+  agent.calls = request.inference;
   const bool captured = !request.show_output || !request.pattern.empty();
   const std::string output = StrCat(folder, ".output");
   int failure_status = 0;
   const auto run = Launch({.command = request.command,
                            .folder = folder,
                            .working_folder = request.working_folder,
+                           .cpus = request.cpus,
                            .agent_options = ToJson(agent),
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,

@@ -204,6 +204,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kPinOption,
     {.name = "quiet", .letter = 'q', .help = "Say nothing of single runs"},
 };
 constexpr Example kExamples[] = {

@@ -91,6 +91,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kPinOption,
     kSeedOption,
     kShowOutputOption,
     {.name = "ratios",

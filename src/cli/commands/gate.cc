@@ -135,6 +135,7 @@ constexpr OptionSpec kOptions[] = {
     kPatternOption,
     kWholeOption,
     kTimeoutOption,
+    kPinOption,
 };
 constexpr Example kExamples[] = {
     {"gapless gate --against main -- python bench.py", "Is the working tree slower than main? Both run here, in pairs"},

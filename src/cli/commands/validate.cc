@@ -116,6 +116,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kPinOption,
     kSeedOption,
     kShowOutputOption,
 };
