@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -298,6 +299,59 @@ class GitLab(Case):
         self.assertNotIn("### Performance: regression", note["body"])
         self.assertEqual(self.host.tokens, {"secret-note"})
         self.assertNotIn("secret-note", done.stdout + done.stderr)
+
+
+class OwnWorkflow(Job):
+    """The steps of this project's workflow, in a copy of this repository, with the program that is there in place of a build."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        if not (ROOT / ".git").exists():
+            self.skipTest("the sources are in no git repository")
+        self.git(self.folder, "clone", "-q", "--shared", "--no-checkout", str(ROOT), str(self.work))
+        kept = ["action.yml", "bench/run", "samples", "scripts", ".gitignore"]
+        for name in kept:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            (self.work / name).parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / name, self.work / name)
+        self.git(self.work, "add", *kept)
+        self.git(self.work, "commit", "-q", "--allow-empty", "-m", "as it is here")
+        self.build = f"mkdir -p build && cp '{PROGRAM}' build/gapless"
+        subprocess.run(["sh", "-c", self.build], cwd=self.work, check=True)
+        self.workflow = yaml.safe_load((ROOT / ".github/workflows/performance-benchmark.yml").read_text())
+        self.runner.folder.mkdir()
+
+    def shell(self, text: str) -> None:
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", text], cwd=self.work, capture_output=True, text=True, timeout=LIMIT,
+            env={**self.environment, "RUNNER_TEMP": str(self.runner.folder)}, check=False,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def script(self, job: str, word: str) -> str:
+        (text,) = [step["run"] for step in self.workflow["jobs"][job]["steps"] if word in step.get("run", "")]
+        return str(text).replace("--gigabytes 0.5", "--gigabytes 0.01").replace("--runs 20", "--runs 1")
+
+    def test_benchmark(self) -> None:
+        self.shell(self.script("benchmark", "bench/run"))
+        for step in [step for step in self.workflow["jobs"]["benchmark"]["steps"] if step.get("uses") == "./"]:
+            given = {key: value.replace("${{ env.ANALYZE }}", self.workflow["env"]["ANALYZE"])
+                     for key, value in step["with"].items()}  # fmt: skip
+            given["program"] = str(PROGRAM)
+            if "build" in given:
+                self.assertEqual(given["build"], "make build")
+                given["build"] = self.build
+            self.inputs = {**given, "options": given["options"] + (" --pairs 8" if "build" in given else "")}
+            outcome = self.run_action("push", {"before": self.git(self.work, "rev-parse", "HEAD")}, "refs/heads/main")
+            # The same program on both sides; on a machine that is not quiet a false alarm is possible.
+            self.assertIn(outcome.outputs["verdict"], ("fine", "improvement", "cannot_tell", "regression"), outcome.log)
+        self.assertEqual(len(list((self.folder / "cache").glob("gapless-history-analyze-*"))), 1)
+
+    def test_control(self) -> None:
+        self.shell(self.script("control", "bench/run"))
+        self.shell(self.script("control", "aa_control"))
+        counts = self.folder / "home/.cache/gapless-ci/control/counts.jsonl"
+        self.assertEqual(len(counts.read_text().splitlines()), 1)
 
 
 if __name__ == "__main__":
