@@ -32,7 +32,6 @@ from typing import Any
 
 TAIL = 4000  # characters of what a command printed that go into a report
 NO_COMMIT = "0" * 40  # what GitHub calls the tip of a branch that was not there
-KEPT = "refs/heads/gapless-baseline"  # the other commit, where the checkout is shallow
 # With these a command could answer in the gate's place, or act with the job's rights.
 PRIVATE = re.compile(
     r"GITHUB_(OUTPUT|ENV|PATH|STATE|STEP_SUMMARY|TOKEN)|ACTIONS_\w*TOKEN\w*|GITLAB_TOKEN|CI_JOB_TOKEN|INPUT_TOKEN"
@@ -100,8 +99,6 @@ def commit_of(name: str) -> str | None:
     found = git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     if not found and git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", name) is not None:
         found = git("rev-parse", "--verify", "--quiet", "FETCH_HEAD^{commit}")
-    if found and git("rev-parse", "--is-shallow-repository") == "true":
-        git("update-ref", KEPT, found)  # a copy of a shallow repository holds only what a branch leads to
     return found
 
 

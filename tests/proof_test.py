@@ -318,7 +318,13 @@ class Gate(Case):
         suite = xml.etree.ElementTree.fromstring(texts["junit"])
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
         self.assertEqual(json.loads(texts["sarif"])["runs"][0]["results"][0]["level"], "error")
+        self.assertEqual(len(json.loads(texts["sarif"])["runs"][0]["results"][0]["locations"]), 1)
         self.assertRegex(texts["github"], r"^::error title=gapless gate::samples_per_second: 85")
+        self.gapless(*command, "--write", "junit=gate.xml,markdown=gate.md")
+        self.assertEqual((self.work / "gate.xml").read_text(), texts["junit"])
+        self.assertEqual((self.work / "gate.md").read_text(), texts["markdown"])
+        for wrong in ("junit", "word=x", "junit="):
+            self.assertEqual(self.gapless(*command, "--write", wrong).returncode, 2)
 
     def test_against_a_commit(self) -> None:
         def git(*words: str) -> None:

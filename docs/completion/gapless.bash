@@ -30,7 +30,7 @@ _gapless() {
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
-        gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --pin --json --help'; else words=''; fi ;;
+        gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --pin --json --help'; else words=''; fi ;;
         help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor profile query trend trigger validate'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;

@@ -111,6 +111,7 @@ complete -c gapless -n '__fish_seen_subcommand_from gate' -l gate -r -d 'Metrics
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l naive -d 'Only compare with 95 % of the mean of the last ten runs'
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l record -d 'Keep the result in the history, with what was said of it'
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l format -x -a 'text json markdown junit sarif github' -d 'Form of the output'
+complete -c gapless -n '__fish_seen_subcommand_from gate' -l write -r -d 'Write other forms to files, too: junit=gate.xml,sarif=gate.sarif'
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l db -r -d 'Where the history is: sqlite:FILE or postgresql://…'
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l label -r -d 'Name of what was measured, when a history holds several'
 complete -c gapless -n '__fish_seen_subcommand_from gate' -l branch -r -d 'Branch of the result (otherwise git’s)'

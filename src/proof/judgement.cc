@@ -32,6 +32,7 @@ std::string Recommendation(const Judgement& judgement) {
   switch (judgement.Kind()) {
     case GateKind::kRegression:
       if (!judgement.culprit.empty()) return StrCat("look at ", judgement.culprit, ", where the slower runs begin");
+      if (judgement.baseline_commit.empty()) return "find the change: gapless bisect --good REV --bad HEAD -- CMD";
       return StrCat("find the change: gapless bisect --good ", judgement.baseline_commit.substr(0, kShortSha),
                     " --bad HEAD -- CMD");
     case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";

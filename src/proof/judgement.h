@@ -32,6 +32,7 @@ struct Judgement {
   std::optional<double> false_alarm_rate;  // of the whole judgement; absent for the bare rule
   std::string false_alarm_over;            // "100 runs without a change"
   std::string culprit;                     // commit the slower runs begin with; empty: not known
+  std::string place;                       // a file that stands for what was measured; empty: none is known
   std::string baseline_commit;             // that was run against; empty: none was
   std::vector<std::string> notes;
   std::vector<VerdictRecord> verdicts;  // for the history, with the record that was judged

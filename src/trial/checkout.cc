@@ -40,6 +40,25 @@ Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::str
   return outcome;
 }
 
+// git does not share the objects of a shallow repository with a clone of it: what a clone of one would lack is named by
+// hand.
+Result<void> CloneShallow(const std::string& root, const std::string& clone) {
+  const auto common = AskGit(root, {"rev-parse", "--path-format=absolute", "--git-common-dir"});
+  if (!common) return Unexpected{common.error()};
+  const auto made = AskGit(root, {"init", "--quiet", clone});
+  if (!made) return Unexpected{made.error()};
+  GAPLESS_TRY(WriteFileAtomically(clone + "/.git/objects/info/alternates", *common + "/objects\n"));
+  return WriteFileAtomically(clone + "/.git/shallow", ContentOf(*common + "/shallow", kMostText));
+}
+
+Result<void> CloneInto(const std::string& root, const std::string& clone) {
+  const auto shallow = AskGit(root, {"rev-parse", "--is-shallow-repository"});
+  if (shallow && *shallow == "true") return CloneShallow(root, clone);
+  const auto made = AskGit(root, {"clone", "--quiet", "--shared", "--no-checkout", root, clone});
+  if (!made) return Unexpected{made.error()};
+  return {};
+}
+
 constexpr std::string_view kFormat = "--format=%H%x09%cI%x09%an%x09%s";
 
 Commit CommitFrom(std::string_view line) {
@@ -106,8 +125,7 @@ Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) 
 Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
   if (const auto found = places_.find(sha); found != places_.end()) return found->second;
   const std::string clone = StrCat(temporary_.path(), "/", sha);
-  if (auto made = AskGit(temporary_.path(), {"clone", "--quiet", "--shared", "--no-checkout", root_, clone}); !made)
-    return Unexpected{made.error()};
+  GAPLESS_TRY(CloneInto(root_, clone));
   if (auto checked_out = AskGit(clone, {"checkout", "--quiet", "--detach", sha}); !checked_out)
     return Unexpected{checked_out.error()};
   Place place;

@@ -79,5 +79,23 @@ TEST_F(History, ChecksOutAndBuildsBesideTheRepository) {
   EXPECT_FALSE(fs::exists(root_ + "/lib/built"));
 }
 
+// A checkout as CI makes it: one commit deep, and another one fetched that no branch leads to.
+TEST_F(History, OfAShallowRepository) {
+  const std::string shallow = root_ + "_shallow";
+  fs::remove_all(shallow);
+  Git({"config", "uploadpack.allowAnySHA1InWant", "true"});
+  ASSERT_TRUE(AskGit(root_, {"clone", "-q", "--depth=1", "file://" + root_, shallow}));
+  const auto wanted = FindCommit(root_, "HEAD~2");
+  ASSERT_TRUE(wanted);
+  const auto fetched = AskGit(shallow, {"fetch", "-q", "--depth=1", "origin", wanted->sha});
+  ASSERT_TRUE(fetched) << fetched.error().ToString();
+  auto checkouts = Checkouts::Make(shallow, "");
+  ASSERT_TRUE(checkouts) << checkouts.error().ToString();
+  const auto place = checkouts->At(wanted->sha);
+  ASSERT_TRUE(place) << place.error().ToString();
+  EXPECT_TRUE(fs::exists(place->folder + "/lib/value"));
+  fs::remove_all(shallow);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <random>
 
 #include "base/strings.h"
@@ -7,6 +8,7 @@
 #include "cli/commands/compare/report.h"
 #include "cli/commands/gate/report.h"
 #include "cli/commands/history/actions.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "proof/judgement.h"
 #include "proof/measure.h"
@@ -83,9 +85,36 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
                       }});
 }
 
+// The first word of the command that is a file here, else the file of results.
+std::string PlaceOf(const Arguments& arguments) {
+  std::vector<std::string> words = arguments.command();
+  words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());
+  for (const std::string& word : words) {
+    std::error_code ignored;
+    if (!word.empty() && word[0] != '/' && std::filesystem::is_regular_file(word, ignored)) return word;
+  }
+  return "";
+}
+
+// --write FORM=FILE,…
+Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) {
+  const std::vector<std::string_view> forms = GateFormats();
+  for (const std::string& item : arguments.List("write")) {
+    const size_t equals = std::min(item.find('='), item.size());
+    const std::string form = item.substr(0, equals);
+    if (std::find(forms.begin(), forms.end(), form) == forms.end() || equals + 1 >= item.size())
+      return Fail(ErrorCode::kUsage, "--write takes FORM=FILE", Printable(item),
+                  "--write markdown=gate.md,junit=gate.xml");
+    GAPLESS_TRY(WriteFile(item.substr(equals + 1), GateAs(judgement, form)));
+  }
+  return {};
+}
+
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  const auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
+  auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
   if (!judgement) return Unexpected{judgement.error()};
+  judgement->place = PlaceOf(arguments);
+  GAPLESS_TRY(WriteForms(arguments, *judgement));
   const std::string_view format = arguments.Value("format", "text");
   return Answer(
       arguments, !judgement->IsRegression(), [&] { return GateAs(*judgement, format); },
@@ -117,6 +146,11 @@ constexpr OptionSpec kOptions[] = {
     {.name = "naive", .help = "Only compare with 95 % of the mean of the last ten runs"},
     {.name = "record", .help = "Keep the result in the history, with what was said of it"},
     {.name = "format", .takes = kTakesValue, .value = "FORM", .help = "Form of the output", .choices = GateFormats},
+    {.name = "write",
+     .takes = kTakesValue,
+     .value = "LIST",
+     .help = "Write other forms to files, too: junit=gate.xml,sarif=gate.sarif",
+     .is_list = true},
     {.name = "db", .takes = kTakesValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
     {.name = "label",
      .takes = kTakesValue,

@@ -71,6 +71,22 @@ std::string Xml(std::string_view text) {
   return out;
 }
 
+// Viewers want a file for every result: that of the command, else the repository's root.
+void WriteLocation(JsonWriter& json, const std::string& place) {
+  json.Key("locations");
+  json.BeginArray();
+  json.BeginObject();
+  json.Key("physicalLocation");
+  json.BeginObject();
+  json.Key("artifactLocation");
+  json.BeginObject();
+  json.Field("uri", place.empty() ? "." : place);
+  json.EndObject();
+  json.EndObject();
+  json.EndObject();
+  json.EndArray();
+}
+
 // As workflow commands want their text.
 std::string Escaped(std::string_view text) {
   std::string out;
@@ -229,6 +245,7 @@ std::string GateSarif(const Judgement& judgement) {
     json.BeginObject();
     json.Field("text", StrCat(Sentence(metric), ". ", Recommendation(judgement)));
     json.EndObject();
+    WriteLocation(json, judgement.place);
     json.EndObject();
   }
   json.EndArray();
