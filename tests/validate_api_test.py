@@ -18,18 +18,6 @@ from pathlib import Path
 
 from agent_test import ROOT, WHERE, find_python
 
-STANDIN = ROOT / "tests" / "standins" / "compare_ratios.py"
-
-
-def program_of(given: str) -> dict[str, str]:
-    """The program under test; with a stand-in before it while it does not compare ratios by itself."""
-    real = str(Path(given).resolve())
-    help_text = subprocess.run([real, "compare", "--help"], check=True, capture_output=True, text=True).stdout
-    if "--ratios" in help_text:
-        return {"GAPLESS_PROGRAM": real}
-    print("the program has no compare --ratios: a stand-in answers that")
-    return {"GAPLESS_PROGRAM": str(STANDIN), "GAPLESS_REAL": real}
-
 
 def main() -> int:
     parser = argparse.ArgumentParser()
@@ -45,7 +33,7 @@ def main() -> int:
         folder = ROOT / "tests" / "validate_api"
         path = [str(ROOT / "python"), str(ROOT / "python" / "gapless" / "agent")]
         environment = {
-            **os.environ, **program_of(given.program), "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1",
+            **os.environ, "GAPLESS_PROGRAM": str(Path(given.program).resolve()), "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1", "LC_ALL": "C.UTF-8", "XDG_DATA_HOME": home, "XDG_CACHE_HOME": home,
         }  # fmt: skip
         command = [python, "-m", "unittest", *(given.only or ["discover", "-s", "."])]

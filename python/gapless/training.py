@@ -191,8 +191,12 @@ def _loss_of(output: Any) -> tuple[Any, bool]:
     loss = output if own is None else own
     if isinstance(loss, Mapping):
         loss = [part for part in loss.values() if part is not None]
-    if isinstance(loss, (list, tuple)):
+    if isinstance(loss, (list, tuple)) and loss:
         loss = loss[0]
+    if not hasattr(loss, "dim"):
+        loss = getattr(loss, "logits", loss)
+    if not hasattr(loss, "dim"):
+        raise TypeError(f"no loss can be had from what the model answers, {type(output).__name__}: give a criterion")
     is_loss = own is not None or loss.dim() == 0
     return (loss.float().mean() if loss.dim() > 0 else loss), is_loss
 

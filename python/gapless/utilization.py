@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 from typing import Any
 
@@ -38,7 +41,8 @@ class Utilization:
     def __exit__(self, *_: object) -> None:
         if self._process is None:
             return
-        self._process.terminate()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)  # of its session: what it started holds the pipe as well
         text, _unused = self._process.communicate()
         self.percent = mean_of(text, uuid_of(self._device))
 

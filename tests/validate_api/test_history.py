@@ -16,7 +16,7 @@ from unittest import mock
 
 import gapless
 from gapless.metrics import PerformanceMetrics, plain, quantile
-from gapless.program import ProgramError, ask
+from gapless.program import ProgramError, ask, say
 
 
 class Case(unittest.TestCase):
@@ -26,9 +26,12 @@ class Case(unittest.TestCase):
         self.path = Path(folder.name) / "history.db"
         self.detector = gapless.RegressionDetector(self.path)
 
-    def record(self, rates: list[float], branch: str = "main", **metadata: object) -> None:
-        for at, rate in enumerate(rates):
-            self.detector.record_benchmark(f"c{at}", branch, {"samples_per_second": rate}, metadata)
+    def record(self, rates: list[float], branch: str = "main", gpu: str = "") -> None:
+        rows = [f"2026-01-01T00:00:{at:02}Z,c{at},{branch},{rate},{gpu}" for at, rate in enumerate(rates)]
+        content = "\n".join(["timestamp,commit_sha,branch,samples_per_second,gpu_type", *rows])
+        file = self.path.with_suffix(".csv")
+        file.write_text(content)
+        say("history", "import", str(file), f"--db={self.detector.database}")
 
 
 class Judged(Case):
@@ -67,7 +70,7 @@ class Judged(Case):
         self.assertNotEqual(found.verdict, "cannot_tell")
 
     def test_other_gpus_are_no_baseline(self) -> None:
-        self.record(list(self.LEVEL), gpu_type="A")
+        self.record(list(self.LEVEL), gpu="A")
         slow = {"samples_per_second": 800.0}
         self.assertTrue(self.detector.detect_regression(slow, metadata={"gpu_type": "A"}).regression_detected)
         self.assertFalse(self.detector.detect_regression(slow, metadata={"gpu_type": "B"}).regression_detected)
@@ -84,12 +87,21 @@ class Judged(Case):
 class Recorded(Case):
     def test_columns(self) -> None:
         metrics = PerformanceMetrics(812.5, 93.0, 11.5, None, 78.8, step_times_ms=[78.0, 79.6])
-        metadata = {"gpu_type": "H100", "num_gpus": 2, "batch_size": 64, "label": "resnet", "note": {"lr": [1]}, "x": None}
+        metadata = {
+            "gpu_type": "H100",
+            "num_gpus": 2,
+            "batch_size": 64,
+            "label": "resnet",
+            "note": {"lr": [1]},
+            "x": None,
+        }
         answer = self.detector.record_benchmark("abc1234", "main", metrics, metadata)
         self.assertEqual(answer["commit_sha"], "abc1234")
         connection = sqlite3.connect(self.path)
         self.addCleanup(connection.close)
-        columns = "commit_sha, branch, samples_per_second, gpu_utilization, memory_usage_gb, step_time_ms, gpu_type, num_gpus"
+        columns = (
+            "commit_sha, branch, samples_per_second, gpu_utilization, memory_usage_gb, step_time_ms, gpu_type, num_gpus"
+        )
         row = connection.execute(f"SELECT {columns}, batch_size FROM benchmarks").fetchone()
         self.assertEqual(row, ("abc1234", "main", 812.5, 93.0, 11.5, 78.8, "H100", 2, 64))
         names = [name for (name,) in connection.execute("SELECT name FROM metric ORDER BY name")]
@@ -129,8 +141,12 @@ class Reported(Case):
         self.record([level + one for level in (1000.0, 800.0) for one in wobble])
         text = self.detector.generate_performance_report("2000-01-01", None)
         self.assertIn("samples_per_second: 20 runs", text)
-        today = datetime.datetime.now(datetime.timezone.utc)
-        for since in (today.date(), today - datetime.timedelta(hours=1), (today - datetime.timedelta(hours=1)).replace(tzinfo=None)):
+        today = datetime.datetime(2026, 1, 1, 0, 30, tzinfo=datetime.timezone.utc)
+        for since in (
+            today.date(),
+            today - datetime.timedelta(hours=1),
+            (today - datetime.timedelta(hours=1)).replace(tzinfo=None),
+        ):
             found = self.detector.generate_performance_report(since, today + datetime.timedelta(hours=1), as_dict=True)
             self.assertEqual(found["metrics"][0]["runs"], 20)
             self.assertEqual(len(found["metrics"][0]["changes"]), 1)

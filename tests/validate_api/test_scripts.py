@@ -44,20 +44,34 @@ class Scripts(unittest.TestCase):
         found: dict[str, Any] = json.loads((self.folder / "benchmark_results.json").read_text())
         return found
 
+    def history(self, metric: str, values: list[float]) -> None:
+        """Runs of main that were before."""
+        runs = [
+            {
+                "gapless_history": 1, "uid": f"{at:032x}", "commit_sha": f"c{at}", "branch": "main", "recorded_unix_ns": at,
+                "metrics": [{"name": metric, "value": value}],
+            }
+            for at, value in enumerate(values)
+        ]  # fmt: skip
+        file = self.folder / "before.jsonl"
+        file.write_text("".join(json.dumps(run) + "\n" for run in runs))
+        words = [os.environ["GAPLESS_PROGRAM"], "history", "import", str(file), "--db=sqlite:h.db"]
+        subprocess.run(words, check=True, cwd=self.folder, capture_output=True)
+
     def outputs(self) -> dict[str, str]:
         found = dict(line.split("=", 1) for line in self.output.read_text().splitlines())
         self.output.unlink()
         return found
 
     def test_a_history_and_a_regression(self) -> None:
-        first = self.benchmark(10, "c0")
+        first = self.benchmark(10, "first")
         self.assertLessEqual(KEYS, first.keys())
         self.assertIsNone(first["performance_delta"])
         self.assertIsNone(first["gpu_utilization"])
         self.assertEqual((first["verdict"], first["regression_detected"]), ("cannot_tell", False))
         self.assertIn("environment", first)
-        for at in range(1, 11):
-            self.benchmark(10, f"c{at}")
+        noise = (0.01, -0.03, 0.02, -0.01, 0.03, -0.02, 0.0, 0.01, -0.01, 0.02, -0.02, 0.0)
+        self.history("step_time_p50_ms", [10 + one for one in noise])
         slow = self.benchmark(13, "bad", "--no-record")
         self.assertTrue(slow["regression_detected"])
         self.assertAlmostEqual(slow["performance_delta"], -23, delta=5)
@@ -73,11 +87,13 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.outputs()["regression"], "false")
 
     def test_plain_numbers(self) -> None:
-        for at in range(12):
-            metrics = f"samples_per_second={1000 + at % 3}"
-            words = ["history", "record", "--db=sqlite:h.db", f"--commit=c{at}", "--branch=main", f"--metric={metrics}"]
-            subprocess.run([os.environ["GAPLESS_PROGRAM"], *words], check=True, cwd=self.folder, capture_output=True)
-        numbers = {"samples_per_second": 700.0, "performance_delta": None, "regression_detected": False, "gpu_utilization": None}
+        self.history("samples_per_second", [1000.0 + at % 3 for at in range(12)])
+        numbers = {
+            "samples_per_second": 700.0,
+            "performance_delta": None,
+            "regression_detected": False,
+            "gpu_utilization": None,
+        }
         (self.folder / "flat.json").write_text(json.dumps(numbers))
         self.script("detect_regression.py", "--results", "flat.json", "--db", "sqlite:h.db", "--threshold", "0.1")
         outputs = self.outputs()
