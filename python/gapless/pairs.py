@@ -50,11 +50,11 @@ class Side:
         return found
 
     def join(self, other: Side) -> None:
-        """Takes in another run of the same."""
+        """Takes in another run of the same. Of memory the smaller counts: what is made at first use belongs to neither side."""
         self.times_ms += other.times_ms
         self.samples = None if self.samples is None or other.samples is None else self.samples + other.samples
         if other.memory_gb is not None:
-            self.memory_gb = max(self.memory_gb or 0.0, other.memory_gb)
+            self.memory_gb = other.memory_gb if self.memory_gb is None else min(self.memory_gb, other.memory_gb)
 
 
 @dataclass

@@ -246,9 +246,9 @@ def _report(result: ValidationResult) -> str:
         VERDICTS.get(result.verdict, result.verdict),
         f"  speedup {result.speedup:.3f} (95 % interval {low} to {high}), p {result.p_value:.2g}, {result.pairs} pairs",
     ]
-    for name, metrics in (("baseline ", result.baseline_metrics), ("optimised", result.optimized_metrics)):
+    for name, metrics in (("baseline: ", result.baseline_metrics), ("optimised:", result.optimized_metrics)):
         rate = "" if metrics.samples_per_second is None else f", {metrics.samples_per_second:.1f} samples a second"
-        lines.append(f"  {name}: median step {metrics.step_time_p50_ms:.3f} ms{rate}")
+        lines.append(f"  {name} median step {metrics.step_time_p50_ms:.3f} ms{rate}")
     if result.memory_saved_gb is not None:
         lines.append(f"  memory saved: {result.memory_saved_gb:.3f} GB")
     if result.loss is None:
