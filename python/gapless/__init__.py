@@ -18,11 +18,12 @@ from .collect import PyTorchProfiler
 from .collector import ProfileCollector
 from .metrics import PerformanceMetrics
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
+from .parity import LossParity
 from .region import profile
 from .regression import Regression, RegressionDetector
 from .results import ProfileResult, ProfilerType
 from .tracker import PerformanceTracker
-from .validator import LossParity, PerformanceValidator, ValidationResult
+from .validator import PerformanceValidator, ValidationResult
 
 __version__ = "0.1.0"
 __all__ = [

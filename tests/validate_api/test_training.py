@@ -163,6 +163,7 @@ class Benchmark(unittest.TestCase):
         ):
             self.assertIsNotNone(benchmark(answers, [batch]).samples_per_second)
         self.assertTrue(forward(answers, {"input_ids": inputs, "labels": labels})[1])
+        self.assertTrue(forward(nn.DataParallel(answers), {"input_ids": inputs, "labels": labels})[1])
         plain, is_loss = forward(WholeBatch(), {"x": inputs})
         self.assertEqual((plain.dim(), is_loss), (0, False))
         of_target, is_loss = forward(WholeBatch(), {"x": inputs, "y": labels}, nn.functional.mse_loss)
