@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -82,9 +83,21 @@ class Scripts(unittest.TestCase):
         self.assertAlmostEqual(float(outputs["performance_delta"]), slow["performance_delta"], places=1)
         self.script("detect_regression.py", *words, "--fail", status=1)
         self.benchmark(10, "good")
+        listed = [os.environ["GAPLESS_PROGRAM"], "history", "list", "--db=sqlite:h.db", "--json"]
+        runs = json.loads(subprocess.run(listed, check=True, cwd=self.folder, capture_output=True).stdout)["runs"]
+        self.assertEqual({run["commit_sha"] for run in runs} - {f"c{at}" for at in range(12)}, {"first", "good"})
         self.output.unlink()
         self.script("detect_regression.py", *words, "--fail")
         self.assertEqual(self.outputs()["regression"], "false")
+
+    def test_the_example(self) -> None:
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("no PyTorch in this Python")
+        words = ["--bench=--steps=20", "--bench=--warmup=2", "--db", "sqlite:h.db", "--output", "r.json"]
+        self.assertIn("r.json: cannot_tell", self.script("run_benchmark.py", *words).stdout)
+        found = json.loads((self.folder / "r.json").read_text())
+        self.assertGreater(found["samples_per_second"], 0)
+        self.assertGreaterEqual(len(found["steps"]), 20)
 
     def test_plain_numbers(self) -> None:
         self.history("samples_per_second", [1000.0 + at % 3 for at in range(12)])

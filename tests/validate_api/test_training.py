@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gapless
+from gapless import scaling
 from gapless.program import ask
 from gapless.training import forward
 
@@ -214,6 +215,16 @@ class Scaling(unittest.TestCase):
         self.assertFalse(any(one.is_shared() for one in model.parameters()))
         self.assertEqual(model.passes, 0)
 
+    def test_each_process_has_its_part(self) -> None:
+        data = DataLoader(TensorDataset(torch.arange(16)), batch_size=4, shuffle=True, drop_last=True)
+        described = scaling._described(data)
+        parts = [
+            {int(one) for (batch,) in scaling._loader_from(described, rank, 2) for one in batch} for rank in (0, 1)
+        ]
+        self.assertEqual([len(part) for part in parts], [8, 8])
+        self.assertEqual(parts[0] | parts[1], set(range(16)))
+        self.assertEqual(scaling._loader_from(scaling._described([1, 2]), 1, 2), [1, 2])
+
     def test_what_fails_there(self) -> None:
         model = Sleepy()
         model.fails_at = ValueError("of the user")
@@ -222,14 +233,14 @@ class Scaling(unittest.TestCase):
         self.assertIn("ValueError: of the user", str(caught.exception))
 
     def test_refused(self) -> None:
-        scaling = gapless.PerformanceBenchmark().benchmark_multi_gpu_scaling
+        measure = gapless.PerformanceBenchmark().benchmark_multi_gpu_scaling
         with self.assertRaisesRegex(TypeError, "picklable"):
-            scaling(Sleepy(), loader(), [1], criterion=lambda output, _: output.sum())
+            measure(Sleepy(), loader(), [1], criterion=lambda output, _: output.sum())
         with self.assertRaises(ValueError):
-            scaling(Sleepy(), loader(), [0])
+            measure(Sleepy(), loader(), [0])
         with warnings.catch_warnings(), self.assertRaises(ValueError):
             warnings.simplefilter("ignore")
-            scaling(Sleepy(), loader(), [4096])
+            measure(Sleepy(), loader(), [4096])
 
 
 class Compared(unittest.TestCase):
@@ -302,7 +313,7 @@ class Validated(unittest.TestCase):
 
         found = self.validate(pairs=12, make_optimizer=sgd)
         assert found.loss is not None
-        self.assertTrue(found.loss.parity)
+        self.assertEqual((found.loss.parity, found.loss.max_difference, found.loss.spread), (True, 0.0, 0.0))
         with self.assertRaisesRegex(ValueError, "share weights"):
             self.validator.validate_optimization(self.baseline, self.baseline, loader(), "abc", make_optimizer=sgd)
 
