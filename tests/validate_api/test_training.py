@@ -12,9 +12,12 @@ import unittest
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import gapless
 from gapless import scaling
+from gapless.benchmark import StepClock, measure_steps
+from gapless.pairs import Memory
 from gapless.program import ask
 from gapless.training import forward
 
@@ -192,6 +195,60 @@ class Benchmark(unittest.TestCase):
             result = gapless.PyTorchProfiler().profile_training_step(model, batches, 2, str(Path(folder) / "run"))
             self.assertEqual(result.summary["steps"], 2)
             self.assertIsNone(model.layer.weight.grad)
+
+
+class Event:
+    """As torch.cuda.Event, on a device whose clock is a count of seconds."""
+
+    now_s = 0.0
+
+    def __init__(self, enable_timing: bool) -> None:
+        self.at_s = 0.0
+
+    def record(self, stream: str) -> None:
+        assert stream == "stream"
+        self.at_s = Event.now_s
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, other: Event) -> float:
+        return (other.at_s - self.at_s) * 1e3
+
+
+class OnDevice(unittest.TestCase):
+    """What is asked of torch.cuda, with a stand-in for it: whether a real device answers so is not shown here."""
+
+    def setUp(self) -> None:
+        self.device = types.SimpleNamespace(type="cuda")
+        self.waited: list[Any] = []
+        patched: dict[str, Any] = {
+            "Event": Event, "synchronize": self.waited.append, "current_stream": lambda _: "stream",
+            "reset_peak_memory_stats": lambda _: None, "memory_allocated": lambda _: 3 * 10**9,
+            "max_memory_allocated": lambda _: 5 * 10**9,
+        }  # fmt: skip
+        patch = mock.patch.multiple(torch.cuda, **patched)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_steps_by_events(self) -> None:
+        def step(seconds: float) -> None:
+            Event.now_s += seconds
+
+        times, samples = measure_steps(step, [0.5, 0.25, 1.0], 3, StepClock(self.device))
+        self.assertEqual((times, samples), ([500.0, 250.0, 1000.0], None))
+        self.assertEqual(self.waited, [self.device])  # before the first step only
+
+    def test_memory_above_what_was_there(self) -> None:
+        memory = Memory(self.device)
+        self.assertIsNone(memory.peak_gb())
+        memory.start()
+        self.assertEqual(memory.peak_gb(), 2.0)
+        memory.start(own_bytes=10**9)
+        self.assertEqual(memory.peak_gb(), 3.0)
+        none = Memory(torch.device("cpu"))
+        none.start()
+        self.assertIsNone(none.peak_gb())
 
 
 class Scaling(unittest.TestCase):
