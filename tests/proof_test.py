@@ -125,6 +125,30 @@ class Bench(Case):
         self.assertEqual(found["metrics"]["step_time_p50_ms"], 2)
         self.assertEqual(found["warmup"], 2)
 
+    def test_latencies_that_are_printed(self) -> None:
+        program = "for i in range(130): print('latency', 1 + i % 10, 'ms')"
+        found = self.json(
+            "bench", "--json", "--inference", "--pattern", "latency ([0-9.]+)", "--", sys.executable, "-S", "-c", program
+        )  # fmt: skip
+        self.assertEqual(found["requests"], 120)
+        metrics = found["metrics"]
+        self.assertEqual([metrics[f"latency_{p}_ms"] for p in ("p50", "p95", "p99")], [5.5, 10, 10])
+        self.assertNotIn("tokens_per_second", metrics)
+
+    def test_requests_need_a_model(self) -> None:
+        self.assertEqual(self.gapless("bench", "--inference", "--", "true").returncode, 5)
+        self.assertEqual(self.gapless("bench", "--inference", "--runs", "3", "--", "true").returncode, 2)
+
+    def test_processors(self) -> None:
+        """The program may run on one processor; what is not there is refused."""
+        cpu = str(min(os.sched_getaffinity(0)))
+        program = "import os; print('on', len(os.sched_getaffinity(0)))"
+        command = ["--pattern", "on ([0-9]+)", "--", sys.executable, "-S", "-c", program]
+        self.assertEqual(self.json("bench", "--json", "--pin", cpu, *command)["metrics"]["step_time_ms"], 1)
+        self.assertEqual(self.gapless("bench", "--pin", "1023", *command).returncode, 4)
+        for wrong in ("x", "3-1", "-1", "", "1,"):
+            self.assertEqual(self.gapless("bench", f"--pin={wrong}", *command).returncode, 2, wrong)
+
     def test_what_fails(self) -> None:
         self.assertEqual(self.gapless("bench").returncode, 2)
         self.assertEqual(self.gapless("bench", "--", "false").returncode, 5)
@@ -264,6 +288,25 @@ class Gate(Case):
         found = self.gate(85, status=1)
         self.assertAlmostEqual(found["baseline"], 100, delta=1)
 
+    def test_a_level_that_is_accepted(self) -> None:
+        for _ in range(12):
+            self.gate(85, "--record", "--branch", "main", status=1)
+        self.assertEqual(self.gapless("history", "accept", "41", "--db", self.database).returncode, 0)
+        self.assertEqual(self.gate(85, status=0)["verdict"], "fine")
+        for run in ("", "x", "4000"):
+            self.assertNotEqual(self.gapless("history", "accept", run, "--db", self.database).returncode, 0)
+
+    def test_an_alarm_is_confirmed_by_the_command(self) -> None:
+        """The file says that it is slower; three fresh runs of the command say that it is not."""
+        words = ["gate", "--json", "--db", self.database, "--metric", "step_time_p50_ms=20"]
+        pattern = ["--pattern", "took ([0-9.]+)", "--gate", "step_time_p50_ms"]
+        for run in range(12):
+            metric = f"step_time_p50_ms={10 + run % 3 / 50}"
+            self.gapless("history", "record", "--db", self.database, "--branch", "main", "--metric", metric)
+        self.assertEqual(self.json(*words, *pattern, "--", *noisy(10))["verdict"], "fine")
+        found = self.json(*words, *pattern, "--", *noisy(20), status=1)
+        self.assertTrue(found["metrics"][0]["confirmed"])
+
     def test_forms(self) -> None:
         command = ["gate", "--db", self.database, "--metric", "samples_per_second=85"]
         texts = {
@@ -313,6 +356,62 @@ class Gate(Case):
         self.assertEqual(self.gapless("gate").returncode, 2)
         self.assertEqual(self.gapless("gate", "--against", "nowhere", "--", "true").returncode, 3)
         self.assertEqual(self.gapless("gate", "missing.json", "--db", self.database).returncode, 3)
+
+
+class Ratios(Case):
+    """Pairs that were measured elsewhere."""
+
+    def test_verdicts(self) -> None:
+        (self.work / "faster.json").write_text(json.dumps([-0.1 + 0.001 * (i % 3) for i in range(12)]))
+        (self.work / "open.txt").write_text("0.1\n-0.2\n0.15\n")
+        found = self.json("compare", "--json", "--ratios", "faster.json")
+        self.assertEqual((found["verdict"], found["pairs"]), ("faster", 12))
+        self.assertAlmostEqual(found["speedup"]["expected"], 1.104, delta=0.002)
+        self.assertEqual(self.json("compare", "--json", "--ratios", "open.txt", status=1)["verdict"], "cannot_tell")
+        self.assertEqual(self.gapless("compare", "--ratios", "none.txt").returncode, 3)
+
+
+class Validate(Case):
+    def validate(self, *words: str, status: int) -> dict[str, Any]:
+        start = ["validate", "--json", "--pattern", "took ([0-9.]+)", "--seed", "3", "--db", f"sqlite:{self.folder}/db"]
+        return self.json(*start, *words, status=status)
+
+    def test_an_optimisation(self) -> None:
+        found = self.validate("-o", "validation_report.json", "--", *noisy(10), "--", *noisy(8), status=0)
+        self.assertTrue(found["accepted"])
+        self.assertEqual((found["verdict"], found["recorded_run"]), ("faster", 1))
+        self.assertEqual(found["regression"]["verdict"], "cannot_tell")  # there is no history yet
+        self.assertEqual(json.loads((self.work / "validation_report.json").read_text()), found)
+
+    def test_none(self) -> None:
+        found = self.validate("--no-record", "--", *noisy(10), "--", *noisy(11), status=1)
+        self.assertEqual((found["accepted"], found["reasons_against"]), (False, ["it is slower"]))
+        self.assertNotIn("recorded_run", found)
+
+    def test_two_configurations(self) -> None:
+        command = [*noisy(0)[:-1], "{config}"]
+        found = self.validate("--baseline", "10", "--optimized", "8", "--", *command, status=0)
+        self.assertAlmostEqual(found["speedup"]["expected"], 1.25, delta=0.03)
+        for words in (
+            ["--baseline", "a.yaml", "--", "true", "{config}"],
+            ["--baseline", "a", "--optimized", "b", "--", "true"],
+        ):
+            self.assertEqual(self.gapless("validate", *words).returncode, 2)
+
+    def test_text(self) -> None:
+        done = self.gapless(
+            "validate",
+            "--pattern",
+            "took ([0-9.]+)",
+            "--db",
+            f"sqlite:{self.folder}/db",
+            "--",
+            *noisy(10),
+            "--",
+            *noisy(8),
+        )
+        self.assertTrue(done.stdout.startswith("accepted: faster, and nothing speaks against it\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith("recorded as run 1\n"), done.stdout)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ fi
 if problem=$(tools/web_deps.sh test 2>&1); then
   check "web types" web/node_modules/.bin/tsc -p web
   check "web rules and format" web_rules
+  check "workflows" node tools/lint_workflows.mjs
 else
   cannot "web" "$problem"
 fi

@@ -12,4 +12,5 @@
 #include "gapless/run.h"             // IWYU pragma: export
 #include "gapless/summary.h"         // IWYU pragma: export
 #include "gapless/table.h"           // IWYU pragma: export
+#include "gapless/validator.h"       // IWYU pragma: export
 #include "gapless/version.h"         // IWYU pragma: export

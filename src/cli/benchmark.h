@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs that measure commands share (bench, compare, gate, bisect): their options, what is asked of a run,
-// what is said of it in text and JSON.
+// What the verbs that measure commands share (bench, compare, gate, bisect): their options, what is asked of a run, and
+// how a verdict becomes an exit status.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/json_writer.h"
 #include "cli/command.h"
 #include "trial/process_run.h"
 
@@ -28,6 +28,8 @@ inline constexpr OptionSpec kToTheEndOption = {.name = "to-the-end",
                                                .help = "Do not stop the program once it is measured"};
 inline constexpr OptionSpec kTimeoutOption = {
     .name = "timeout", .takes = kTakesValue, .value = "TIME", .help = "End a process that runs longer: 90s, 10m, 2h"};
+inline constexpr OptionSpec kPinOption = {
+    .name = "pin", .takes = kTakesValue, .value = "CPUS", .help = "Keep the program to these processors: 0-3,8"};
 inline constexpr OptionSpec kShowOutputOption = {.name = "show-output", .help = "Let the program's output through"};
 
 // "90", "90s", "10m", "2h" as seconds.
@@ -35,31 +37,14 @@ Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_v
 // "2%" or "0.02" as a share below one.
 Result<double> ShareFrom(const Arguments& arguments, std::string_view option, double fallback);
 
-// By the options above, where the verb has them.
+// "0-3,8" as numbers, each of which this process may run on; nothing when the option was not given.
+Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option);
+
+// By the options above, where the verb has them; a usage error without a command.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);
 
-// Runs it once. An error when it failed, was interrupted, or measured nothing above zero.
-Result<RunSample> RunMeasured(const RunRequest& request);
-
-// What a failed process means for the verb: exit status 5, with the end of what the program said.
-Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command);
-
-// The metrics of docs/BENCHMARKING.md; absent where unknown.
-struct BenchMetrics {
-  std::optional<double> samples_per_second{}, gpu_utilization{}, memory_usage_gb{}, energy_j{};
-  std::string gpu_utilization_source{}, memory_source{};
-  double step_time_ms = 0;  // mean
-  double p50_ms = 0, p95_ms = 0, p99_ms = 0;
-  std::optional<double> std_ms{};
-};
-// Of one process, or of several of the same command: their steps together; where whole processes are measured, a
-// process counts as a step.
-std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples);
-
-void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics);
-// Host, GPUs, driver, framework, commit: what a result must be compared with.
-void WriteEnvironment(JsonWriter& json, const RunSample& sample);
-// What was seen that makes the numbers worse than they need be: other processes, throttling, a changing clock.
-std::vector<std::string> NoiseSeen(const RunSample& sample);
+// Prints what PrintTextOrJson() prints; the exit status is 0 for yes and 1 for no.
+Result<int> Answer(const Arguments& arguments, bool yes, const std::function<std::string()>& text,
+                   const std::function<std::string()>& json);
 
 }  // namespace gapless::internal

@@ -26,6 +26,7 @@ std::string ToJson(const AgentOptions& options) {
   json.Field("memory_history", options.memory_history);
   json.Field("python", options.python);
   json.Field("python_hz", options.python_hz);
+  if (options.calls) json.Field("calls", true);
   json.EndObject();
   return out;
 }

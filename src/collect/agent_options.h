@@ -15,6 +15,7 @@ struct AgentOptions {
   bool memory_history = false;  // the allocator's own, for snapshots
   std::string python;           // "", "sample", "cprofile", "lines", "tracemalloc"
   int python_hz = 100;
+  bool calls = false;  // tell each call of the model of a program that infers
 };
 
 std::string ToJson(const AgentOptions& options);

@@ -2,6 +2,7 @@
 #include "collect/child.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,12 +39,20 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+bool KeepTo(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<size_t>(cpu), &set);
+  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int output, int report) {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);  // what the command line set
   ::sigprocmask(SIG_SETMASK, &options.mask, nullptr);
   int error = 0;
   if (!options.working_folder.empty() && ::chdir(options.working_folder.c_str()) != 0) error = errno;
+  if (!options.cpus.empty() && error == 0 && !KeepTo(options.cpus)) error = errno;
   if (output >= 0) ::dup2(output, STDERR_FILENO);
   if (output >= 0 || options.output_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
   if (error == 0) {

@@ -23,6 +23,7 @@ struct ChildOptions {
   bool output_to_stderr = false;                                 // its standard output goes where its errors go
   std::string output_path{};                                     // a file that takes both instead; empty: none
   std::string working_folder{};                                  // empty: ours
+  std::vector<int> cpus{};                                       // it may run on; empty: on ours
   sigset_t mask{};                                               // signals it starts with blocked
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -16,6 +17,8 @@
 
 namespace gapless::internal {
 namespace {
+
+constexpr size_t kFirstRead = size_t{1} << 14;  // bytes: most files are smaller
 
 bool WriteAll(int descriptor, std::string_view content) {
   while (!content.empty()) {
@@ -67,10 +70,10 @@ std::string ContentOf(const std::string& path, size_t most) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string content;
   if (!file) return content;
-  content.resize(most);
   size_t size = 0;
   while (size < most) {
-    const ssize_t got = ::read(file.get(), content.data() + size, most - size);
+    if (size == content.size()) content.resize(std::min(most, std::max(kFirstRead, 2 * size)));
+    const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     size += static_cast<size_t>(got);
@@ -108,6 +111,19 @@ std::string Absolute(const std::string& path) {
   std::string text = absolute.lexically_normal().string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
+}
+
+Result<TemporaryFolder> TemporaryFolder::Make() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-XXXXXX");
+  if (::mkdtemp(path.data()) == nullptr)
+    return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", path, "set TMPDIR");
+  return TemporaryFolder(std::move(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 int64_t ClockNs(clockid_t clock) {

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -41,6 +42,19 @@ std::vector<std::string> NamesIn(const std::string& folder);
 Unexpected SystemFailure(std::string_view what, const std::string& path, int error_number);
 // The path made absolute against the current folder, nothing resolved.
 std::string Absolute(const std::string& path);
+// A new folder in $TMPDIR, else /tmp, that goes with all that is in it.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> Make();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
 // Nanoseconds of a POSIX clock.
 int64_t ClockNs(clockid_t clock);
 inline int64_t UnixNs() { return ClockNs(CLOCK_REALTIME); }

@@ -139,6 +139,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                              .output_to_stderr = options.output_to_stderr,
                              .output_path = options.output_path,
                              .working_folder = options.working_folder,
+                             .cpus = options.cpus,
                              .mask = relay.previous_mask()},
                             failure_status);
   if (!child) return Abandon(*folder, child.error());

@@ -32,6 +32,7 @@ struct LaunchOptions {
   std::vector<std::string> command;
   std::string folder{};          // of the run; empty: the first free default
   std::string working_folder{};  // of the command; empty: ours
+  std::vector<int> cpus{};       // the command may run on; empty: on ours
   std::string agent_options{};   // JSON, as the agent takes it
   bool cupti_always = false;     // the native collector in Python processes, too
   int telemetry_hz = 0;          // 0: none

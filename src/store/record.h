@@ -22,10 +22,10 @@ Sampling SamplingFrom(std::string_view name);
 struct MetricRecord {
   std::string name;  // at most kLongestName bytes, once in a record
   double value = 0;  // finite
-  std::string unit;
-  std::optional<bool> higher_is_better;
+  std::string unit{};
+  std::optional<bool> higher_is_better{};
   Sampling sampling = Sampling::kUnknown;
-  std::vector<double> samples;  // finite, in the order they were measured
+  std::vector<double> samples{};  // finite, in the order they were measured
 
   bool operator==(const MetricRecord&) const = default;
 };

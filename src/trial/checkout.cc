@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/checkout.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -26,23 +24,18 @@ struct Outcome {
 
 // Runs it to its end; what it prints goes into a file, so that nothing can fill a pipe.
 Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::string& folder) {
-  const char* base = std::getenv("TMPDIR");
-  std::string path = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-out-XXXXXX");
-  const Descriptor file(::mkstemp(path.data()));
-  if (!file) return Fail(ErrorCode::kEnvironment, "no temporary file can be made", path, "set TMPDIR");
+  const auto folder_for_output = TemporaryFolder::Make();
+  if (!folder_for_output) return Unexpected{folder_for_output.error()};
+  const std::string path = StrCat(folder_for_output->path(), "/output");
   int failure = 0;
   ChildOptions options{.argv = argv, .environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"GIT_OPTIONAL_LOCKS", "0"}}};
   options.output_path = path;
   options.working_folder = folder;
   ::sigprocmask(SIG_SETMASK, nullptr, &options.mask);
   auto child = Child::Start(options, &failure);
-  if (!child) {
-    ::unlink(path.c_str());
-    return Unexpected{child.error()};
-  }
+  if (!child) return Unexpected{child.error()};
   while (!child->Ended()) std::this_thread::sleep_for(kPoll);
   Outcome outcome{*child->Ended(), ContentOf(path, kMostText)};
-  ::unlink(path.c_str());
   while (!outcome.text.empty() && outcome.text.back() == '\n') outcome.text.pop_back();
   return outcome;
 }
@@ -101,37 +94,19 @@ Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) 
   if (!root) return Unexpected{root.error()};
   auto below = AskGit(folder, {"rev-parse", "--show-prefix"});
   if (!below) return Unexpected{below.error()};
-  Checkouts made;
+  auto temporary = TemporaryFolder::Make();
+  if (!temporary) return Unexpected{temporary.error()};
+  Checkouts made(std::move(*temporary));
   made.root_ = std::move(*root);
   made.below_ = std::move(*below);
   made.build_ = std::move(build);
-  const char* base = std::getenv("TMPDIR");
-  made.temporary_ = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-commits-XXXXXX");
-  if (::mkdtemp(made.temporary_.data()) == nullptr) {
-    made.temporary_.clear();
-    return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", "", "set TMPDIR");
-  }
   return made;
-}
-
-Checkouts::Checkouts(Checkouts&& other) noexcept
-    : root_(std::move(other.root_)),
-      below_(std::move(other.below_)),
-      build_(std::move(other.build_)),
-      temporary_(std::move(other.temporary_)),
-      places_(std::move(other.places_)) {
-  other.temporary_.clear();
-}
-
-Checkouts::~Checkouts() {
-  std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
 }
 
 Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
   if (const auto found = places_.find(sha); found != places_.end()) return found->second;
-  const std::string clone = StrCat(temporary_, "/", sha);
-  if (auto made = AskGit(temporary_, {"clone", "--quiet", "--shared", "--no-checkout", root_, clone}); !made)
+  const std::string clone = StrCat(temporary_.path(), "/", sha);
+  if (auto made = AskGit(temporary_.path(), {"clone", "--quiet", "--shared", "--no-checkout", root_, clone}); !made)
     return Unexpected{made.error()};
   if (auto checked_out = AskGit(clone, {"checkout", "--quiet", "--detach", sha}); !checked_out)
     return Unexpected{checked_out.error()};

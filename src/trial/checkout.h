@@ -5,9 +5,11 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "collect/files.h"
 
 namespace gapless::internal {
 
@@ -29,9 +31,6 @@ class Checkouts {
  public:
   // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none.
   static Result<Checkouts> Make(const std::string& folder, std::string build);
-  Checkouts(Checkouts&& other) noexcept;
-  Checkouts& operator=(Checkouts&&) = delete;
-  ~Checkouts();  // removes all of it
 
   struct Place {
     std::string folder;      // the same folder as the one given, in this commit
@@ -42,8 +41,9 @@ class Checkouts {
   Result<Place> At(const std::string& sha);
 
  private:
-  Checkouts() = default;
-  std::string root_, below_, build_, temporary_;  // below_: from the repository's root to the folder
+  explicit Checkouts(TemporaryFolder temporary) : temporary_(std::move(temporary)) {}
+  TemporaryFolder temporary_;               // holds the checkouts
+  std::string root_{}, below_{}, build_{};  // below_: from the repository's root to the folder
   std::map<std::string, Place> places_{};
 };
 

@@ -6,47 +6,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <regex>
 
 #include "base/strings.h"
 #include "collect/agent_options.h"
+#include "collect/files.h"
 #include "trial/step_watch.h"
 #include "trial/telemetry_summary.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMostOutput = size_t{1} << 28, kTail = 4000;
-
-// A folder that goes with everything in it, unless it is to be kept.
-class TrialFolder {
- public:
-  explicit TrialFolder(std::string wanted) : path_(std::move(wanted)), kept_(!path_.empty()) {
-    if (kept_) return;
-    const char* base = std::getenv("TMPDIR");
-    path_ = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-XXXXXX");
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~TrialFolder() {
-    std::error_code ignored;
-    if (!kept_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TrialFolder(const TrialFolder&) = delete;
-  TrialFolder& operator=(const TrialFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool kept_;
-};
-
-double MedianOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 Result<std::vector<double>> Matches(const std::string& pattern, const std::string& text) {
   std::vector<double> values;
@@ -89,6 +62,8 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
 void TakeRest(const StepWatch& watch, RunSample& sample) {
   const WatchedProcess* first = watch.First();
   if (first == nullptr) return;
+  const std::span<const ModelCall> calls = watch.CallsAfterWarmup(*first);
+  sample.calls.assign(calls.begin(), calls.end());
   sample.versions = first->versions;
   sample.gpu_memory_bytes = first->memory_bytes;
   if (first->losses.empty()) return;
@@ -110,17 +85,24 @@ std::string_view NameOf(SampleSource source) {
 }
 
 Result<RunSample> RunOnce(const RunRequest& request) {
-  const TrialFolder folder(request.folder);
-  if (folder.path().empty()) return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", "", "set TMPDIR");
+  std::optional<TemporaryFolder> temporary;
+  if (request.folder.empty()) {
+    auto made = TemporaryFolder::Make();
+    if (!made) return Unexpected{made.error()};
+    temporary.emplace(std::move(*made));
+  }
+  const std::string folder = temporary ? temporary->path() : request.folder;
   StepWatch watch(request);
   AgentOptions agent;
   agent.record = false;
+  agent.calls = request.inference;
   const bool captured = !request.show_output || !request.pattern.empty();
-  const std::string output = StrCat(folder.path(), ".output");
+  const std::string output = StrCat(folder, ".output");
   int failure_status = 0;
   const auto run = Launch({.command = request.command,
-                           .folder = folder.path(),
+                           .folder = folder,
                            .working_folder = request.working_folder,
+                           .cpus = request.cpus,
                            .agent_options = ToJson(agent),
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,
@@ -160,12 +142,11 @@ bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_
 std::optional<double> TypicalValue(const RunSample& sample) {
   switch (sample.source) {
     case SampleSource::kSteps: {
-      if (sample.step_ns.empty()) return std::nullopt;
       std::vector<double> ms;
       for (const int64_t ns : sample.step_ns) ms.push_back(static_cast<double>(ns) / 1e6);
-      return MedianOf(std::move(ms));
+      return Median(ms);
     }
-    case SampleSource::kPattern: return sample.values.empty() ? std::nullopt : std::optional(MedianOf(sample.values));
+    case SampleSource::kPattern: return Median(sample.values);
     case SampleSource::kProcess: break;
   }
   return static_cast<double>(sample.wall_ns) / 1e6;

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "collect/machine.h"
+#include "trial/requests.h"
 
 namespace gapless::internal {
 
@@ -25,6 +26,7 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 struct RunRequest {
   std::vector<std::string> command;
   std::string working_folder{};  // of the command; empty: ours
+  std::vector<int> cpus{};       // it may run on; empty: on ours
   std::string folder{};          // of the run, kept; empty: a temporary one, removed
   size_t warmup = 10;            // steps, or matches of the pattern, that do not count
   size_t measure = 100;          // and that do
@@ -32,6 +34,7 @@ struct RunRequest {
   bool whole_process = false;    // measure that, whatever else there is
   std::string pattern{};         // ECMAScript; its first group, or all of it, is a number
   double timeout_s = 0;          // 0: none
+  bool inference = false;        // `measure` counts requests of a program that infers; see trial/requests.h
   bool show_output = false;      // pass the program's output through
   bool output_to_stderr = false;
   int telemetry_hz = 10;  // 0: none
@@ -54,6 +57,7 @@ struct RunSample {
   size_t warmup = 0;               // left out
   std::vector<int64_t> step_ns{};  // measured steps of the first rank
   std::vector<double> values{};    // matches of the pattern
+  std::vector<ModelCall> calls{};  // of the first rank after warm-up, when inference is measured
   std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
   size_t ranks = 0;

@@ -10,7 +10,17 @@ namespace gapless::internal {
 namespace {
 
 constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
-constexpr size_t kAskEvery = 10;                                                      // steps
+constexpr double kLongestCallNs = 1e15;
+constexpr size_t kAskEvery = 10;  // steps
+
+// The result is there when the device has it, which may be after the call has returned.
+ModelCall CallFrom(const wire::RingRecord& record) {
+  ModelCall call{.step = record.a, .start_unix_ns = record.ts_ns, .dur_ns = record.dur_ns, .tokens = record.value};
+  if (record.x > static_cast<double>(record.dur_ns) && record.x < kLongestCallNs)
+    call.dur_ns = static_cast<int64_t>(record.x);
+  if (record.b > 0) call.rows = record.b;
+  return call;
+}
 
 }  // namespace
 
@@ -37,8 +47,16 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
     case wire::RecordKind::kMemory:
       if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
       break;
+    case wire::RecordKind::kCall: seen.calls.push_back(CallFrom(record)); break;
     default: break;
   }
+}
+
+std::span<const ModelCall> StepWatch::CallsAfterWarmup(const WatchedProcess& process) const {
+  const auto first = std::find_if(process.calls.begin(), process.calls.end(), [&](const ModelCall& call) {
+    return call.step >= static_cast<int64_t>(request_.warmup);
+  });
+  return {first, process.calls.end()};
 }
 
 const WatchedProcess* StepWatch::First() const {
@@ -57,6 +75,7 @@ bool StepWatch::Enough() const {
   if (request_.to_the_end || request_.whole_process || !request_.pattern.empty() || first == nullptr) return false;
   const size_t steps = first->step_ns.size();
   if (steps < request_.warmup + request_.measure) return false;
+  if (request_.inference) return RequestsOf(CallsAfterWarmup(*first), true).requests.size() >= request_.measure;
   return !request_.enough || request_.enough(std::span(first->step_ns).subspan(request_.warmup));
 }
 
@@ -70,7 +89,7 @@ void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector
   if (!asked_ && !timed_out_) {
     const WatchedProcess* first = First();
     const size_t steps = first == nullptr ? 0 : first->step_ns.size();
-    const bool look = steps >= looked_at_ + kAskEvery || !request_.enough;
+    const bool look = steps >= looked_at_ + kAskEvery || !(request_.enough || request_.inference);
     if (look) looked_at_ = steps;
     if (look && Enough()) {
       asked_ = static_cast<bool>(control.Post(wire::AgentCommand::kStop, 0));

@@ -18,6 +18,7 @@ struct WatchedProcess {
   std::vector<int64_t> step_ns{}, samples{};  // samples: −1 where unknown
   std::map<int64_t, double> losses{};         // by step
   std::optional<double> memory_bytes{};
+  std::vector<ModelCall> calls{};
   std::string versions{};
 };
 
@@ -33,6 +34,7 @@ class StepWatch : public Watcher {
   bool timed_out() const { return timed_out_; }
   // Of all that trained, the one of the lowest rank that took the most steps; null: none took any.
   const WatchedProcess* First() const;
+  std::span<const ModelCall> CallsAfterWarmup(const WatchedProcess& process) const;
   const std::map<int64_t, WatchedProcess>& processes() const { return processes_; }  // by pid
 
  private:

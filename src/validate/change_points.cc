@@ -27,6 +27,7 @@
 #include "validate/change_place.h"
 #include "validate/optimal_partition.h"
 #include "validate/series_noise.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <utility>
 
+#include "validate/summary.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -21,12 +23,6 @@ constexpr double kNegligible = 1e-12;
 // Outliers: somewhere between a bit faster and much slower than their level.
 constexpr double kOutliers = 0.03, kFastest = -0.1, kSlowest = 0.6;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 double LogDensity(double distance, double noise) {
   const double z = distance / noise;
@@ -99,7 +95,7 @@ void CommitSearch::Think() {
 void CommitSearch::MakeGrid() {
   std::vector<double> sizes, middles;
   for (const auto& [commit, times] : times_) {
-    const double middle = Median(times), count = static_cast<double>(times.size());
+    const double middle = *Median(times), count = static_cast<double>(times.size());
     middles.push_back(middle);
     if (times.size() < 2) continue;
     for (const double time : times) sizes.push_back(std::abs(time - middle) * std::sqrt(count / (count - 1)));
@@ -109,7 +105,7 @@ void CommitSearch::MakeGrid() {
   if (grid_made_at_ == 0 || runs_ >= 2 * grid_made_at_ || !covered) {
     grid_made_at_ = runs_;
     const double range = *highest - *lowest;
-    const double noise = std::max({kToSd * Median(sizes), range * kLevelsPerNoise / kMostLevels, 1e-6});
+    const double noise = std::max({kToSd * *Median(sizes), range * kLevelsPerNoise / kMostLevels, 1e-6});
     noises_.resize(kNoises);
     for (size_t i = 0; i < kNoises; ++i)
       noises_[i] = noise * kLeastNoise * std::pow(kMostNoise / kLeastNoise, static_cast<double>(i) / (kNoises - 1));
@@ -198,7 +194,7 @@ void CommitSearch::FindBest(const std::vector<Gap>& gaps) {
     std::vector<double> good, bad;
     for (const auto& [commit, times] : times_)
       (commit <= gap.after ? good : bad).insert((commit <= gap.after ? good : bad).end(), times.begin(), times.end());
-    ratio_ = std::exp(Median(bad) - Median(good));
+    ratio_ = std::exp(*Median(bad) - *Median(good));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "validate/series_noise.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "validate/change_points.h"
 #include "validate/series_noise.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {

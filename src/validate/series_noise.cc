@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "validate/summary.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -17,14 +19,6 @@ double RobustDeviation(std::vector<double> distances) {
 }
 
 }  // namespace
-
-double MedianInPlace(std::span<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 std::vector<double> RunningMedian(std::span<const double> values, size_t window) {
   const size_t n = values.size(), half = window / 2;

@@ -19,9 +19,6 @@ struct SeriesNoise {
 };
 inline constexpr double kMostPhi = 0.9;
 
-// The median (of an even number: the mean of the middle two). 0 of nothing. Reorders `values`.
-double MedianInPlace(std::span<double> values);
-
 // The median of the `window` values around each; at the ends, of those there are.
 std::vector<double> RunningMedian(std::span<const double> values, size_t window);
 

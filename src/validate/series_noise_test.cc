@@ -8,13 +8,6 @@
 namespace gapless::internal {
 namespace {
 
-TEST(SeriesNoise, MedianOfEvenAndOdd) {
-  std::vector<double> odd = {3, 1, 2}, even = {4, 1, 3, 2};
-  EXPECT_EQ(MedianInPlace(odd), 2);
-  EXPECT_EQ(MedianInPlace(even), 2.5);
-  EXPECT_EQ(MedianInPlace({}), 0);
-}
-
 TEST(SeriesNoise, OneFarValueIsPulledInAndALevelStays) {
   std::vector<double> values = Noise(3).Series(100, 10, 0.1);
   values[40] = 50;

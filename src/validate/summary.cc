@@ -64,14 +64,19 @@ std::optional<double> Quantile(std::span<const double> sample, double p) {
   return QuantileOfSorted(Sorted(sample), p);
 }
 
+double MedianInPlace(std::span<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  const double below = *std::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
 std::optional<double> Median(std::span<const double> sample) {
   if (sample.empty()) return std::nullopt;
   std::vector<double> copy(sample.begin(), sample.end());
-  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
-  std::nth_element(copy.begin(), middle, copy.end());
-  if (copy.size() % 2 == 1) return *middle;
-  const double below = *std::max_element(copy.begin(), middle);
-  return below + (*middle - below) / 2;
+  return MedianInPlace(copy);
 }
 
 std::optional<double> MedianAbsoluteDeviation(std::span<const double> sample) {

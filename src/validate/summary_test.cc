@@ -71,5 +71,12 @@ TEST(SummaryTest, MovesAndScalesWithTheSample) {
   EXPECT_EQ(c.p5, a.p5);
 }
 
+TEST(Summary, MedianOfEvenAndOdd) {
+  std::vector<double> odd = {3, 1, 2}, even = {4, 1, 3, 2};
+  EXPECT_EQ(MedianInPlace(odd), 2);
+  EXPECT_EQ(MedianInPlace(even), 2.5);
+  EXPECT_EQ(MedianInPlace({}), 0);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -54,7 +54,8 @@ enum class RecordKind : uint16_t {
   kItems,
   kFailure,
   kFix,
-  kOptimizer
+  kOptimizer,
+  kCall
 };
 
 struct RingRecord {

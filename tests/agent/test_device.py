@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 from gapless_agent.agent import Agent
+from gapless_agent.calls import Calls
 from gapless_agent.device_time import DeviceTime
 from gapless_agent.later import Later
 from gapless_agent.memory import Memory
@@ -38,6 +39,10 @@ class Event:
         return (other.at - self.at) / 1e6
 
 
+class Number:
+    """What is no tensor of any of these tests."""
+
+
 class Device:
     def __init__(self) -> None:
         self.queued_ns = self.done_ns = 0
@@ -57,8 +62,9 @@ class Device:
             memory=SimpleNamespace(),
         )
         profiler = SimpleNamespace(_profiler_enabled=lambda: self.profiled)
-        types = {name: name for name in ("float16", "bfloat16", "float32", "float64")}
-        self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=SimpleNamespace(_autograd=profiler), **types)
+        types = {name: name for name in ("float16", "bfloat16", "float32", "float64", "int32", "int64")}
+        autograd = SimpleNamespace(_autograd=profiler)
+        self.torch = SimpleNamespace(__version__="9.9", cuda=cuda, _C=autograd, Tensor=Number, **types)
 
     def __enter__(self) -> None:
         self.inside_own_stream += 1
@@ -107,6 +113,26 @@ class DeviceTest(Standing):
         self.assertEqual({record.value for record in records}, {3})
         begun = {record.a: record.ts_ns for record in self.records("step")}
         self.assertEqual([record.ts_ns for record in records], [begun[record.a] for record in records])
+
+    def test_calls_on_the_device(self) -> None:
+        """A call returns at once; what it queued takes 5 ms and more. The host is two calls ahead."""
+        calls = Calls(self.agent)
+
+        def model(_self: Any) -> None:
+            self.device.queued_ns += 5_000_000 + self.agent.step * 1000
+            self.device.done_ns = self.device.queued_ns - 12_000_000
+
+        called = calls.around(model, lambda _: True)
+        for step in range(8):
+            self.agent.step = step
+            called(None)
+        self.device.done_ns = self.device.queued_ns - 1  # the last one is never seen to end
+        calls.flush()
+        records = self.records("call")
+        self.assertEqual([record.a for record in records], list(range(8)))
+        self.assertEqual([round(record.x) for record in records[:7]], [5_000_000 + step * 1000 for step in range(7)])
+        self.assertNotEqual(records[7].x, records[7].x)  # NaN
+        self.assertEqual({record.b for record in records}, {-1})
 
     def test_no_event_inside_a_capture(self) -> None:
         times = DeviceTime(self.agent, self.steps)

@@ -116,6 +116,28 @@ class Steps(AgentTest):
         self.assertTrue(all(record.flags & layout.FLAG_INFERENCE for record in ring.of("step")))
         self.assertTrue(all(record.value == 0 for record in ring.of("step")))
 
+    def test_calls_of_a_model_that_writes_text(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            net = torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.Linear(4, 9))
+            with torch.no_grad():
+                for _ in range(5):
+                    for length in (7, 1, 1):
+                        net(torch.zeros(2, length, dtype=torch.long))
+                for _ in range(2):
+                    net(input=torch.zeros(3, 4, dtype=torch.long))
+            """,
+            options={"calls": True},
+        ).ring()
+        self.assertEqual(len(ring.of("step")), 17)
+        calls = ring.of("call")[-13:]
+        self.assertEqual([record.a for record in calls], list(range(4, 17)))
+        self.assertEqual([record.value for record in calls[:11]], [1, 1, 7, 1, 1, 7, 1, 1, 7, 1, 1])
+        self.assertEqual({record.b for record in calls[:11]}, {2})
+        self.assertEqual([(record.b, record.value) for record in calls[11:]], [(3, 4), (3, 4)])
+        self.assertTrue(all(record.dur_ns > 0 and record.x != record.x for record in calls))
+
     def test_two_models_and_few_calls(self) -> None:
         ring = self.succeed(
             """

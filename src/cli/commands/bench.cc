@@ -4,10 +4,13 @@
 
 #include "base/strings.h"
 #include "cli/benchmark.h"
+#include "cli/commands/bench/inference.h"
 #include "cli/commands/bench/report.h"
 #include "cli/commands/bench/scaling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "proof/measure.h"
+#include "proof/result_json.h"
 #include "validate/interval.h"
 
 namespace gapless::internal {
@@ -23,12 +26,14 @@ struct Plan {
 };
 
 Result<Plan> PlanFrom(const Arguments& arguments) {
-  if (arguments.command().empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
   Plan plan{.request = std::move(*request), .runs = {}, .scaling = {}};
   plan.request.folder = arguments.Value("output");
+  plan.request.inference = arguments.Has("inference");
+  for (const std::string_view other : {"scaling", "runs", "precision", "whole"})
+    if (plan.request.inference && arguments.Has(other))
+      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " do not go together"));
   if (arguments.Has("runs")) {
     const auto runs = arguments.Number("runs", 1, 1);
     if (!runs) return Unexpected{runs.error()};
@@ -75,19 +80,36 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
   return samples;
 }
 
+Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
+  const auto sample = RunMeasured(request);
+  if (!sample) return Unexpected{sample.error()};
+  const auto metrics = InferenceOf(*sample);
+  if (!metrics) return Unexpected{metrics.error()};
+  return PrintTextOrJson(
+      arguments, [&] { return InferenceText(*metrics, *sample); },
+      [&] { return InferenceJson(*metrics, *sample, request.command); });
+}
+
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   if (!plan->scaling.empty()) {
-    const auto curve = MeasureScaling(plan->request, plan->scaling, session);
+    ProgressLine progress;
+    size_t begun = 0;
+    const auto curve = MeasureScaling(plan->request, plan->scaling, [&](int ranks) {
+      if (session.stderr_is_tty)
+        progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++, plan->scaling.size(),
+                        [](uint64_t count) { return StrCat(count, " of the counts"); });
+    });
     if (!curve) return Unexpected{curve.error()};
     return PrintTextOrJson(
         arguments, [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
   }
+  if (plan->request.inference) return ExecuteInference(arguments, plan->request);
   const auto samples = Measure(*plan, session);
   if (!samples) return Unexpected{samples.error()};
   return PrintTextOrJson(
-      arguments, [&] { return BenchText(*samples); }, [&] { return BenchJson(*samples, plan->request.command); });
+      arguments, [&] { return BenchText(*samples); }, [&] { return ResultJson(*samples, plan->request.command); });
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -102,10 +124,12 @@ constexpr OptionSpec kOptions[] = {
      .value = "N",
      .help = "Processes to run (1; 10 where whole ones are measured)"},
     kScalingOption,
+    kInferenceOption,
     kPatternOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kPinOption,
     {.name = "output",
      .letter = 'o',
      .takes = kTakesValue,
@@ -117,6 +141,7 @@ constexpr Example kExamples[] = {
     {"gapless bench -- python train.py", "A hundred steps after ten of warm-up; then the program is stopped"},
     {"gapless bench --precision 1% -- python train.py", "As many steps as that takes"},
     {"gapless bench --runs 20 -- ./program", "Without steps, the time of whole processes"},
+    {"gapless bench --inference -- python generate.py", "Latency of requests, time to first token, tokens a second"},
     {"gapless bench --scaling 1,2,4 -- python train.py", "Throughput and efficiency with 1, 2 and 4 ranks"},
 };
 

@@ -8,9 +8,10 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/bisect/journal.h"
-#include "cli/output.h"
+#include "cli/pairs.h"
 #include "collect/child.h"
 #include "collect/files.h"
+#include "proof/measure.h"
 #include "trial/checkout.h"
 #include "validate/commit_search.h"
 
@@ -34,8 +35,6 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   for (const std::string_view needed : {"good", "bad"})
     if (!arguments.Has(needed))
       return Fail(ErrorCode::kUsage, StrCat("--", needed, " is needed: a commit that is ", needed));
-  if (arguments.command().empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
   auto commits = CommitsBetween(".", std::string(arguments.Value("good")), std::string(arguments.Value("bad")));
@@ -77,14 +76,12 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   }
   RunRequest request = plan.request;
   request.working_folder = place->folder;
-  const auto sample = RunOnce(request);
+  auto sample = RunOnce(request);
   if (!sample) return Unexpected{sample.error()};
   if (sample->exit_status == kOwnFailure && !end && !sample->stopped) return std::optional<double>();
-  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
-  const auto value = TypicalValue(*sample);
-  if (!value || *value <= 0)
-    return Fail(ErrorCode::kCommand, StrCat("nothing was measured in ", Short(commit)), Join(request.command, " "));
-  return value;
+  const auto checked = Checked(std::move(*sample), request);
+  if (!checked) return Unexpected{checked.error()};
+  return TypicalValue(*checked);
 }
 
 void Take(CommitSearch& search, const Plan& plan, size_t index, std::optional<double> value) {
@@ -183,10 +180,9 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   if (!plan) return Unexpected{plan.error()};
   const auto search = Search(*plan, arguments.Has("quiet"));
   if (!search) return Unexpected{search.error()};
-  auto printed = PrintTextOrJson(
-      arguments, [&] { return TextOf(*plan, *search); }, [&] { return JsonOf(*plan, *search); });
-  if (!printed) return printed;
-  return search->state() == SearchState::kFound ? 0 : 1;
+  return Answer(
+      arguments, search->state() == SearchState::kFound, [&] { return TextOf(*plan, *search); },
+      [&] { return JsonOf(*plan, *search); });
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -204,10 +200,11 @@ constexpr OptionSpec kOptions[] = {
     kWarmupOption,
     kStepsOption,
     kPatternOption,
-    {.name = "higher-is-better", .help = "What --pattern finds is better when it is more"},
+    kHigherIsBetterOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kPinOption,
     {.name = "quiet", .letter = 'q', .help = "Say nothing of single runs"},
 };
 constexpr Example kExamples[] = {

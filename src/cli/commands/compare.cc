@@ -1,98 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <random>
-
-#include "base/json_writer.h"
 #include "base/strings.h"
-#include "cli/benchmark.h"
-#include "cli/commands/compare/comparison.h"
+#include "cli/commands/compare/report.h"
 #include "cli/commands/compare/stored.h"
-#include "cli/output.h"
+#include "cli/pairs.h"
 #include "cli/progress.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kDefaultPairs = 30, kMostPairs = 10'000;
-constexpr double kDefaultMargin = 0.01;
-
-struct Plan {
-  RunRequest a, b;
-  PairOptions options;
-  size_t most_pairs = 0;
-  std::optional<double> budget_s;
-  uint64_t seed = 0;
-  bool higher_is_better = false;
-};
-
-// What stands after -- is split at the second --; or both are given by options, as a shell would read them.
-Result<std::pair<std::vector<std::string>, std::vector<std::string>>> CommandsFrom(const Arguments& arguments) {
-  if (arguments.Has("a") || arguments.Has("b")) {
-    if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())
-      return Fail(ErrorCode::kUsage, "--a and --b go together, and without --");
-    const auto shell = [&](std::string_view option) {
-      return std::vector<std::string>{"/bin/sh", "-c", std::string(arguments.Value(option))};
-    };
-    return std::pair(shell("a"), shell("b"));
-  }
-  const std::vector<std::string>& words = arguments.command();
-  const auto second = std::find(words.begin(), words.end(), "--");
-  if (second == words.end() || second == words.begin() || second + 1 == words.end())
-    return Fail(ErrorCode::kUsage, "two commands are needed", "", "gapless compare -- python old.py -- python new.py");
-  return std::pair(std::vector<std::string>(words.begin(), second), std::vector<std::string>(second + 1, words.end()));
-}
-
-Result<Plan> PlanFrom(const Arguments& arguments) {
-  auto commands = CommandsFrom(arguments);
-  if (!commands) return Unexpected{commands.error()};
-  auto a = RequestFrom(arguments, std::move(commands->first)), b = RequestFrom(arguments, std::move(commands->second));
-  if (!a) return Unexpected{a.error()};
-  const auto pairs = arguments.Number("pairs", 1, kDefaultPairs), seed = arguments.Number("seed", 0, -1);
-  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
-  const auto budget = TimeFrom(arguments, "budget");
-  if (!pairs) return Unexpected{pairs.error()};
-  if (!seed) return Unexpected{seed.error()};
-  if (!margin) return Unexpected{margin.error()};
-  if (!budget) return Unexpected{budget.error()};
-  Plan plan{.a = std::move(*a), .b = std::move(*b), .options = {.margin = *margin}, .budget_s = *budget};
-  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
-  // The coin must not be the same in every comparison that anybody makes.
-  plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
-  plan.higher_is_better = arguments.Has("higher-is-better");
-  return plan;
-}
-
-// Both sides must have measured the same thing.
-Result<void> CheckSame(const RunSample& a, const RunSample& b) {
-  if (a.source == b.source) return {};
-  return Fail(ErrorCode::kCommand, StrCat("A was measured by ", NameOf(a.source), ", B by ", NameOf(b.source)), "",
-              "--whole compares the time of whole processes");
-}
-
-Result<Comparison> Compare(const Plan& plan, const Session& session) {
-  Comparison comparison(plan.options, plan.higher_is_better);
-  std::mt19937_64 coin(plan.seed);
+Result<Comparison> Compare(const PairPlan& plan, Comparison comparison, const Session& session) {
   ProgressLine progress;
-  const auto begun = std::chrono::steady_clock::now();
-  while (comparison.pairs() < plan.most_pairs && !comparison.IsDecided()) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if (plan.budget_s && passed.count() > *plan.budget_s) break;
-    const bool b_first = (coin() >> 63) != 0;
-    auto first = RunMeasured(b_first ? plan.b : plan.a);
-    if (!first) return Unexpected{first.error()};
-    auto second = RunMeasured(b_first ? plan.a : plan.b);
-    if (!second) return Unexpected{second.error()};
-    GAPLESS_TRY(CheckSame(*first, *second));
-    comparison.Add(std::move(b_first ? *second : *first), std::move(b_first ? *first : *second));
+  GAPLESS_TRY(RunPairs(plan, comparison, [&] {
     if (session.stderr_is_tty)
-      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", comparison.InShort(), " "),
+      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", SpeedupInShort(comparison), " "),
                       comparison.pairs(), plan.most_pairs,
                       [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
-  }
+    return !comparison.IsDecided();
+  }));
   return comparison;
+}
+
+// Pairs that were measured elsewhere.
+Result<int> ExecuteRatios(const Arguments& arguments) {
+  const auto options = PairOptionsFrom(arguments);
+  if (!options) return Unexpected{options.error()};
+  const auto file = ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column"));
+  if (!file) return Unexpected{file.error()};
+  if (file->series.size() != 1)
+    return Fail(ErrorCode::kInput, "one series of ratios is wanted", std::string(arguments.Value("ratios")));
+  PairSequence sequence(*options);
+  for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
+  return Answer(
+      arguments, sequence.Verdict() == PairVerdict::kFaster, [&] { return RatiosText(sequence, *options); },
+      [&] { return RatiosJson(sequence, *options); });
 }
 
 // Two files of results.
@@ -101,9 +42,9 @@ Result<int> ExecuteStored(const Arguments& arguments) {
   if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
     return Fail(ErrorCode::kUsage, "two files are compared, or two commands", "",
                 "gapless compare before.json after.json");
-  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
-  if (!margin) return Unexpected{margin.error()};
-  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = *margin};
+  const auto pair_options = PairOptionsFrom(arguments);
+  if (!pair_options) return Unexpected{pair_options.error()};
+  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = pair_options->margin};
   if (arguments.Has("values")) options.sampling = SamplingFrom(arguments.Value("values"));
   if (arguments.Has("higher-is-better")) options.higher_is_better = true;
   const auto a = ReadResultFile(files[0], arguments.Value("column")),
@@ -112,23 +53,25 @@ Result<int> ExecuteStored(const Arguments& arguments) {
   if (!b) return Unexpected{b.error()};
   const auto comparison = CompareStored(*a, *b, options);
   if (!comparison) return Unexpected{comparison.error()};
-  auto printed = PrintTextOrJson(
-      arguments, [&] { return StoredText(*comparison); }, [&] { return StoredJson(*comparison); });
-  if (!printed) return printed;
-  return comparison->verdict == PairVerdict::kFaster ? 0 : 1;
+  return Answer(
+      arguments, comparison->verdict == PairVerdict::kFaster, [&] { return StoredText(*comparison); },
+      [&] { return StoredJson(*comparison); });
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.Has("ratios")) return ExecuteRatios(arguments);
   if (!arguments.positionals().empty()) return ExecuteStored(arguments);
-  const auto plan = PlanFrom(arguments);
+  auto commands = CommandsFrom(arguments);
+  if (!commands) return Unexpected{commands.error()};
+  const auto plan = PairPlanFrom(arguments, std::move(*commands));
   if (!plan) return Unexpected{plan.error()};
-  const auto comparison = Compare(*plan, session);
+  const auto options = PairOptionsFrom(arguments);
+  if (!options) return Unexpected{options.error()};
+  const auto comparison = Compare(*plan, Comparison(*options, arguments.Has("higher-is-better")), session);
   if (!comparison) return Unexpected{comparison.error()};
-  auto printed = PrintTextOrJson(
-      arguments, [&] { return comparison->Text(); },
-      [&] { return comparison->Json(plan->a.command, plan->b.command, plan->seed); });
-  if (!printed) return printed;
-  return comparison->verdict() == PairVerdict::kFaster ? 0 : 1;
+  return Answer(
+      arguments, comparison->Verdict() == PairVerdict::kFaster, [&] { return CompareText(*comparison); },
+      [&] { return CompareJson(*comparison, *plan); });
 }
 
 std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
@@ -136,20 +79,25 @@ std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
 constexpr PositionalSpec kPositionals[] = {
     {.name = "FILE", .help = "two files of results instead of two commands", .min = 0, .max = 2, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (30)"},
-    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after so long: 90s, 10m, 2h"},
-    {.name = "margin", .takes = kTakesValue, .value = "SHARE", .help = "Differences below it do not matter (1%)"},
-    {.name = "a", .takes = kTakesValue, .value = "CMD", .help = "The first command, for a shell, instead of after --"},
-    {.name = "b", .takes = kTakesValue, .value = "CMD", .help = "The second one"},
+    kPairsOption,
+    kBudgetOption,
+    kMarginOption,
+    kAOption,
+    kBOption,
     kWarmupOption,
     kStepsOption,
     kPatternOption,
-    {.name = "higher-is-better", .help = "What --pattern finds is better when it is more"},
+    kHigherIsBetterOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
-    {.name = "seed", .takes = kTakesValue, .value = "N", .help = "Of the coin that draws the order within a pair"},
+    kPinOption,
+    kSeedOption,
     kShowOutputOption,
+    {.name = "ratios",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Of pairs made elsewhere: ln(time of B / time of A), a number a line"},
     {.name = "series", .takes = kTakesValue, .value = "NAME", .help = "Of files with several: which to compare"},
     {.name = "column",
      .takes = kTakesValue,

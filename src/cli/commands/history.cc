@@ -5,13 +5,14 @@
 namespace gapless::internal {
 namespace {
 
-std::vector<std::string_view> Actions() { return {"record", "list", "export", "import"}; }
+std::vector<std::string_view> Actions() { return {"record", "list", "export", "import", "accept"}; }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string& action = words[0];
   const std::string file = words.size() > 1 ? words[1] : "";
   if (action == "record") return HistoryRecord(arguments, file);
+  if (action == "accept") return HistoryAccept(arguments, file);
   if (action == "export") return HistoryExport(arguments, session, file);
   if (action == "import") return HistoryImport(arguments, file);
   if (!file.empty()) return Fail(ErrorCode::kUsage, "history list takes no file", "", "gapless history --help");
@@ -20,8 +21,12 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "ACTION", .help = "record, list, export or import", .min = 1, .max = 1, .choices = Actions},
-    {.name = "FILE", .help = "results to record, or a history to write or read", .min = 0, .max = 1, .is_path = true}};
+    {.name = "ACTION", .help = "record, list, export, import or accept", .min = 1, .max = 1, .choices = Actions},
+    {.name = "FILE",
+     .help = "results to record, a history to write or read, or the run to accept",
+     .min = 0,
+     .max = 1,
+     .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "db", .takes = kValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
     {.name = "branch",
@@ -53,6 +58,7 @@ constexpr Example kExamples[] = {
     {"gapless history record --metric samples_per_second=812.5,step_time_ms=78.8", "Keeps numbers of your own"},
     {"gapless history list --branch main --limit 20", "The last twenty runs of a branch"},
     {"gapless history export history.jsonl --db postgresql://perf@db/perf", "Everything, as JSON lines"},
+    {"gapless history accept 812", "Run 812 is slower, and shall be: the gate's baseline begins there"},
     {"gapless history import history.jsonl", "Brings runs in that are not there yet"},
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/trend/report.h"
-
 #include <algorithm>
 #include <set>
 
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/history/actions.h"
+#include "cli/commands/trend/report.h"
 #include "cli/output.h"
 #include "store/result_reader.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain numbers: one a line, or columns separated by commas, with or without a line of names. Empty lines and lines
-// that begin with # are left out. Nothing tells what a value stands for.
+// Plain numbers: one a line, or columns separated by commas, with or without a line of names, or an array of JSON.
+// Empty lines and lines that begin with # are left out. Nothing tells what a value stands for.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -46,7 +46,13 @@ bool HasNumber(const std::vector<std::string>& row) {
   return std::ranges::any_of(row, [](const std::string& cell) { return NumberOf(cell).has_value(); });
 }
 
+bool IsNumbers(const JsonValue* json) {
+  return json != nullptr && json->is_array() && !json->items().empty() &&
+         std::ranges::all_of(json->items(), [](const JsonValue& item) { return item.Number().has_value(); });
+}
+
 bool Recognises(const ResultInput& input) {
+  if (IsNumbers(input.json)) return true;
   if (input.json != nullptr || input.text.substr(0, 4096).find('\0') != std::string_view::npos) return false;
   const auto rows = FirstRows(input.text);
   return (!rows.empty() && HasNumber(rows[0])) || (rows.size() == 2 && HasNumber(rows[1]));
@@ -80,7 +86,16 @@ Result<std::vector<Column>> ColumnsOf(const ResultInput& input, bool has_names) 
   return columns;
 }
 
+ResultFile OfJson(const JsonValue& json) {
+  ResultFile file;
+  ResultSeries& series = file.series.emplace_back();
+  series.name = "value";
+  for (const JsonValue& item : json.items()) series.values.push_back(*item.Number());
+  return file;
+}
+
 Result<ResultFile> Read(const ResultInput& input) {
+  if (input.json != nullptr) return OfJson(*input.json);
   const bool has_names = !HasNumber(FirstRows(input.text)[0]);
   auto columns = ColumnsOf(input, has_names);
   if (!columns) return Unexpected{columns.error()};

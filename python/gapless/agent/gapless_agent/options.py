@@ -30,6 +30,7 @@ class Options:
     memory_history: bool = False
     python: str = ""  # sample, cprofile, lines or tracemalloc
     python_hz: int = 100
+    calls: bool = False  # a record of each call of the model that a program infers with
     ring_records: int = 65536
 
     @property

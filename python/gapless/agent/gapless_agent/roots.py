@@ -16,6 +16,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .calls import Calls
 from .optim import Optimizers
 from .patches import hide
 from .steps import HOLD, Steps
@@ -33,6 +34,7 @@ class Roots:
         self.source = 0
         self.calls: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
+        self.timed = Calls(agent) if agent.options.calls else None
 
     def install(self) -> None:
         if self.agent.options.step == "explicit":
@@ -117,8 +119,13 @@ class Roots:
         else:
             self._look()
 
+    def _counts(self, module: Any) -> bool:
+        return id(module) == self.source and self.agent.on and self.steps.inference
+
     def _around_known(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent = self.agent
+        if self.timed is not None:
+            original = self.timed.around(original, self._counts)
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
             try:
@@ -126,7 +133,7 @@ class Roots:
             except BaseException as error:
                 hide(error)
                 raise
-            if id(self_) == self.source and agent.on and self.steps.inference:
+            if self._counts(self_):
                 entered = time.perf_counter_ns()
                 try:
                     self.steps.fired(self.source, layout.FLAG_INFERENCE)

@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/benchmark.h"
+#include "proof/metrics.h"
 
 namespace gapless::internal {
 
 std::string BenchText(const std::vector<RunSample>& samples);
-// The keys are those of docs/BENCHMARKING.md; `gapless history record` reads them.
-std::string BenchJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 
 }  // namespace gapless::internal

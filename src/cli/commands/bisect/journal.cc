@@ -5,16 +5,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <span>
 
 #include "base/strings.h"
 #include "collect/files.h"
+#include "store/history.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kMark = "gapless bisect 1\t";
 constexpr std::string_view kCannotRun = "skip";
+constexpr size_t kDigits = 16;  // of a digest: as a name that is enough
 constexpr size_t kMostBytes = size_t{1} << 24;
 
 std::string LineOf(const JournalEntry& entry) {
@@ -76,7 +78,7 @@ std::string DefaultJournalPath(const std::string& key) {
   const char* home = std::getenv("HOME");
   const std::string base =
       state != nullptr && *state == '/' ? state : StrCat(home == nullptr ? "" : home, "/.local/state");
-  return StrCat(base, "/gapless/bisect-", std::hash<std::string>()(key), ".tsv");
+  return StrCat(base, "/gapless/bisect-", DigestOf(std::span(&key, 1)).substr(0, kDigits), ".tsv");
 }
 
 }  // namespace gapless::internal

@@ -15,6 +15,10 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);
 Result<int> HistoryImport(const Arguments& arguments, const std::string& file);
 
+Result<int> HistoryAccept(const Arguments& arguments, const std::string& run);
+
+// Puts what --label, --branch and --commit say, and what git says of the working folder, into the record.
+void TakeGiven(const Arguments& arguments, BenchmarkRecord& record);
 // The record that the options and the file describe, with what git says of the working folder.
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file);
 // --branch, --commit, --label, --since, --until and --limit.

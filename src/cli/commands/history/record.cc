@@ -8,6 +8,7 @@
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
 #include "collect/machine.h"
+#include "proof/result_json.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {
@@ -75,9 +76,7 @@ void TakeMachine(BenchmarkRecord& record) {
   if (record.gpu_type.empty() && !host.gpus.empty()) record.gpu_type = host.gpus[0].model;
   if (!record.num_gpus && !host.gpus.empty()) record.num_gpus = static_cast<int64_t>(host.gpus.size());
   if (record.environment.empty()) record.environment = HostAsJson(host);
-  std::vector<std::string> kind = {host.cpu, StrCat(host.cores), StrCat(host.memory_bytes), host.nvidia_driver};
-  for (const GpuFacts& gpu : host.gpus) kind.push_back(gpu.model);
-  if (record.fingerprint.empty()) record.fingerprint = DigestOf(kind);
+  if (record.fingerprint.empty()) record.fingerprint = FingerprintOf(host);
 }
 
 std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, const History& history) {
@@ -112,6 +111,11 @@ std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, cons
 
 }  // namespace
 
+void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
+  if (arguments.Has("label")) record.benchmark = arguments.Value("label");
+  TakeGit(arguments, record);
+}
+
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file) {
   BenchmarkRecord record;
   if (!file.empty()) {
@@ -125,8 +129,7 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   if (record.metrics.empty())
     return Fail(ErrorCode::kUsage, "there is nothing to record", "",
                 "name a file of results, or give --metric NAME=NUMBER");
-  if (arguments.Has("label")) record.benchmark = arguments.Value("label");
-  TakeGit(arguments, record);
+  TakeGiven(arguments, record);
   if (arguments.Has("here")) TakeMachine(record);
   record.uid = NewUid();
   return record;
@@ -142,6 +145,28 @@ Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
   return PrintTextOrJson(
       arguments, [&] { return AsText(*record, *recorded, *history); },
       [&] { return AsJson(*record, *recorded, *history); });
+}
+
+Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
+  int64_t id = 0;
+  const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);
+  if (run.empty() || code != std::errc() || end != run.data() + run.size())
+    return Fail(ErrorCode::kUsage, "which run is accepted?", Printable(run),
+                "gapless history list shows their numbers");
+  auto history = History::Open(arguments.Value("db"));
+  if (!history) return Unexpected{history.error()};
+  GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
+  return PrintTextOrJson(
+      arguments, [&] { return StrCat("from run ", id, " on is the baseline\n"); },
+      [&] {
+        std::string out;
+        JsonWriter json(out, 2);
+        json.BeginObject();
+        WriteJsonHeader(json);
+        json.Field("accepted", id);
+        json.EndObject();
+        return out + "\n";
+      });
 }
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/gate/judgement.h"
+#include "cli/commands/gate/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,13 +27,6 @@ std::string Number(double value, const std::string& unit) {
 }
 
 std::string Signed(double share) { return StrCat(share >= 0 ? "+" : "-", FormatPercent(std::abs(share))); }
-
-// Performance, so that less of it is worse whatever the metric's direction.
-std::optional<double> PerformanceChange(const MetricJudgement& metric) {
-  if (!metric.baseline || metric.current <= 0 || *metric.baseline <= 0) return std::nullopt;
-  const double ratio = metric.current / *metric.baseline;
-  return (metric.higher_is_better ? ratio : 1 / ratio) - 1;
-}
 
 std::string Sentence(const MetricJudgement& metric) {
   std::string text = StrCat(metric.metric, ": ", Number(metric.current, metric.unit));
@@ -85,29 +78,26 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+void WriteMetric(JsonWriter& json, const MetricJudgement& metric) {
+  json.BeginObject();
+  json.Field("metric", metric.metric);
+  json.FieldUnlessEmpty("unit", metric.unit);
+  json.Field("verdict", Word(metric.kind));
+  json.Field("confirmed", metric.confirmed);
+  json.FieldUnlessEmpty("reason", metric.reason);
+  json.Field("higher_is_better", metric.higher_is_better);
+  json.Field("current", metric.current);
+  json.Field("baseline", metric.baseline);
+  json.Field("change", metric.change);
+  json.Field("change_low", metric.change_low);
+  json.Field("change_high", metric.change_high);
+  json.Field("noise_share", metric.noise);
+  json.Field("mde_share", metric.mde);
+  json.Field("runs", metric.runs);
+  json.EndObject();
+}
+
 }  // namespace
-
-bool Judgement::IsRegression() const {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
-}
-
-GateKind Judgement::Kind() const {
-  if (IsRegression()) return GateKind::kRegression;
-  return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
-}
-
-std::string Recommendation(const Judgement& judgement) {
-  switch (judgement.Kind()) {
-    case GateKind::kRegression:
-      return judgement.culprit.empty() ? "find the change: gapless bisect --good REV --bad REV -- CMD"
-                                       : StrCat("look at ", judgement.culprit, ", where the slower runs begin");
-    case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";
-    case GateKind::kCannotTell: return "record more runs of the baseline, or use --against REV, which needs no history";
-    case GateKind::kFine: break;
-  }
-  return "nothing to do";
-}
 
 std::string GateText(const Judgement& judgement) {
   std::string text = StrCat("against ", judgement.against, "\n");
@@ -122,11 +112,7 @@ std::string GateText(const Judgement& judgement) {
   return StrCat(text, Recommendation(judgement), "\n");
 }
 
-std::string GateJson(const Judgement& judgement) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
+void WriteJudgement(JsonWriter& json, const Judgement& judgement) {
   json.Field("verdict", Word(judgement.Kind()));
   json.Field("regression_detected", judgement.IsRegression());
   const auto rate = std::find_if(judgement.metrics.begin(), judgement.metrics.end(),
@@ -151,25 +137,16 @@ std::string GateJson(const Judgement& judgement) {
   json.Field("against", judgement.against);
   json.Key("metrics");
   json.BeginArray();
-  for (const MetricJudgement& metric : judgement.metrics) {
-    json.BeginObject();
-    json.Field("metric", metric.metric);
-    json.FieldUnlessEmpty("unit", metric.unit);
-    json.Field("verdict", Word(metric.kind));
-    json.Field("confirmed", metric.confirmed);
-    json.FieldUnlessEmpty("reason", metric.reason);
-    json.Field("higher_is_better", metric.higher_is_better);
-    json.Field("current", metric.current);
-    json.Field("baseline", metric.baseline);
-    json.Field("change", metric.change);
-    json.Field("change_low", metric.change_low);
-    json.Field("change_high", metric.change_high);
-    json.Field("noise_share", metric.noise);
-    json.Field("mde_share", metric.mde);
-    json.Field("runs", metric.runs);
-    json.EndObject();
-  }
+  for (const MetricJudgement& metric : judgement.metrics) WriteMetric(json, metric);
   json.EndArray();
+}
+
+std::string GateJson(const Judgement& judgement) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  WriteJudgement(json, judgement);
   json.EndObject();
   return out + "\n";
 }

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the model that a program infers with, one by one: how long each took, on how many rows, of how many tokens.
+
+Only where it is asked for (`calls` in the options). A call that only queues work for a device returns early, so an event is recorded
+on both sides of it, and the time between them is read when it is long done; nothing waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Callable
+
+from . import layout
+from .agent import NAN, Agent
+
+KEPT = 256  # calls whose device time is not known yet
+
+
+class Calls:
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.waiting: deque[tuple[dict[str, Any], Any, Any]] = deque()
+        self.free: list[Any] = []
+        agent.ends.append(self.flush)
+
+    def around(self, original: Callable[..., Any], asked: Callable[[Any], bool]) -> Callable[..., Any]:
+        """`original`, with a record of each call of a module that is asked for."""
+        agent = self.agent
+
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            if not asked(self_):
+                return original(self_, *args, **kwargs)
+            entered = time.perf_counter_ns()
+            begin = self._mark()
+            unix_ns, begun = time.time_ns(), time.perf_counter_ns()
+            result = original(self_, *args, **kwargs)
+            ended = time.perf_counter_ns()
+            try:
+                self._called(unix_ns, ended - begun, begin, args, kwargs)
+            except Exception as error:
+                agent.fail(error)
+            agent.hook_calls += 1
+            agent.cost_ns += time.perf_counter_ns() - ended + begun - entered
+            return result
+
+        return __call__
+
+    def _mark(self) -> Any:
+        """An event on the current stream; None without a device."""
+        cuda = self.agent.torch.cuda
+        try:
+            if not cuda.is_initialized() or cuda.is_current_stream_capturing():
+                return None
+            event = self.free.pop() if self.free else cuda.Event(enable_timing=True)
+            event.record()
+        except Exception as error:
+            self.agent.fail(error)
+            return None
+        return event
+
+    def _called(self, unix_ns: int, dur_ns: int, begin: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        rows, tokens = self._size(args, kwargs)
+        record = {"value": tokens, "ts_ns": unix_ns, "dur_ns": dur_ns, "a": self.agent.step, "b": rows}
+        end = None if begin is None else self._mark()
+        if end is None and not self.waiting:
+            self.agent.emit(layout.KIND_CALL, **record, x=NAN)
+            return
+        self.waiting.append((record, begin, end))
+        while self.waiting and (len(self.waiting) > KEPT or self._is_done()):
+            self._write()
+
+    def _is_done(self) -> bool:
+        end = self.waiting[0][2]
+        return end is None or bool(end.query())
+
+    def _write(self) -> None:
+        done = self._is_done()
+        record, begin, end = self.waiting.popleft()
+        known = done and begin is not None and end is not None
+        self.agent.emit(layout.KIND_CALL, **record, x=begin.elapsed_time(end) * 1e6 if known else NAN)
+        if known:
+            self.free += [begin, end]
+
+    def flush(self) -> None:
+        while self.waiting:
+            self._write()
+
+    def _size(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int]:
+        """Rows of the input (-1: unknown), and tokens in each of them (0: it is not made of token ids)."""
+        torch = self.agent.torch
+        first = args[0] if args else None
+        named = first if isinstance(first, Mapping) else kwargs
+        found = named.get("input_ids", None if first is named else first)
+        if not isinstance(found, torch.Tensor):
+            found = next((one for one in named.values() if isinstance(one, torch.Tensor)), None)
+        if found is None or found.dim() == 0:
+            return layout.NONE, 0
+        ids = found.dim() == 2 and found.dtype in (torch.int64, torch.int32)
+        return int(found.shape[0]), int(found.shape[1]) if ids else 0

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gapless/validator.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "proof/measure.h"
+#include "proof/metrics.h"
+#include "proof/scaling.h"
+#include "proof/validation.h"
+
+namespace gapless {
+namespace {
+
+internal::RunRequest RequestFor(const std::vector<std::string>& command, const MeasureOptions& options) {
+  internal::RunRequest request;
+  request.command = command;
+  request.warmup = options.warmup_steps;
+  request.measure = std::max<size_t>(1, options.num_steps);
+  request.pattern = options.pattern;
+  request.whole_process = options.whole_process;
+  request.timeout_s = options.timeout_s;
+  request.output_to_stderr = true;
+  return request;
+}
+
+Result<void> CheckCommand(const std::vector<std::string>& command) {
+  if (!command.empty() && !command[0].empty()) return {};
+  return internal::Fail(ErrorCode::kUsage, "there is no command to run");
+}
+
+PerformanceMetrics MetricsFrom(const std::vector<internal::RunSample>& samples) {
+  PerformanceMetrics metrics;
+  const auto found = internal::MetricsOf(samples);
+  if (!found) return metrics;
+  metrics.samples_per_second = found->samples_per_second;
+  metrics.gpu_utilization = found->gpu_utilization;
+  metrics.memory_usage_gb = found->memory_usage_gb;
+  metrics.step_time_ms = found->step_time_ms;
+  metrics.step_time_p50_ms = found->p50_ms;
+  metrics.step_time_p95_ms = found->p95_ms;
+  metrics.step_time_p99_ms = found->p99_ms;
+  metrics.step_time_std_ms = found->std_ms;
+  return metrics;
+}
+
+SpeedVerdict VerdictFrom(internal::PairVerdict verdict) {
+  switch (verdict) {
+    case internal::PairVerdict::kFaster: return SpeedVerdict::kFaster;
+    case internal::PairVerdict::kSlower: return SpeedVerdict::kSlower;
+    case internal::PairVerdict::kEquivalent: return SpeedVerdict::kEquivalent;
+    case internal::PairVerdict::kCannotTell: break;
+  }
+  return SpeedVerdict::kCannotTell;
+}
+
+SpeedComparison ComparisonFrom(const internal::Comparison& found) {
+  SpeedComparison comparison;
+  const internal::RatioInterval speedup = found.Speedup();
+  comparison.verdict = VerdictFrom(found.Verdict());
+  comparison.speedup = {.low = speedup.low, .high = speedup.high, .expected = speedup.expected};
+  comparison.p_value = found.sequence().AnytimeP();
+  comparison.statistically_significant = found.IsSignificant();
+  comparison.mde_share = found.sequence().DetectableShare();
+  comparison.pairs = found.pairs();
+  comparison.baseline_metrics = MetricsFrom(found.a());
+  comparison.optimized_metrics = MetricsFrom(found.b());
+  const auto a = internal::MetricsOf(found.a()), b = internal::MetricsOf(found.b());
+  if (a && b) comparison.memory_saved_gb = internal::MemorySavedGb(*a, *b);
+  if (a && b) comparison.energy_saved_j = internal::EnergySavedJ(*a, *b);
+  if (const auto losses = found.Losses()) comparison.loss_parity = losses->parity;
+  return comparison;
+}
+
+internal::PairPlan PlanFor(const std::vector<std::string>& baseline, const std::vector<std::string>& optimized,
+                           const CompareOptions& options) {
+  internal::PairPlan plan;
+  plan.a = RequestFor(baseline, options.measure);
+  plan.b = RequestFor(optimized, options.measure);
+  plan.most_pairs = std::max<size_t>(1, options.max_pairs);
+  plan.budget_s = options.budget_s;
+  plan.seed = options.seed ? *options.seed : std::random_device()();
+  return plan;
+}
+
+internal::BenchmarkRecord RecordFrom(const PerformanceMetrics& metrics, const BenchmarkMetadata& metadata) {
+  internal::BenchmarkRecord record;
+  const auto add = [&](const char* name, const char* unit, std::optional<double> value, bool higher_is_better) {
+    if (value)
+      record.metrics.push_back({.name = name, .value = *value, .unit = unit, .higher_is_better = higher_is_better});
+  };
+  add("samples_per_second", "1/s", metrics.samples_per_second, true);
+  add("gpu_utilization", "%", metrics.gpu_utilization, true);
+  add("memory_usage_gb", "GB", metrics.memory_usage_gb, false);
+  add("multi_gpu_scaling_efficiency", "", metrics.multi_gpu_scaling_efficiency, true);
+  if (metrics.step_time_ms > 0) add("step_time_ms", "ms", metrics.step_time_ms, false);
+  add("step_time_p50_ms", "ms", metrics.step_time_p50_ms, false);
+  add("step_time_p95_ms", "ms", metrics.step_time_p95_ms, false);
+  add("step_time_p99_ms", "ms", metrics.step_time_p99_ms, false);
+  add("step_time_std_ms", "ms", metrics.step_time_std_ms, false);
+  record.benchmark = metadata.benchmark;
+  record.gpu_type = metadata.gpu_type;
+  record.num_gpus = metadata.num_gpus;
+  record.batch_size = metadata.batch_size;
+  return record;
+}
+
+RegressionReport ReportFrom(const internal::Judgement& judgement) {
+  RegressionReport report;
+  report.regression_detected = judgement.IsRegression();
+  report.threshold = judgement.threshold;
+  report.likely_culprit_commit = judgement.culprit;
+  report.recommendation = internal::Recommendation(judgement);
+  if (judgement.metrics.empty()) return report;
+  const internal::MetricJudgement& first = judgement.metrics[0];
+  if (const auto change = internal::PerformanceChange(first)) report.performance_delta = 100 * *change;
+  if (first.metric != "samples_per_second") return report;
+  report.current_samples_per_sec = first.current;
+  report.baseline_samples_per_sec = first.baseline;
+  return report;
+}
+
+}  // namespace
+
+Result<PerformanceMetrics> PerformanceBenchmark::BenchmarkTraining(const std::vector<std::string>& command,
+                                                                   const MeasureOptions& options) {
+  GAPLESS_TRY(CheckCommand(command));
+  const auto sample = internal::RunMeasured(RequestFor(command, options));
+  if (!sample) return Unexpected{sample.error()};
+  return MetricsFrom({*sample});
+}
+
+Result<std::vector<PerformanceMetrics>> PerformanceBenchmark::BenchmarkMultiGpuScaling(
+    const std::vector<std::string>& command, std::span<const int> gpu_counts, const MeasureOptions& options) {
+  GAPLESS_TRY(CheckCommand(command));
+  std::vector<int> counts(gpu_counts.begin(), gpu_counts.end());
+  const bool ascending = std::is_sorted(counts.begin(), counts.end()) && !counts.empty() && counts[0] >= 1;
+  if (!ascending) return internal::Fail(ErrorCode::kUsage, "the counts are to be ascending, from 1 on");
+  if (!internal::CanHaveRanks(command))
+    return internal::Fail(ErrorCode::kUsage, "how is this command started with several ranks?", command[0],
+                          "put {n} where the number of ranks stands");
+  const auto curve = internal::MeasureScaling(RequestFor(command, options), counts);
+  if (!curve) return Unexpected{curve.error()};
+  std::vector<PerformanceMetrics> all;
+  for (const internal::ScalingPoint& point : curve->points) {
+    all.push_back(MetricsFrom({point.sample}));
+    all.back().multi_gpu_scaling_efficiency = point.efficiency;
+  }
+  return all;
+}
+
+Result<SpeedComparison> ABTestValidator::CompareConfigurations(const std::vector<std::string>& baseline,
+                                                               const std::vector<std::string>& optimized,
+                                                               const CompareOptions& options) {
+  GAPLESS_TRY(CheckCommand(baseline));
+  GAPLESS_TRY(CheckCommand(optimized));
+  internal::Comparison comparison({.margin = options.margin});
+  GAPLESS_TRY(
+      internal::RunPairs(PlanFor(baseline, optimized, options), comparison, [&] { return !comparison.IsDecided(); }));
+  return ComparisonFrom(comparison);
+}
+
+Result<int64_t> RegressionDetector::RecordBenchmark(const std::string& commit_sha, const std::string& branch,
+                                                    const PerformanceMetrics& metrics,
+                                                    const BenchmarkMetadata& metadata) {
+  auto history = internal::History::Open(metrics_db_);
+  if (!history) return Unexpected{history.error()};
+  internal::BenchmarkRecord record = RecordFrom(metrics, metadata);
+  if (record.metrics.empty()) return internal::Fail(ErrorCode::kUsage, "there is no metric to record");
+  record.commit_sha = commit_sha;
+  record.branch = branch;
+  record.uid = internal::NewUid();
+  const auto recorded = history->Record(record);
+  if (!recorded) return Unexpected{recorded.error()};
+  return recorded->id;
+}
+
+Result<RegressionReport> RegressionDetector::DetectRegression(const PerformanceMetrics& current,
+                                                              const std::string& baseline_branch,
+                                                              double regression_threshold,
+                                                              const BenchmarkMetadata& metadata) {
+  auto history = internal::History::Open(metrics_db_);
+  if (!history) return Unexpected{history.error()};
+  const auto judgement = internal::JudgeRecord(RecordFrom(current, metadata), *history,
+                                               {.branch = baseline_branch, .effect = regression_threshold});
+  if (!judgement) return Unexpected{judgement.error()};
+  return ReportFrom(*judgement);
+}
+
+Result<ValidationReport> PerformanceValidator::ValidateOptimization(const std::vector<std::string>& baseline,
+                                                                    const std::vector<std::string>& optimized,
+                                                                    const std::string& commit_sha,
+                                                                    const CompareOptions& options,
+                                                                    const std::string& baseline_branch) {
+  GAPLESS_TRY(CheckCommand(baseline));
+  GAPLESS_TRY(CheckCommand(optimized));
+  auto history = internal::History::Open(metrics_db_);
+  if (!history) return Unexpected{history.error()};
+  const internal::ValidationQuestion question{.pairs = PlanFor(baseline, optimized, options),
+                                              .options = {.margin = options.margin},
+                                              .history = {.branch = baseline_branch},
+                                              .commit_sha = commit_sha};
+  const auto found = internal::ValidateOptimization(question, *history);
+  if (!found) return Unexpected{found.error()};
+  ValidationReport report;
+  report.accepted = found->IsAccepted();
+  report.reasons_against = found->against;
+  report.comparison = ComparisonFrom(found->comparison);
+  report.regression = ReportFrom(found->judgement);
+  report.recorded_run = found->recorded.value_or(0);
+  return report;
+}
+
+}  // namespace gapless

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/bench/inference.h"
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "proof/metrics.h"
+#include "proof/result_json.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string Ms(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), " ms"); }
+
+std::string Percentiles(std::optional<double> p50, std::optional<double> p95, std::optional<double> p99) {
+  std::string text = StrCat("p50 ", Ms(*p50));
+  if (p95) text += StrCat(", p95 ", Ms(*p95));
+  if (p99) text += StrCat(", p99 ", Ms(*p99));
+  return text;
+}
+
+}  // namespace
+
+std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample) {
+  std::string text =
+      StrCat("latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",
+             Ms(metrics.latency_mean_ms), ", of ", metrics.requests, metrics.requests == 1 ? " request" : " requests",
+             "\n  ", FormatNumber(metrics.requests_per_second, 1), " requests a second, one after the other");
+  if (metrics.samples_per_second)
+    text += StrCat("; ", FormatNumber(*metrics.samples_per_second, 1), " samples a second");
+  text += "\n";
+  if (metrics.time_to_first_token_p50_ms)
+    text += StrCat("  time to first token ",
+                   Percentiles(metrics.time_to_first_token_p50_ms, metrics.time_to_first_token_p95_ms, {}), "\n");
+  if (metrics.time_per_output_token_ms)
+    text += StrCat("  time per output token ", Ms(*metrics.time_per_output_token_ms), "\n");
+  if (metrics.tokens_per_second)
+    text += StrCat("  ", FormatNumber(*metrics.tokens_per_second, 1), " tokens a second\n");
+  if (!metrics.latency_p99_ms) text += "  p99 needs 100 requests, p95 20\n";
+  for (const std::string& seen : NoiseSeen(sample)) text += StrCat("noise: ", seen, "\n");
+  return text;
+}
+
+std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& sample,
+                          const std::vector<std::string>& command) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("command", Join(command, " "));
+  json.Field("requests", metrics.requests);
+  json.Field("writes_text", metrics.writes_text);
+  json.Key("metrics");
+  json.BeginObject();
+  WriteInference(json, metrics);
+  json.EndObject();
+  json.Key("latencies_ms");
+  json.BeginArray();
+  for (const double latency : metrics.latencies_ms) json.Real(latency);
+  json.EndArray();
+  json.Key("environment");
+  WriteEnvironment(json, sample);
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless::internal

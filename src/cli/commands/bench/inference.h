@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// `bench --inference`: how the latency of requests is shown.
+#pragma once
+
+#include <string>
+
+#include "cli/benchmark.h"
+#include "proof/inference.h"
+
+namespace gapless::internal {
+
+inline constexpr OptionSpec kInferenceOption = {
+    .name = "inference", .help = "Measure requests to a model: latency, throughput, tokens (--steps counts requests)"};
+
+std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample);
+std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& sample,
+                          const std::vector<std::string>& command);
+
+}  // namespace gapless::internal

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms in which `gapless gate` tells what it found.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "proof/judgement.h"
+
+namespace gapless::internal {
+
+std::string GateText(const Judgement& judgement);
+std::string GateJson(const Judgement& judgement);
+// The fields of it, into an object that is open.
+void WriteJudgement(JsonWriter& json, const Judgement& judgement);
+std::string GateMarkdown(const Judgement& judgement);  // a comment on a pull request
+std::string GateJunit(const Judgement& judgement);
+std::string GateSarif(const Judgement& judgement);
+std::string GateGithub(const Judgement& judgement);  // workflow commands, which become annotations
+
+// The names of the forms, and one of them.
+std::vector<std::string_view> GateFormats();
+std::string GateAs(const Judgement& judgement, std::string_view format);
+
+}  // namespace gapless::internal

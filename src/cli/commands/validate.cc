@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
+#include "cli/commands/compare/report.h"
+#include "cli/commands/validate/report.h"
+#include "cli/output.h"
+#include "cli/pairs.h"
+#include "cli/progress.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kPlace = "{config}";
+constexpr double kDefaultEffect = 0.05;
+
+// The command with the file where {config} stands; nothing when it stands nowhere.
+std::vector<std::string> WithConfig(const std::vector<std::string>& command, std::string_view file) {
+  std::vector<std::string> words;
+  bool found = false;
+  for (const std::string& word : command) {
+    const size_t at = word.find(kPlace);
+    found = found || at != word.npos;
+    words.push_back(at == word.npos ? word : StrCat(word.substr(0, at), file, word.substr(at + kPlace.size())));
+  }
+  return found ? words : std::vector<std::string>();
+}
+
+// Two commands, or one with two configurations.
+Result<TwoCommands> BothFrom(const Arguments& arguments) {
+  if (!arguments.Has("baseline") && !arguments.Has("optimized")) return CommandsFrom(arguments);
+  if (!arguments.Has("baseline") || !arguments.Has("optimized"))
+    return Fail(ErrorCode::kUsage, "--baseline and --optimized go together");
+  TwoCommands both{WithConfig(arguments.command(), arguments.Value("baseline")),
+                   WithConfig(arguments.command(), arguments.Value("optimized"))};
+  if (!both.first.empty()) return both;
+  return Fail(ErrorCode::kUsage, "where does the configuration stand in the command?", Join(arguments.command(), " "),
+              "put {config} there: -- python train.py --config {config}");
+}
+
+Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
+  auto both = BothFrom(arguments);
+  if (!both) return Unexpected{both.error()};
+  auto plan = PairPlanFrom(arguments, std::move(*both));
+  if (!plan) return Unexpected{plan.error()};
+  const auto options = PairOptionsFrom(arguments);
+  if (!options) return Unexpected{options.error()};
+  const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
+  if (!effect) return Unexpected{effect.error()};
+  ValidationQuestion question{.pairs = std::move(*plan), .options = *options};
+  question.higher_is_better = arguments.Has("higher-is-better");
+  question.history.branch = arguments.Value("baseline-branch", "main");
+  question.history.effect = *effect;
+  question.commit_sha = arguments.Value("commit");
+  question.branch = arguments.Value("branch");
+  question.label = arguments.Value("label");
+  question.record = !arguments.Has("no-record");
+  return question;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  auto question = QuestionFrom(arguments);
+  if (!question) return Unexpected{question.error()};
+  auto history = History::Open(arguments.Value("db"));
+  if (!history) return Unexpected{history.error()};
+  Result<Validation> validation = [&] {
+    ProgressLine progress;
+    question->on_pair = [&](const Comparison& comparison) {
+      if (session.stderr_is_tty)
+        progress.Update("validating", StrCat(SpeedupInShort(comparison), " "), comparison.pairs(),
+                        question->pairs.most_pairs, [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
+    };
+    return ValidateOptimization(*question, *history);
+  }();
+  if (!validation) return Unexpected{validation.error()};
+  const auto json = [&] { return ValidationJson(*validation, question->pairs); };
+  if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
+  return Answer(
+      arguments, validation->IsAccepted(), [&] { return ValidationText(*validation); }, json);
+}
+
+constexpr OptionSpec kOptions[] = {
+    {.name = "baseline",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Configuration as it was: stands for {config} in the command"},
+    {.name = "optimized",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Configuration to be validated: the same for the second command"},
+    {.name = "output",
+     .letter = 'o',
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Write the JSON there, too: validation_report.json"},
+    {.name = "db", .takes = kTakesValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
+    {.name = "baseline-branch",
+     .takes = kTakesValue,
+     .value = "BRANCH",
+     .help = "Whose history it must not fall behind (main)"},
+    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "The size of regression that matters (5%)"},
+    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Commit of the result (otherwise git's)"},
+    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Branch of the result (otherwise git's)"},
+    {.name = "label",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Name of what was measured, when a history holds several"},
+    {.name = "no-record", .help = "Do not keep the result in the history"},
+    kPairsOption,
+    kBudgetOption,
+    kMarginOption,
+    kAOption,
+    kBOption,
+    kWarmupOption,
+    kStepsOption,
+    kPatternOption,
+    kHigherIsBetterOption,
+    kWholeOption,
+    kToTheEndOption,
+    kTimeoutOption,
+    kPinOption,
+    kSeedOption,
+    kShowOutputOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless validate -- python train.py -- python train.py --amp", "Is --amp faster, and does it learn the same?"},
+    {"gapless validate --baseline a.yaml --optimized b.yaml -- python train.py --config {config}",
+     "One command with two configurations"},
+};
+
+}  // namespace
+
+COMMAND(validate) = {
+    .name = "validate",
+    .help = "Prove an optimisation: faster, learns the same, no regression",
+    .about =
+        "Runs the command as it was and the optimised one in pairs, as compare does, holds their losses against each "
+        "other, judges the optimised one against the history of the branch, as gate does, and records it there. It is "
+        "accepted when it is faster, its losses differ no more than those of two runs as it was, and it is no "
+        "regression.\n\nThe exit status is 0 when it is accepted, 1 when not; the reasons are named.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `gapless validate` says what it found.
+#pragma once
+
+#include <string>
+
+#include "proof/validation.h"
+
+namespace gapless::internal {
+
+std::string ValidationText(const Validation& validation);
+std::string ValidationJson(const Validation& validation, const PairPlan& plan);
+
+}  // namespace gapless::internal

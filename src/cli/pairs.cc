@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pairs.h"
+
+#include <algorithm>
+#include <random>
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kDefaultPairs = 30, kMostPairs = 10'000;
+constexpr double kDefaultMargin = 0.01;
+
+}  // namespace
+
+Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
+  if (arguments.Has("a") || arguments.Has("b")) {
+    if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())
+      return Fail(ErrorCode::kUsage, "--a and --b go together, and without --");
+    const auto shell = [&](std::string_view option) {
+      return std::vector<std::string>{"/bin/sh", "-c", std::string(arguments.Value(option))};
+    };
+    return std::pair(shell("a"), shell("b"));
+  }
+  const std::vector<std::string>& words = arguments.command();
+  const auto second = std::find(words.begin(), words.end(), "--");
+  if (second == words.end() || second == words.begin() || second + 1 == words.end())
+    return Fail(ErrorCode::kUsage, "two commands are needed", "", "-- python old.py -- python new.py");
+  return std::pair(std::vector<std::string>(words.begin(), second), std::vector<std::string>(second + 1, words.end()));
+}
+
+Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands) {
+  auto a = RequestFrom(arguments, std::move(commands.first)), b = RequestFrom(arguments, std::move(commands.second));
+  if (!a) return Unexpected{a.error()};
+  if (!b) return Unexpected{b.error()};
+  const auto pairs = arguments.Number("pairs", 1, kDefaultPairs), seed = arguments.Number("seed", 0, -1);
+  const auto budget = TimeFrom(arguments, "budget");
+  if (!pairs) return Unexpected{pairs.error()};
+  if (!seed) return Unexpected{seed.error()};
+  if (!budget) return Unexpected{budget.error()};
+  PairPlan plan{.a = std::move(*a), .b = std::move(*b), .budget_s = *budget};
+  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  // The coin must not be the same in every comparison that anybody makes.
+  plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
+  return plan;
+}
+
+Result<PairOptions> PairOptionsFrom(const Arguments& arguments) {
+  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
+  if (!margin) return Unexpected{margin.error()};
+  return PairOptions{.margin = *margin};
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/comparison.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "base/strings.h"
+#include "proof/measure.h"
+#include "validate/hypothesis.h"
+#include "validate/rank_tests.h"
+#include "validate/summary.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kWithinSpread = 1.5;  // of the differences between runs of A
+
+// The largest difference of losses of the same step, and over how many steps.
+std::pair<double, size_t> Differ(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0;
+  size_t steps = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (std::isnan(a[i]) != std::isnan(b[i])) most = std::numeric_limits<double>::infinity();
+    if (std::isnan(a[i]) || std::isnan(b[i])) continue;
+    most = std::max(most, std::abs(a[i] - b[i]));
+    ++steps;
+  }
+  return {most, steps};
+}
+
+// Both sides must have measured the same thing.
+Result<void> CheckSame(const RunSample& a, const RunSample& b) {
+  if (a.source == b.source) return {};
+  return Fail(ErrorCode::kCommand, StrCat("A was measured by ", NameOf(a.source), ", B by ", NameOf(b.source)), "",
+              "--whole compares the time of whole processes");
+}
+
+std::vector<double> TypicalValues(const std::vector<RunSample>& samples) {
+  std::vector<double> values;
+  for (const RunSample& sample : samples) values.push_back(*TypicalValue(sample));
+  return values;
+}
+
+}  // namespace
+
+RatioInterval SpeedupOf(const RatioInterval& time_ratio) {
+  RatioInterval speedup;
+  speedup.expected = 1 / time_ratio.expected;
+  if (time_ratio.high) speedup.low = 1 / *time_ratio.high;
+  if (time_ratio.low) speedup.high = 1 / *time_ratio.low;
+  return speedup;
+}
+
+void Comparison::Add(RunSample a, RunSample b) {
+  const double ratio = std::log(*TypicalValue(b) / *TypicalValue(a));
+  sequence_.Add(higher_is_better_ ? -ratio : ratio);
+  a_.push_back(std::move(a));
+  b_.push_back(std::move(b));
+}
+
+bool Comparison::IsDecided() const {
+  if (Verdict() == PairVerdict::kCannotTell) return false;
+  const RatioInterval interval = sequence_.Interval();
+  return interval.low && interval.high;
+}
+
+std::pair<double, double> Comparison::Typical() const {
+  return {*Median(TypicalValues(a_)), *Median(TypicalValues(b_))};
+}
+
+NominalP Comparison::Nominal() const {
+  NominalP nominal;
+  if (const auto test = SignedRank(sequence_.log_ratios())) nominal.signed_rank = test->p;
+  std::vector<double> a = TypicalValues(a_), b = TypicalValues(b_);
+  for (std::vector<double>* side : {&a, &b})
+    for (double& value : *side) value = std::log(value);
+  if (const auto test = WelchTest(b, a)) nominal.welch = test->p;
+  return nominal;
+}
+
+std::optional<LossParity> Comparison::Losses() const {
+  LossParity parity;
+  parity.steps = SIZE_MAX;
+  for (size_t i = 0; i < a_.size(); ++i) {
+    const auto [most, steps] = Differ(a_[i].losses, b_[i].losses);
+    parity.max_difference = std::max(parity.max_difference, most);
+    parity.steps = std::min(parity.steps, steps);
+    if (i > 0) parity.spread = std::max(parity.spread.value_or(0), Differ(a_[i].losses, a_[i - 1].losses).first);
+  }
+  if (a_.empty() || parity.steps == 0) return std::nullopt;
+  parity.parity = parity.max_difference <= kWithinSpread * parity.spread.value_or(0);
+  return parity;
+}
+
+Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::function<bool()>& go_on) {
+  std::mt19937_64 coin(plan.seed);
+  const auto begun = std::chrono::steady_clock::now();
+  while (comparison.pairs() < plan.most_pairs) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    if (plan.budget_s && passed.count() > *plan.budget_s) break;
+    const bool b_first = (coin() >> 63) != 0;
+    auto first = RunMeasured(b_first ? plan.b : plan.a);
+    if (!first) return Unexpected{first.error()};
+    auto second = RunMeasured(b_first ? plan.a : plan.b);
+    if (!second) return Unexpected{second.error()};
+    RunSample &a = b_first ? *second : *first, &b = b_first ? *first : *second;
+    GAPLESS_TRY(CheckSame(a, b));
+    comparison.Add(std::move(a), std::move(b));
+    if (!go_on()) break;
+  }
+  return {};
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is B faster than A? Both commands are run in pairs of fresh processes, in an order drawn by lot; after every pair it
+// may be asked what they show.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "trial/process_run.h"
+#include "validate/pair_sequence.h"
+
+namespace gapless::internal {
+
+// Do both sides learn the same? Losses of the same step, first rank.
+struct LossParity {
+  bool parity = false;
+  double max_difference = 0;       // between A and B of a pair, over all steps both have
+  std::optional<double> spread{};  // the same between two runs of A; absent with one run
+  size_t steps = 0;
+};
+
+// P values of tests whose number of pairs would have had to be fixed beforehand.
+struct NominalP {
+  std::optional<double> signed_rank, welch;
+};
+
+// A's time over B's, from an interval of B's time over A's.
+RatioInterval SpeedupOf(const RatioInterval& time_ratio);
+
+class Comparison {
+ public:
+  explicit Comparison(const PairOptions& options, bool higher_is_better = false)
+      : options_(options), higher_is_better_(higher_is_better), sequence_(options) {}
+
+  // Both have a TypicalValue() above zero.
+  void Add(RunSample a, RunSample b);
+
+  const PairOptions& options() const { return options_; }
+  const PairSequence& sequence() const { return sequence_; }
+  const std::vector<RunSample>& a() const { return a_; }
+  const std::vector<RunSample>& b() const { return b_; }
+  size_t pairs() const { return a_.size(); }
+
+  PairVerdict Verdict() const { return sequence_.Verdict(); }
+  // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.
+  bool IsDecided() const;
+  RatioInterval Speedup() const { return SpeedupOf(sequence_.Interval()); }
+  bool IsSignificant() const { return sequence_.AnytimeP() <= options_.alpha; }
+  NominalP Nominal() const;
+  std::pair<double, double> Typical() const;  // medians of A and of B over the pairs; at least one
+  // Absent where no step has a loss on both sides.
+  std::optional<LossParity> Losses() const;
+
+ private:
+  PairOptions options_;
+  bool higher_is_better_;
+  PairSequence sequence_;
+  std::vector<RunSample> a_{}, b_{};
+};
+
+struct PairPlan {
+  RunRequest a{}, b{};
+  size_t most_pairs = 30;
+  std::optional<double> budget_s{};  // no pair begins after so long
+  uint64_t seed = 0;                 // of the coin that draws the order within a pair
+};
+
+// Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. An error when a run fails,
+// or when the two were not measured by the same means.
+Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::function<bool()>& go_on);
+
+}  // namespace gapless::internal

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "collect/machine.h"
+#include "proof/metrics.h"
+#include "proof/result_json.h"
+
+namespace gapless::internal {
+namespace {
+
+RunSample Steps(std::vector<int64_t> ms, std::vector<double> losses = {}) {
+  RunSample sample;
+  sample.source = SampleSource::kSteps;
+  for (const int64_t one : ms) sample.step_ns.push_back(one * 1'000'000);
+  sample.losses = std::move(losses);
+  return sample;
+}
+
+TEST(Comparison, SpeedupIsTimeOfAOverTimeOfB) {
+  Comparison comparison({.margin = 0.01});
+  for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i, 100 + i, 900}), Steps({50 + i % 3, 50 + i % 3}));
+  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+  EXPECT_TRUE(comparison.IsDecided());
+  EXPECT_TRUE(comparison.IsSignificant());
+  const RatioInterval speedup = comparison.Speedup();
+  EXPECT_NEAR(speedup.expected, 2.07, 0.03);
+  EXPECT_LT(*speedup.low, speedup.expected);
+  EXPECT_GT(*speedup.high, speedup.expected);
+  EXPECT_EQ(comparison.Typical(), std::pair(105.5, 51.0));
+}
+
+TEST(Comparison, MoreMayBeBetter) {
+  Comparison comparison({.margin = 0.01}, true);
+  for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i}), Steps({200 + i}));
+  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+}
+
+TEST(Comparison, LossesAreTheSameWithinWhatRunsOfADiffer) {
+  Comparison comparison({});
+  comparison.Add(Steps({1}, {1, 0.5, 0.25}), Steps({1}, {1, 0.5, 0.25}));
+  ASSERT_TRUE(comparison.Losses());
+  EXPECT_TRUE(comparison.Losses()->parity);  // bit for bit, with nothing to compare the spread with
+  EXPECT_FALSE(comparison.Losses()->spread);
+  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.265}));
+  EXPECT_TRUE(comparison.Losses()->parity);
+  EXPECT_NEAR(*comparison.Losses()->spread, 0.01, 1e-12);
+  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.3}));
+  EXPECT_FALSE(comparison.Losses()->parity);
+  EXPECT_EQ(comparison.Losses()->steps, 3u);
+}
+
+TEST(Comparison, ALossThatIsNoNumberOnOneSideDiffers) {
+  Comparison comparison({});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  comparison.Add(Steps({1}, {1, 0.5}), Steps({1}, {1, nan}));
+  ASSERT_TRUE(comparison.Losses());
+  EXPECT_FALSE(comparison.Losses()->parity);
+}
+
+TEST(Comparison, WithoutLossesNothingIsSaidOfThem) {
+  Comparison comparison({});
+  comparison.Add(Steps({1}), Steps({1}));
+  EXPECT_FALSE(comparison.Losses());
+}
+
+RunRequest Prints(const std::string& text) {
+  RunRequest request{.command = {"/bin/sh", "-c", "echo took " + text}};
+  request.pattern = "took ([0-9.]+)";
+  request.telemetry_hz = 0;
+  return request;
+}
+
+TEST(RunPairs, StopsWhenItIsEnough) {
+  Comparison comparison({});
+  const PairPlan plan{.a = Prints("10"), .b = Prints("5"), .most_pairs = 9, .seed = 1};
+  ASSERT_TRUE(RunPairs(plan, comparison, [&] { return comparison.pairs() < 3; }));
+  EXPECT_EQ(comparison.pairs(), 3u);
+  EXPECT_EQ(comparison.sequence().log_ratios()[0], std::log(0.5));
+}
+
+TEST(RunPairs, AFailureEndsIt) {
+  Comparison comparison({});
+  PairPlan plan{.a = Prints("10"), .b = {.command = {"/bin/sh", "-c", "echo broken; exit 3"}}};
+  const auto done = RunPairs(plan, comparison, [] { return true; });
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().ToString().find("broken"), std::string::npos);
+  plan.b.command = {"/bin/true"};  // measured as a whole process, A by its pattern
+  EXPECT_FALSE(RunPairs(plan, comparison, [] { return true; }));
+}
+
+TEST(Metrics, OfSeveralProcessesAreOfAllTheirSteps) {
+  const auto metrics = MetricsOf({Steps({10, 20}), Steps({30, 40})});
+  ASSERT_TRUE(metrics);
+  EXPECT_EQ(metrics->step_time_ms, 25);
+  EXPECT_EQ(metrics->p50_ms, 25);
+  EXPECT_NEAR(*metrics->std_ms, 12.909944, 1e-6);
+  EXPECT_FALSE(metrics->samples_per_second || metrics->gpu_utilization || metrics->memory_usage_gb);
+  EXPECT_FALSE(MetricsOf({}));
+}
+
+TEST(Metrics, GoIntoTheHistoryAsTheyAre) {
+  RunSample sample = Steps({10, 20, 30});
+  sample.samples_per_second = 1600;
+  sample.host.cpu = "one processor";
+  const auto record = RecordOf({sample}, {"python", "train.py"});
+  ASSERT_TRUE(record) << record.error().ToString();
+  ASSERT_NE(record->Find("samples_per_second"), nullptr);
+  EXPECT_EQ(record->Find("samples_per_second")->value, 1600);
+  EXPECT_EQ(record->Find("step_time_p50_ms")->value, 20);
+  EXPECT_EQ(record->command, "python train.py");
+  EXPECT_EQ(record->fingerprint, FingerprintOf(sample.host));
+}
+
+TEST(Metrics, MachinesOfOneKindHaveOneFingerprint) {
+  HostFacts one, other;
+  one.cpu = other.cpu = "a processor";
+  one.name = "a", other.name = "b";
+  one.memory_bytes = 1;  // differs a little between boots
+  EXPECT_EQ(FingerprintOf(one), FingerprintOf(other));
+  other.gpus.push_back({.model = "a GPU", .uuid = {}, .bus_id = {}});
+  EXPECT_NE(FingerprintOf(one), FingerprintOf(other));
+}
+
+}  // namespace
+}  // namespace gapless::internal

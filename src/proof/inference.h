@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long requests to a model take, and how many it answers.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+// Of one process, times in ms. A percentile is absent below as many requests as it takes to see one beyond it: 20 for
+// p95, 100 for p99.
+struct InferenceMetrics {
+  size_t requests = 0;
+  bool writes_text = false;
+  double latency_mean_ms = 0, latency_p50_ms = 0;
+  std::optional<double> latency_p95_ms{}, latency_p99_ms{};
+  double requests_per_second = 0;  // one after the other, with all that the program does between them
+  std::optional<double> samples_per_second{};
+  // Of programs that write text. The first token ends the call with the prompt; the others share what is left.
+  std::optional<double> time_to_first_token_p50_ms{}, time_to_first_token_p95_ms{}, time_per_output_token_ms{};
+  std::optional<double> tokens_per_second{};
+  std::vector<double> latencies_ms{};  // in order
+};
+
+// An error when no call of a model was seen. Where numbers of the output are measured, each is a latency in ms.
+Result<InferenceMetrics> InferenceOf(const RunSample& sample);
+
+void WriteInference(JsonWriter& json, const InferenceMetrics& metrics);
+
+}  // namespace gapless::internal

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/strings.h"
+#include "proof/judgement.h"
+#include "trial/checkout.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kLevel = 0.05;
+constexpr size_t kShortSha = 10;
+
+// The request, to be run in a checkout of the commit.
+Result<RunRequest> RequestAt(const std::string& sha, Checkouts& checkouts, const RunRequest& request) {
+  const auto place = checkouts.At(sha);
+  if (!place) return Unexpected{place.error()};
+  if (place->build_status != 0)
+    return Fail(ErrorCode::kCommand, StrCat(sha.substr(0, kShortSha), " cannot be built"), "",
+                Printable(place->build_tail));
+  RunRequest there = request;
+  there.working_folder = place->folder;
+  return there;
+}
+
+// What is built in the user's own folder would be the user's files: with a build, HEAD is run in a checkout.
+Result<PairPlan> PlanFor(const CommitQuestion& question, const Commit& other, Checkouts& checkouts) {
+  PairPlan plan{.a = {}, .b = question.request, .most_pairs = question.most_pairs, .seed = question.seed};
+  auto before = RequestAt(other.sha, checkouts, question.request);
+  if (!before) return Unexpected{before.error()};
+  plan.a = std::move(*before);
+  if (question.build.empty()) return plan;
+  const auto head = FindCommit(question.folder, "HEAD");
+  if (!head) return Unexpected{head.error()};
+  auto now = RequestAt(head->sha, checkouts, question.request);
+  if (!now) return Unexpected{now.error()};
+  plan.b = std::move(*now);
+  return plan;
+}
+
+MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& comparison,
+                            const SymmetryEvidence& evidence) {
+  const bool decided = evidence.highest_log() >= -std::log(kLevel);
+  const RatioInterval ratio = comparison.sequence().Interval();
+  const auto [before, now] = comparison.Typical();
+  MetricJudgement judgement;
+  judgement.metric = question.pattern_value ? "value" : "time";
+  judgement.unit = question.pattern_value ? "" : "ms";
+  judgement.kind = !decided                        ? GateKind::kCannotTell
+                   : evidence.side() > 0           ? GateKind::kRegression
+                   : ratio.high && *ratio.high < 1 ? GateKind::kImprovement
+                                                   : GateKind::kFine;
+  if (!decided) judgement.reason = StrCat("after ", comparison.pairs(), " pairs; --pairs allows more");
+  judgement.current = now;
+  judgement.baseline = before;
+  judgement.change = ratio.expected - 1;
+  if (ratio.low) judgement.change_low = *ratio.low - 1;
+  if (ratio.high) judgement.change_high = *ratio.high - 1;
+  judgement.mde = comparison.sequence().DetectableShare();
+  judgement.runs = comparison.pairs();
+  return judgement;
+}
+
+}  // namespace
+
+Result<Judgement> JudgeCommit(const CommitQuestion& question) {
+  const auto other = FindCommit(question.folder, question.against);
+  if (!other) return Unexpected{other.error()};
+  auto checkouts = Checkouts::Make(question.folder, question.build);
+  if (!checkouts) return Unexpected{checkouts.error()};
+  const auto plan = PlanFor(question, *other, *checkouts);
+  if (!plan) return Unexpected{plan.error()};
+  Comparison comparison({.alpha = kLevel, .margin = 0});
+  SymmetryEvidence evidence(std::log1p(question.effect / 2));
+  GAPLESS_TRY(RunPairs(*plan, comparison, [&] {
+    evidence.Add(comparison.sequence().log_ratios().back());
+    if (question.on_pair) question.on_pair(comparison);
+    return evidence.highest_log() < -std::log(kLevel);
+  }));
+  Judgement judgement;
+  judgement.threshold = question.effect;
+  judgement.against =
+      StrCat(other->sha.substr(0, kShortSha), " ", Printable(other->subject), ", in ", comparison.pairs(), " pairs");
+  judgement.baseline_commit = other->sha;
+  judgement.false_alarm_rate = kLevel;
+  judgement.false_alarm_over = "this comparison";
+  judgement.metrics.push_back(JudgementOf(question, comparison, evidence));
+  return judgement;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/judgement.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kShortSha = 10;
+
+}  // namespace
+
+std::optional<double> PerformanceChange(const MetricJudgement& metric) {
+  if (!metric.baseline || metric.current <= 0 || *metric.baseline <= 0) return std::nullopt;
+  const double ratio = metric.current / *metric.baseline;
+  return (metric.higher_is_better ? ratio : 1 / ratio) - 1;
+}
+
+bool Judgement::IsRegression() const {
+  return std::any_of(metrics.begin(), metrics.end(),
+                     [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
+}
+
+GateKind Judgement::Kind() const {
+  if (IsRegression()) return GateKind::kRegression;
+  return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
+}
+
+std::string Recommendation(const Judgement& judgement) {
+  switch (judgement.Kind()) {
+    case GateKind::kRegression:
+      if (!judgement.culprit.empty()) return StrCat("look at ", judgement.culprit, ", where the slower runs begin");
+      return StrCat("find the change: gapless bisect --good ", judgement.baseline_commit.substr(0, kShortSha),
+                    " --bad HEAD -- CMD");
+    case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";
+    case GateKind::kCannotTell:
+      if (!judgement.baseline_commit.empty()) return "allow more pairs, or quieten the machine";
+      return "record more runs of the baseline, or use --against REV, which needs no history";
+    case GateKind::kFine: break;
+  }
+  return "nothing to do";
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Did it get slower? A result against the history of a branch, or a commit against the working folder.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proof/comparison.h"
+#include "store/history.h"
+#include "validate/history_gate.h"
+
+namespace gapless::internal {
+
+// One metric against its baseline. Shares are of the baseline; `change` above 0 is a larger value.
+struct MetricJudgement {
+  std::string metric, unit;
+  bool higher_is_better = false;
+  GateKind kind = GateKind::kCannotTell;
+  bool confirmed = false;  // by fresh runs
+  std::string reason;      // why it cannot tell
+  double current = 0;
+  std::optional<double> baseline, change, change_low, change_high, noise, mde;
+  size_t runs = 0;  // of the baseline, or pairs
+};
+
+struct Judgement {
+  std::string against;                   // "the last 34 runs of main", "a1b2c3d4e5 Faster loader"
+  std::vector<MetricJudgement> metrics;  // the first is the one that was named first
+  double threshold = 0.05;
+  std::optional<double> false_alarm_rate;  // of the whole judgement; absent for the bare rule
+  std::string false_alarm_over;            // "100 runs without a change"
+  std::string culprit;                     // commit the slower runs begin with; empty: not known
+  std::string baseline_commit;             // that was run against; empty: none was
+  std::vector<std::string> notes;
+  std::vector<VerdictRecord> verdicts;  // for the history, with the record that was judged
+
+  bool IsRegression() const;
+  GateKind Kind() const;  // a regression of any metric; else what the first metric says
+};
+
+// What to do next, as one sentence.
+std::string Recommendation(const Judgement& judgement);
+// Of performance, as a share, so that less of it is worse whatever the metric's direction; absent without a baseline.
+std::optional<double> PerformanceChange(const MetricJudgement& metric);
+
+struct HistoryQuestion {
+  std::string branch = "main";
+  std::vector<std::string> metrics{};  // empty: samples_per_second, else the median step, else the first there is
+  double effect = 0.05;
+  bool naive = false;  // only compare with 1 − effect times the mean of the last ten runs
+  // Measures the same once more, to confirm an alarm; none: an alarm stays pending.
+  std::function<Result<BenchmarkRecord>()> measure_again{};
+};
+
+// Against the branch's runs of the same benchmark on machines of the same kind. A regression that fresh runs did not
+// refute is to be kept as "pending" or "confirmed", so that the baseline does not learn from it; an alarm that they
+// did refute as "cleared". Improvements are learned from.
+Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, const HistoryQuestion& question);
+
+struct CommitQuestion {
+  std::string folder = ".";  // in the repository
+  std::string against;       // any name that git knows
+  std::string build{};       // for a shell, in a checkout of both commits; empty: what is in the folder is run
+  RunRequest request{};
+  double effect = 0.05;
+  bool pattern_value = false;  // what is measured is a number of the output, not a time
+  size_t most_pairs = 60;
+  uint64_t seed = 0;
+  std::function<void(const Comparison&)> on_pair{};
+};
+
+// Pairs of processes, until it is clear on which side of half the effect the change lies: of "as before" and "slower by
+// the effect" that is the likelier one.
+Result<Judgement> JudgeCommit(const CommitQuestion& question);
+
+}  // namespace gapless::internal

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/measure.h"
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kTailLines = 12;
+
+}  // namespace
+
+Result<RunSample> RunMeasured(const RunRequest& request) {
+  auto sample = RunOnce(request);
+  return sample ? Checked(std::move(*sample), request) : sample;
+}
+
+Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
+  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, request.command);
+  if (TypicalValue(sample).value_or(0) > 0) return sample;
+  return Fail(
+      ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
+      request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern");
+}
+
+Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command) {
+  if (sample.interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
+  const std::vector<std::string_view> lines = Split(sample.output_tail, '\n');
+  std::string tail;
+  for (size_t i = lines.size() > kTailLines ? lines.size() - kTailLines : 0; i < lines.size(); ++i)
+    if (!lines[i].empty()) tail += StrCat(tail.empty() ? "" : "\n", Printable(lines[i]));
+  return Fail(ErrorCode::kCommand,
+              sample.timed_out ? "the command did not end in time"
+                               : StrCat("the command failed with exit status ", sample.exit_status),
+              Join(command, " "), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
+}
+
+}  // namespace gapless::internal

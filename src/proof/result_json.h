@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a benchmark as a file: the keys are those of docs/BENCHMARKING.md. `store` reads it
+// (results/gapless.cc).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "proof/metrics.h"
+#include "store/record.h"
+
+namespace gapless::internal {
+
+// One number of each process, or the steps or matches of a single one; in ms.
+std::vector<double> SeriesOf(const std::vector<RunSample>& samples);
+
+// Of the typical value, in the unit of the series: of steps, which may depend on those before, or of processes.
+struct TypicalInterval {
+  std::optional<double> low, high;
+  double expected = 0;
+  std::string method, refusal;
+  std::optional<double> effective_n;
+};
+
+TypicalInterval IntervalOf(const std::vector<RunSample>& samples);
+
+// At least one process, all of the same command and source.
+std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
+// The same as the history keeps it.
+Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
+
+void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics);
+// Host, GPUs, driver, framework, commit: what a result must be compared with.
+void WriteEnvironment(JsonWriter& json, const RunSample& sample);
+// The same for machines on which a benchmark takes the same time: processor, cores, GPUs.
+std::string FingerprintOf(const HostFacts& host);
+
+}  // namespace gapless::internal

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "proof/measure.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kPlace = "{n}";
+constexpr double kSameSamples = 0.05;
+
+bool HasPlace(const std::vector<std::string>& command) {
+  return std::any_of(command.begin(), command.end(),
+                     [](const std::string& word) { return word.find(kPlace) != word.npos; });
+}
+
+bool IsPythonScript(const std::vector<std::string>& command) {
+  return command.size() > 1 && std::filesystem::path(command[0]).filename().string().starts_with("python") &&
+         (command[1] == "-m" || !command[1].starts_with("-"));
+}
+
+double StepSeconds(const RunSample& sample) { return *TypicalValue(sample) / 1e3; }
+
+// Samples of all ranks in one step.
+double SamplesOf(const RunSample& sample) { return sample.samples_per_second.value_or(0) * StepSeconds(sample); }
+
+void Judge(ScalingCurve& curve) {
+  const ScalingPoint& base = curve.points.front();
+  const bool known = std::all_of(curve.points.begin(), curve.points.end(),
+                                 [](const ScalingPoint& point) { return point.sample.samples_per_second.has_value(); });
+  const auto near = [](double a, double b) { return std::abs(a / b - 1) < kSameSamples; };
+  bool weak = known, strong = known;
+  for (ScalingPoint& point : curve.points) {
+    const double more = static_cast<double>(point.ranks) / base.ranks;
+    weak = weak && near(SamplesOf(point.sample), more * SamplesOf(base.sample));
+    strong = strong && near(SamplesOf(point.sample), SamplesOf(base.sample));
+    // Without a count of samples the ranks are taken to have as many each.
+    point.speedup = known ? *point.sample.samples_per_second / *base.sample.samples_per_second
+                          : more * StepSeconds(base.sample) / StepSeconds(point.sample);
+    point.efficiency = point.speedup / more;
+  }
+  curve.kind = weak && curve.points.size() > 1 ? ScalingCurve::Kind::kWeak
+               : strong                        ? ScalingCurve::Kind::kStrong
+                                               : ScalingCurve::Kind::kUnknown;
+}
+
+}  // namespace
+
+std::string_view NameOf(ScalingCurve::Kind kind) {
+  switch (kind) {
+    case ScalingCurve::Kind::kWeak: return "weak";
+    case ScalingCurve::Kind::kStrong: return "strong";
+    case ScalingCurve::Kind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+bool CanHaveRanks(const std::vector<std::string>& command) { return HasPlace(command) || IsPythonScript(command); }
+
+std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks) {
+  std::vector<std::string> words;
+  const std::string count = StrCat(ranks);
+  if (HasPlace(command)) {
+    for (std::string word : command) {
+      for (size_t at = word.find(kPlace); at != word.npos; at = word.find(kPlace))
+        word.replace(at, kPlace.size(), count);
+      words.push_back(std::move(word));
+    }
+    return words;
+  }
+  words = {command[0], "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", count};
+  words.insert(words.end(), command.begin() + 1, command.end());
+  return words;
+}
+
+Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts,
+                                    const std::function<void(int ranks)>& on_count) {
+  ScalingCurve curve;
+  for (const int ranks : counts) {
+    if (on_count) on_count(ranks);
+    RunRequest one = request;
+    one.command = WithRanks(request.command, ranks);
+    auto sample = RunOnce(one);
+    if (!sample) return Unexpected{sample.error()};
+    if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, one.command);
+    if (sample->source != SampleSource::kSteps || sample->step_ns.empty())
+      return Fail(ErrorCode::kCommand, "no training step was seen", Join(one.command, " "));
+    curve.points.push_back({.ranks = ranks, .sample = std::move(*sample)});
+  }
+  Judge(curve);
+  return curve;
+}
+
+}  // namespace gapless::internal

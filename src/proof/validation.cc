@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/validation.h"
+
+#include <utility>
+
+#include "base/strings.h"
+#include "proof/result_json.h"
+
+namespace gapless::internal {
+namespace {
+
+// Git's branch and state belong to its commit: they are left out when the commit is another one.
+Result<BenchmarkRecord> RecordOfB(const ValidationQuestion& question, const Comparison& comparison) {
+  auto record = RecordOf(comparison.b(), question.pairs.b.command);
+  if (!record) return record;
+  if (!question.commit_sha.empty() && question.commit_sha != record->commit_sha) {
+    record->commit_sha = question.commit_sha;
+    record->branch.clear();
+    record->dirty.reset();
+    record->author_unix_ns.reset();
+  }
+  if (!question.branch.empty()) record->branch = question.branch;
+  if (!question.label.empty()) record->benchmark = question.label;
+  return record;
+}
+
+std::string_view NotFaster(PairVerdict verdict) {
+  switch (verdict) {
+    case PairVerdict::kSlower: return "it is slower";
+    case PairVerdict::kEquivalent: return "it makes no difference";
+    case PairVerdict::kCannotTell: return "it is not known to be faster";
+    case PairVerdict::kFaster: break;
+  }
+  return "";
+}
+
+std::vector<std::string> WhatSpeaksAgainst(const Comparison& comparison, const Judgement& judgement) {
+  std::vector<std::string> against;
+  if (const std::string_view why = NotFaster(comparison.Verdict()); !why.empty()) against.emplace_back(why);
+  if (const auto losses = comparison.Losses(); losses && !losses->parity)
+    against.push_back(
+        StrCat("its losses differ by up to ", FormatNumber(losses->max_difference, 6),
+               losses->spread ? StrCat(", two runs as it was by ", FormatNumber(*losses->spread, 6)) : ""));
+  if (judgement.IsRegression()) against.emplace_back("it is a regression against the history");
+  return against;
+}
+
+}  // namespace
+
+Result<Validation> ValidateOptimization(const ValidationQuestion& question, History& history) {
+  Validation found{.comparison = Comparison(question.options, question.higher_is_better)};
+  GAPLESS_TRY(RunPairs(question.pairs, found.comparison, [&] {
+    if (question.on_pair) question.on_pair(found.comparison);
+    return !found.comparison.IsDecided();
+  }));
+  if (found.comparison.pairs() == 0) return Fail(ErrorCode::kUsage, "there was no time for a single pair");
+  auto record = RecordOfB(question, found.comparison);
+  if (!record) return Unexpected{record.error()};
+  auto judgement = JudgeRecord(*record, history, question.history);
+  if (!judgement) return Unexpected{judgement.error()};
+  found.judgement = std::move(*judgement);
+  found.against = WhatSpeaksAgainst(found.comparison, found.judgement);
+  if (!question.record) return found;
+  record->uid = NewUid();
+  record->verdicts = found.judgement.verdicts;
+  const auto recorded = history.Record(*record);
+  if (!recorded) return Unexpected{recorded.error()};
+  found.recorded = recorded->id;
+  return found;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is an optimisation one? It must be faster, learn the same, and not leave the branch slower than it was.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proof/comparison.h"
+#include "proof/judgement.h"
+
+namespace gapless::internal {
+
+struct ValidationQuestion {
+  PairPlan pairs{};  // A: as it was, B: optimised
+  PairOptions options{};
+  bool higher_is_better = false;
+  HistoryQuestion history{};                    // that B must not fall behind
+  std::string commit_sha{}, branch{}, label{};  // of B; empty: what git says of where it ran
+  bool record = true;                           // B, in the history
+  std::function<void(const Comparison&)> on_pair{};
+};
+
+struct Validation {
+  Comparison comparison;
+  Judgement judgement{};
+  std::optional<int64_t> recorded{};   // the run's number in the history
+  std::vector<std::string> against{};  // what speaks against it; nothing: it is accepted
+  bool IsAccepted() const { return against.empty(); }
+};
+
+// Runs the pairs until they are decided, judges B against the history, and records it.
+Result<Validation> ValidateOptimization(const ValidationQuestion& question, History& history);
+
+}  // namespace gapless::internal

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial/requests.h"
+
+namespace gapless::internal {
+namespace {
+
+bool GoesOn(const ModelCall& before, const ModelCall& call) {
+  return call.tokens > 0 && before.tokens > 0 && before.rows == call.rows &&
+         (call.tokens == 1 || call.tokens == before.tokens + 1);
+}
+
+bool WritesText(std::span<const ModelCall> calls) {
+  size_t begin = 0, go_on = 0;
+  for (size_t i = 1; i < calls.size(); ++i) ++(GoesOn(calls[i - 1], calls[i]) ? go_on : begin);
+  return go_on > begin;
+}
+
+InferenceRequest Begin(const ModelCall& call) {
+  return {.calls = 1,
+          .start_unix_ns = call.start_unix_ns,
+          .latency_ns = call.dur_ns,
+          .first_token_ns = call.dur_ns,
+          .rows = call.rows};
+}
+
+}  // namespace
+
+InferenceRequests RequestsOf(std::span<const ModelCall> calls, bool open) {
+  InferenceRequests found{.writes_text = WritesText(calls)};
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!found.writes_text) {
+      found.requests.push_back(Begin(calls[i]));
+    } else if (i > 0 && GoesOn(calls[i - 1], calls[i])) {
+      if (found.requests.empty()) continue;  // its beginning was not seen
+      InferenceRequest& request = found.requests.back();
+      ++request.calls;
+      request.latency_ns = calls[i].start_unix_ns + calls[i].dur_ns - request.start_unix_ns;
+    } else if (i > 0 || calls[i].tokens > 1) {
+      found.requests.push_back(Begin(calls[i]));
+    }
+  }
+  if (open && found.writes_text && !found.requests.empty()) found.requests.pop_back();
+  return found;
+}
+
+}  // namespace gapless::internal
