@@ -62,5 +62,5 @@ step "PyTorch for the tests" torch_is_there
 step "end-to-end tests of the optimised program" run_tests release -E '^test_' --repeat until-pass:2
 # Values are compared with the corpus, and statistics simulated, by the optimised program; with sanitizers that would take ten
 # to twenty times as long.
-step "tests with sanitizers" run_tests ci -E "change points and gate|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |real training"
+step "tests with sanitizers" run_tests ci -E "change points and gate|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |python measures|real training"
 step "coverage" tools/coverage.py build/ci "$lowest_coverage"

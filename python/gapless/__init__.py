@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """gapless for Python programs.
 
-`step()` says where a step of the program ends. `profile()` records a region. The classes collect from Python what the command line
-collects from outside; what they find out comes from the program `gapless`, which must be on the PATH (or named by GAPLESS_PROGRAM).
+`step()` says where a step of the program ends. `profile()` records a region. The classes collect and measure from Python what the
+command line does from outside; what they find out comes from the program `gapless`, which must be on the PATH (or named by
+GAPLESS_PROGRAM).
 
 Importing this package does not import torch.
 """
@@ -11,22 +12,37 @@ from __future__ import annotations
 
 import sys
 
+from .ab_test import ABTestResult, ABTestValidator
+from .benchmark import PerformanceBenchmark
 from .collect import PyTorchProfiler
 from .collector import ProfileCollector
+from .metrics import PerformanceMetrics
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
+from .parity import LossParity
 from .region import profile
+from .regression import Regression, RegressionDetector
 from .results import ProfileResult, ProfilerType
 from .tracker import PerformanceTracker
+from .validator import PerformanceValidator, ValidationResult
 
 __version__ = "0.1.0"
 __all__ = [
+    "ABTestResult",
+    "ABTestValidator",
+    "LossParity",
     "NsightComputeProfiler",
     "NsightSystemsProfiler",
+    "PerformanceBenchmark",
+    "PerformanceMetrics",
     "PerformanceTracker",
+    "PerformanceValidator",
     "ProfileCollector",
     "ProfileResult",
     "ProfilerType",
     "PyTorchProfiler",
+    "Regression",
+    "RegressionDetector",
+    "ValidationResult",
     "profile",
     "step",
 ]

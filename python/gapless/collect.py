@@ -9,6 +9,7 @@ from typing import Any
 from .program import ask, find_program
 from .region import profile
 from .results import ProfileResult, ProfilerType
+from .training import device_of, forward_backward, moved
 
 
 class PyTorchProfiler:
@@ -19,9 +20,8 @@ class PyTorchProfiler:
     ) -> ProfileResult:
         """Records `num_steps` forward and backward passes of the model over batches of the loader, after one that is not recorded.
 
-        A batch is the model's input, or a sequence that begins with it. What the model answers is taken as the loss when it is one
-        number, else its `loss`, else the mean of its (first) output. No optimiser steps; gradients are cleared. The summary has the
-        number of steps, and what `gapless analyze` says where the program is there.
+        Batches and the loss are as `gapless.training` has them. No optimiser steps; gradients are cleared. The summary has the number of
+        steps, and what `gapless analyze` says where the program is there.
         """
         batches = iter(data_loader)
         first = next(batches, None)
@@ -54,12 +54,5 @@ class PyTorchProfiler:
 
 
 def _pass(model: Any, batch: Any) -> None:
-    output = model(batch[0] if isinstance(batch, (list, tuple)) else batch)
-    loss = getattr(output, "loss", output)
-    if isinstance(loss, (list, tuple)):
-        loss = loss[0]
-    if loss.dim() > 0:
-        loss = loss.float().mean()
-    if loss.requires_grad:
-        loss.backward()
-        model.zero_grad(set_to_none=True)
+    forward_backward(model, moved(batch, device_of(model)))
+    model.zero_grad(set_to_none=True)

@@ -3,30 +3,59 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+NOT_THERE = 4  # the exit status of a command whose environment lacks something
 
 
 class ProgramError(RuntimeError):
-    """The program is not there, or refused; the text says why."""
+    """The program is not there, or refused; the text says why. `status` is what it ended with."""
+
+    def __init__(self, text: str, status: int = NOT_THERE) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 def find_program() -> str | None:
     return os.environ.get("GAPLESS_PROGRAM") or shutil.which("gapless")
 
 
-def ask(*words: str) -> Any:
-    """What `gapless WORDS --json` prints, as Python has it."""
+def say(*words: str, accept: Sequence[int] = (0,)) -> str:
+    """What `gapless WORDS` prints. `accept` are the exit statuses that are answers: 1 is one where a no is an answer."""
     program = find_program()
     if program is None:
         raise ProgramError("the program gapless is not on the PATH; GAPLESS_PROGRAM names it")
-    done = subprocess.run([program, *words, "--json"], check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise ProgramError((done.stderr or done.stdout).strip() or f"gapless ended with {done.returncode}")
-    return json.loads(done.stdout)
+    try:
+        done = subprocess.run([program, *words], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise ProgramError(f"the program gapless cannot be run: {error}") from error
+    if done.returncode not in accept:
+        text = (done.stderr or done.stdout).strip() or f"gapless ended with {done.returncode}"
+        raise ProgramError(text, done.returncode)
+    return done.stdout
+
+
+def ask(*words: str, accept: Sequence[int] = (0,)) -> Any:
+    """What `gapless WORDS --json` prints, as Python has it. A command for it comes after `--`, as always."""
+    at = words.index("--") if "--" in words else len(words)
+    return json.loads(say(*words[:at], "--json", *words[at:], accept=accept))
+
+
+@contextlib.contextmanager
+def as_file(document: Any) -> Iterator[str]:
+    """A file with the document as JSON, for as long as the block lasts."""
+    with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
+        path = os.path.join(folder, "document.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file, allow_nan=False, default=str)
+        yield path
 
 
 def run_command(options: list[str], command: list[str], folder: str) -> list[str]:

@@ -17,6 +17,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kWithinSpread = 1.5;  // of the differences between runs of A
+constexpr double kRounding = 0x1p-7;   // of the loss: what rounding to bfloat16 may change
 
 // The largest difference of losses of the same step, and over how many steps.
 std::pair<double, size_t> Differ(const std::vector<double>& a, const std::vector<double>& b) {
@@ -84,6 +85,10 @@ NominalP Comparison::Nominal() const {
 std::optional<LossParity> Comparison::Losses() const {
   LossParity parity;
   parity.steps = SIZE_MAX;
+  double size = 0;
+  for (const RunSample& sample : a_)
+    for (const double loss : sample.losses)
+      if (std::isfinite(loss)) size = std::max(size, std::abs(loss));
   for (size_t i = 0; i < a_.size(); ++i) {
     const auto [most, steps] = Differ(a_[i].losses, b_[i].losses);
     parity.max_difference = std::max(parity.max_difference, most);
@@ -91,7 +96,7 @@ std::optional<LossParity> Comparison::Losses() const {
     if (i > 0) parity.spread = std::max(parity.spread.value_or(0), Differ(a_[i].losses, a_[i - 1].losses).first);
   }
   if (a_.empty() || parity.steps == 0) return std::nullopt;
-  parity.parity = parity.max_difference <= kWithinSpread * parity.spread.value_or(0);
+  parity.parity = parity.max_difference <= std::max(kWithinSpread * parity.spread.value_or(0), kRounding * size);
   return parity;
 }
 

@@ -14,7 +14,8 @@
 
 namespace gapless::internal {
 
-// Do both sides learn the same? Losses of the same step, first rank.
+// Do both sides learn the same? Losses of the same step, first rank. They may differ by one and a half times what two
+// runs of A differ by, or by what rounding to bfloat16 may change (2^-7 of the largest loss).
 struct LossParity {
   bool parity = false;
   double max_difference = 0;       // between A and B of a pair, over all steps both have

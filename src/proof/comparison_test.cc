@@ -49,7 +49,7 @@ TEST(Comparison, LossesAreTheSameWithinWhatRunsOfADiffer) {
   comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.265}));
   EXPECT_TRUE(comparison.Losses()->parity);
   EXPECT_NEAR(*comparison.Losses()->spread, 0.01, 1e-12);
-  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.3}));
+  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.3}));  // more than 1.5 × 0.01, and than 2^-7
   EXPECT_FALSE(comparison.Losses()->parity);
   EXPECT_EQ(comparison.Losses()->steps, 3u);
 }

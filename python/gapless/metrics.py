@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a benchmark measures."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as dictionaries, numbers that are none as None: what JSON can hold."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The shown fields of a dataclass, as `plain` has them."""
+    return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.repr}
+
+
+@dataclass
+class PerformanceMetrics:
+    """What is not known is None, never 0.
+
+    `gpu_utilization` is the busy share of the GPU in percent, as nvidia-smi samples it. `memory_usage_gb` is the peak of PyTorch's
+    allocator on the device, in units of 1e9 bytes. `multi_gpu_scaling_efficiency` is throughput per process over that of the smallest
+    number of processes. `step_time_ms` is the mean; `step_times_ms` has every measured step.
+    """
+
+    samples_per_second: float | None = None
+    gpu_utilization: float | None = None
+    memory_usage_gb: float | None = None
+    multi_gpu_scaling_efficiency: float | None = None
+    step_time_ms: float | None = None
+    step_time_p50_ms: float | None = None
+    step_time_p95_ms: float | None = None
+    step_time_p99_ms: float | None = None
+    step_time_std_ms: float | None = None
+    step_times_ms: list[float] = field(default_factory=list, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, without the single steps."""
+        return fields_of(self)
+
+    @classmethod
+    def of_steps(cls, step_times_ms: Sequence[float], samples: int | None) -> PerformanceMetrics:
+        """Of steps that took so long and so many samples together; `samples` is None where they could not be counted."""
+        times = sorted(step_times_ms)
+        if not times:
+            return cls()
+        total_ms = math.fsum(times)
+        mean = total_ms / len(times)
+        spread = math.fsum((one - mean) ** 2 for one in times)
+        return cls(
+            samples_per_second=None if samples is None or total_ms <= 0 else samples / total_ms * 1e3,
+            step_time_ms=mean,
+            step_time_p50_ms=quantile(times, 0.5),
+            step_time_p95_ms=quantile(times, 0.95),
+            step_time_p99_ms=quantile(times, 0.99),
+            step_time_std_ms=math.sqrt(spread / (len(times) - 1)) if len(times) > 1 else None,
+            step_times_ms=list(step_times_ms),
+        )
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Type 7 of Hyndman & Fan (1996), as everywhere in gapless. `ordered` is sorted and has a value."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ways to train, measured in turns in one process.
+
+A pair is a short block of steps of each, over the same batches, in an order drawn by lot; what counts is the logarithm of the ratio of
+their median step times. The verdict comes from the program (`gapless compare --ratios`), which may look at any number of pairs.
+
+What this shows: that these two objects, in this process, differ. Memory lies as it lies for all blocks of a model, and the order in which
+two models were made may matter; more blocks do not average that out, new models (`num_runs`) do in part, new processes do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from .benchmark import GB, StepClock, cuda_device, measure_steps
+from .metrics import PerformanceMetrics, quantile
+from .program import as_file, ask
+
+PAIRS = 24  # at least, in all; some 11 show a change of 5 % at a variation of 2 % (docs/STATISTICS.md)
+LEAST_PAIRS = 4  # of one run
+BLOCK_STEPS = 5
+LEAST_MS = 1e-6
+
+
+@dataclass
+class Side:
+    """One of the two, over all its runs."""
+
+    step: Callable[[Any], Any]
+    device: Any = None
+    times_ms: list[float] = field(default_factory=list)
+    samples: int | None = 0
+    memory_gb: float | None = None
+
+    def block(self, batches: list[Any]) -> float:
+        """Takes a step for each; the median of their milliseconds."""
+        times, samples = measure_steps(self.step, batches, len(batches), StepClock(self.device))
+        self.times_ms += times
+        self.samples = None if samples is None or self.samples is None else self.samples + samples
+        return max(LEAST_MS, quantile(sorted(times), 0.5))
+
+    def metrics(self) -> PerformanceMetrics:
+        found = PerformanceMetrics.of_steps(self.times_ms, self.samples)
+        found.memory_usage_gb = self.memory_gb
+        return found
+
+    def join(self, other: Side) -> None:
+        """Takes in another run of the same. Of memory the smaller counts: what is made at first use belongs to neither side."""
+        self.times_ms += other.times_ms
+        self.samples = None if self.samples is None or other.samples is None else self.samples + other.samples
+        if other.memory_gb is not None:
+            self.memory_gb = other.memory_gb if self.memory_gb is None else min(self.memory_gb, other.memory_gb)
+
+
+@dataclass
+class Memory:
+    """The peak of PyTorch's allocator on a CUDA device above what was there before; None elsewhere."""
+
+    device: Any
+    before: int | None = None
+
+    def start(self, own_bytes: int = 0) -> None:
+        """`own_bytes` is of what is there already and counts all the same."""
+        if cuda_device(self.device) is not None:
+            import torch
+
+            torch.cuda.reset_peak_memory_stats(self.device)
+            self.before = torch.cuda.memory_allocated(self.device) - own_bytes
+
+    def peak_gb(self) -> float | None:
+        if self.before is None:
+            return None
+        import torch
+
+        return float(torch.cuda.max_memory_allocated(self.device) - self.before) / GB
+
+
+def take_pairs(a: Side, b: Side, batches: Iterator[Any], pairs: int, coin: random.Random) -> list[float]:
+    """The log ratio, time of B over time of A, of each pair."""
+    ratios = []
+    for _ in range(pairs):
+        block = list(itertools.islice(batches, BLOCK_STEPS))
+        b_first = coin.random() < 0.5
+        times = {id(side): side.block(block) for side in ((b, a) if b_first else (a, b))}
+        ratios.append(math.log(times[id(b)] / times[id(a)]))
+    return ratios
+
+
+@dataclass
+class PairVerdict:
+    """What the program says of pairs. `low` and `high` bound the speedup of B over A; None while there is no bound."""
+
+    verdict: str  # faster, slower, equivalent, cannot_tell
+    speedup: float
+    low: float | None
+    high: float | None
+    p_value: float
+    statistically_significant: bool
+    mde_share: float | None
+
+
+def judge_pairs(ratios: list[float]) -> PairVerdict:
+    with as_file(ratios) as path:
+        found = ask("compare", "--ratios", path, accept=(0, 1))
+    speedup = found["speedup"]
+    return PairVerdict(
+        found["verdict"],
+        speedup["expected"],
+        speedup.get("low"),
+        speedup.get("high"),
+        found["p_value"],
+        found["statistically_significant"],
+        found.get("mde_share"),
+    )

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is an optimisation worth keeping: faster, learning the same, and no step back from the history?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .ab_test import ABTestResult
+from .benchmark import check_counts
+from .metrics import PerformanceMetrics, fields_of
+from .pairs import PAIRS, Memory, Side, take_pairs
+from .parity import LossParity
+from .regression import Regression, RegressionDetector
+from .training import Batches, Criterion, Kept, MakeOptimizer, Training
+
+
+@dataclass
+class ValidationResult:
+    """`accepted`: faster, and neither the losses nor the history speak against it. `loss` is None where there is no loss to compare.
+
+    `recorded`: the optimised model's metrics are in the history. `report` says it all in words. The rest is as in `ABTestResult`.
+    """
+
+    accepted: bool
+    speedup: float
+    speedup_confidence_interval: tuple[float | None, float | None]
+    p_value: float
+    statistically_significant: bool
+    verdict: str
+    memory_saved_gb: float | None
+    baseline_metrics: PerformanceMetrics
+    optimized_metrics: PerformanceMetrics
+    loss: LossParity | None
+    regression: Regression
+    pairs: int
+    recorded: bool
+    report: str = field(default="", repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**fields_of(self), "report": self.report}
+
+
+class PerformanceValidator:
+    """Baseline, optimised, both in turns, the history, a report."""
+
+    def __init__(self, metrics_db_path: str | os.PathLike[str]) -> None:
+        """The history, as `RegressionDetector` takes it."""
+        self.detector = RegressionDetector(metrics_db_path)
+
+    def validate_optimization(
+        self,
+        baseline_model: Any,
+        optimized_model: Any,
+        data_loader: Iterable[Any],
+        commit_sha: str,
+        *,
+        branch: str | None = None,
+        baseline_branch: str = "main",
+        regression_threshold: float = 0.05,
+        label: str | None = None,
+        pairs: int = PAIRS,
+        warmup_steps: int = 10,
+        make_optimizer: MakeOptimizer | None = None,
+        criterion: Criterion | None = None,
+        seed: int | None = None,
+    ) -> ValidationResult:
+        """Measures both models in turns, compares their losses, judges the optimised one against the history and records it.
+
+        Steps are those of `PerformanceBenchmark.benchmark_training`. The losses are those of `warmup_steps` steps from the state the models are
+        in. With `make_optimizer(parameters)` they are steps of real training; without it the weights stay, and equal losses say that
+        both compute the same, not that both would learn the same. The models are put back afterwards.
+
+        The optimised model's metrics are recorded as of `commit_sha` and `branch` (otherwise git's, when that commit is checked out), with the
+        verdict of the gate against `baseline_branch`.
+        """
+        check_counts(pairs, warmup_steps)
+        if make_optimizer is not None and _share_weights(baseline_model, optimized_model):
+            raise ValueError("the models share weights, so that each would train the other: give one of them a copy")
+        seed = secrets.randbits(32) if seed is None else seed
+        batches = Batches(data_loader)
+        with Kept(baseline_model), Kept(optimized_model):
+            models = [_Trained(model, make_optimizer, criterion) for model in (baseline_model, optimized_model)]
+            loss = _warm_up(models, [next(batches) for _ in range(warmup_steps)], seed)
+            sides = [model.side for model in models]
+            ratios = take_pairs(sides[0], sides[1], batches, pairs, random.Random(seed))
+        found = ABTestResult.of(sides[0], sides[1], ratios, seed)
+        regression = self.detector.judge_and_record(
+            commit_sha,
+            branch,
+            found.optimized_metrics,
+            _facts(models[1].side, label),
+            baseline_branch=baseline_branch,
+            regression_threshold=regression_threshold,
+        )
+        return _joined(found, loss, regression)
+
+
+class _Trained:
+    """A model, its training as it begins, and its side of the pairs."""
+
+    def __init__(self, model: Any, make_optimizer: MakeOptimizer | None, criterion: Criterion | None) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.criterion = criterion
+        self.begin()
+        self.side = Side(lambda batch: self.training.step(batch), self.training.device)
+
+    def begin(self) -> None:
+        optimizer = None if self.make_optimizer is None else self.make_optimizer(self.model.parameters())
+        self.training = Training(self.model, optimizer, self.criterion)
+
+    def losses(self, batches: list[Any], seed: int) -> list[float]:
+        """Of a training over the batches, after which the model is as it was."""
+        memory = Memory(self.training.device)
+        with Kept(self.model), _seeded(seed, self.training.device):
+            self.begin()
+            memory.start(_own_bytes(self.model, self.training.device))
+            losses = [self.training.step(batch) for batch in batches]
+            self.side.memory_gb = memory.peak_gb()
+            found = [float(loss) for loss in losses]
+        has_loss = self.training.has_loss
+        self.begin()
+        self.training.has_loss = has_loss
+        return found
+
+
+def _warm_up(models: list[_Trained], batches: list[Any], seed: int) -> LossParity | None:
+    """The baseline twice and the optimised model, each from its beginning: the warm-up of both, and their losses."""
+    if not batches:
+        return None
+    baseline, optimized = models
+    first = baseline.losses(batches, seed)
+    again = baseline.losses(batches, seed + 1)
+    others = optimized.losses(batches, seed)
+    known = baseline.training.has_loss and optimized.training.has_loss
+    return LossParity.of(first, again, others) if known else None
+
+
+@contextlib.contextmanager
+def _seeded(seed: int, device: Any) -> Iterator[None]:
+    """PyTorch's random numbers begin with the seed inside, and go on as before afterwards."""
+    import torch
+
+    gpus = [device] if device is not None and device.type == "cuda" else []
+    with torch.random.fork_rng(gpus):
+        torch.manual_seed(seed)
+        yield
+
+
+def _own_bytes(model: Any, device: Any) -> int:
+    tensors = {id(one): one for kind in ("parameters", "buffers") for one in getattr(model, kind, list)()}
+    return sum(one.numel() * one.element_size() for one in tensors.values() if one.device == device)
+
+
+def _share_weights(a: Any, b: Any) -> bool:
+    places = [{one.data_ptr() for one in getattr(model, "parameters", list)() if one.numel()} for model in (a, b)]
+    return bool(places[0] & places[1])
+
+
+def _facts(side: Side, label: str | None) -> dict[str, Any]:
+    import torch
+
+    facts: dict[str, Any] = {"framework": f"torch {torch.__version__}"}
+    if side.samples is not None and side.samples % len(side.times_ms) == 0:
+        facts["batch_size"] = side.samples // len(side.times_ms)
+    if side.device is not None and side.device.type == "cuda":
+        facts.update(gpu_type=torch.cuda.get_device_name(side.device), num_gpus=1)
+    if label is not None:
+        facts["label"] = label
+    return facts
+
+
+def _joined(found: ABTestResult, loss: LossParity | None, regression: Regression) -> ValidationResult:
+    result = ValidationResult(
+        accepted=found.verdict == "faster" and (loss is None or loss.parity) and not regression.regression_detected,
+        speedup=found.speedup,
+        speedup_confidence_interval=found.speedup_confidence_interval,
+        p_value=found.p_value,
+        statistically_significant=found.statistically_significant,
+        verdict=found.verdict,
+        memory_saved_gb=found.memory_saved_gb,
+        baseline_metrics=found.baseline_metrics,
+        optimized_metrics=found.optimized_metrics,
+        loss=loss,
+        regression=regression,
+        pairs=found.pairs,
+        recorded=True,
+    )
+    result.report = _report(result)
+    return result
+
+
+VERDICTS = {
+    "faster": "The optimised model is faster.",
+    "slower": "The optimised model is slower.",
+    "equivalent": "Both models are as fast.",
+    "cannot_tell": "It cannot be told which model is faster.",
+}
+
+
+def _report(result: ValidationResult) -> str:
+    low, high = (f"{end:.3f}" if end is not None else "not bounded" for end in result.speedup_confidence_interval)
+    lines = [
+        VERDICTS.get(result.verdict, result.verdict),
+        f"  speedup {result.speedup:.3f} (95 % interval {low} to {high}), p {result.p_value:.2g}, {result.pairs} pairs",
+    ]
+    for name, metrics in (("baseline: ", result.baseline_metrics), ("optimised:", result.optimized_metrics)):
+        rate = "" if metrics.samples_per_second is None else f", {metrics.samples_per_second:.1f} samples a second"
+        lines.append(f"  {name} median step {metrics.step_time_p50_ms:.3f} ms{rate}")
+    if result.memory_saved_gb is not None:
+        lines.append(f"  memory saved: {result.memory_saved_gb:.3f} GB")
+    if result.loss is None:
+        lines.append("Losses: there are none to compare.")
+    else:
+        how = "the same" if result.loss.parity else "they differ"
+        details = f"by {result.loss.max_difference:.3g} at most over {result.loss.steps} steps"
+        lines.append(f"Losses: {how} ({details}; two trainings of the baseline by {result.loss.spread:.3g}).")
+    lines.append(f"History: {result.regression.verdict.replace('_', ' ')}; {result.regression.recommendation}.")
+    lines.append("Accepted." if result.accepted else "Not accepted.")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures a training command, judges it against the history, records it, and writes the result as JSON.
+
+The result is that of `gapless bench --json` with these keys at its top; what is not known is null:
+samples_per_second, performance_delta (percent, below 0 is worse), gpu_utilization, memory_usage_gb, regression_detected, verdict,
+threshold, baseline_samples_per_sec, likely_culprit_commit, step_time_ms and its percentiles, commit_sha, branch.
+The exit status is 0 also for a regression; detect_regression.py --fail has another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from beside import ROOT
+from gapless.program import ProgramError, ask
+from gapless.regression import whose
+
+EXAMPLE = [sys.executable, str(ROOT / "examples" / "planted" / "slow_loader.py"), "--steps", "120"]
+METRICS = (
+    "samples_per_second",
+    "gpu_utilization",
+    "memory_usage_gb",
+    "step_time_ms",
+    "step_time_p50_ms",
+    "step_time_p95_ms",
+    "step_time_p99_ms",
+    "step_time_std_ms",
+)
+VERDICTS = (
+    "performance_delta",
+    "regression_detected",
+    "verdict",
+    "threshold",
+    "baseline_samples_per_sec",
+    "likely_culprit_commit",
+    "recommendation",
+)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commit-sha", help="commit of the result (otherwise git's)")
+    parser.add_argument("--branch", help="its branch (otherwise git's)")
+    parser.add_argument("--output", default="benchmark_results.json", metavar="FILE")
+    parser.add_argument(
+        "--db", metavar="URL", help="the history: sqlite:FILE or postgresql://… (otherwise the user's own)"
+    )
+    parser.add_argument("--label", help="name of what is measured, when a history holds several")
+    parser.add_argument("--baseline-branch", default="main", help="whose history is the baseline (main)")
+    parser.add_argument("--threshold", type=float, default=0.05, help="the size of change that matters (0.05)")
+    parser.add_argument("--no-record", action="store_true", help="judge, but do not keep the result in the history")
+    parser.add_argument(
+        "--bench", action="append", default=[], metavar="OPTION", help="for gapless bench: --bench=--steps=50"
+    )
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND", help="an example on the CPU when there is none")
+    return parser.parse_args()
+
+
+def judge(given: argparse.Namespace, path: str) -> dict[str, Any]:
+    words = [f"--baseline={given.baseline_branch}", f"--threshold={given.threshold}"]
+    words += whose(given.commit_sha, given.branch)
+    words += [f"--{name}={value}" for name, value in (("db", given.db), ("label", given.label)) if value]
+    if not given.no_record:
+        words.append("--record")
+    answer: dict[str, Any] = ask("gate", path, *words, accept=(0, 1))
+    return answer
+
+
+def write(path: Path, document: dict[str, Any]) -> None:
+    """At once: who reads the file sees all of it or none."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def main() -> int:
+    given = arguments()
+    output = Path(given.output)
+    command = given.command or EXAMPLE
+    result: dict[str, Any] = ask("bench", *given.bench, "--", *command)
+    result.update({name: result["metrics"].get(name) for name in METRICS})
+    result.update(commit_sha=given.commit_sha, branch=given.branch)
+    if given.label:
+        result["label"] = given.label
+    result.update(dict.fromkeys(VERDICTS))
+    write(output, result)  # what was measured is kept also when it cannot be judged
+    answer = judge(given, given.output)
+    result.update({name: answer.get(name) for name in VERDICTS})
+    write(output, result)
+    print(f"{given.output}: {result['verdict']}, {result['recommendation']}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (ProgramError, OSError) as error:
+        print(f"run_benchmark: {error}", file=sys.stderr)
+        sys.exit(getattr(error, "status", 3))
+    except KeyboardInterrupt:
+        sys.exit(130)
