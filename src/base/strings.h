@@ -38,6 +38,8 @@ int DisplayWidth(std::string_view utf8);
 std::string Ellipsize(std::string_view utf8, int width);
 // The text without control characters and invalid UTF-8, safe to print to a terminal.
 std::string Printable(std::string_view text);
+// The printable text for XML and HTML, between tags and in attributes of either quote.
+std::string XmlEscaped(std::string_view text);
 
 namespace strings_internal {
 inline void Append(std::string& out, std::string_view part) { out.append(part); }

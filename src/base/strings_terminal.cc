@@ -106,4 +106,24 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string XmlEscaped(std::string_view text) {
+  const std::string printable = Printable(text);
+  std::string out;
+  out.reserve(printable.size());
+  for (std::string_view rest = printable; !rest.empty();) {
+    const std::string_view before = rest;
+    switch (const char32_t c = Take(rest); c) {
+      case '<': out.append("&lt;"); break;
+      case '>': out.append("&gt;"); break;
+      case '&': out.append("&amp;"); break;
+      case '"': out.append("&quot;"); break;
+      case '\'': out.append("&#39;"); break;
+      case 0xFFFE:  // valid UTF-8, but no characters of XML 1.0
+      case 0xFFFF: out.append("\uFFFD"); break;
+      default: out.append(before.substr(0, before.size() - rest.size()));
+    }
+  }
+  return out;
+}
+
 }  // namespace gapless::internal

@@ -148,6 +148,17 @@ TEST(Printable, ReplacesInvalidUtf8) {
   EXPECT_EQ(Printable("\xf4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD") << "beyond the last character";
 }
 
+TEST(XmlEscaped, EndsNoTagAndNoAttribute) {
+  EXPECT_EQ(XmlEscaped("<b a=\"1\" c='2'>&amp;</b>"), "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;amp;&lt;/b&gt;");
+  EXPECT_EQ(XmlEscaped("µ 訓練 🚀"), "µ 訓練 🚀");
+}
+
+TEST(XmlEscaped, HoldsOnlyCharactersOfXml) {
+  EXPECT_EQ(XmlEscaped("a\x01\x1b[31m\nb"), "a[31m b");
+  EXPECT_EQ(XmlEscaped("\xff<"), "\uFFFD&lt;");
+  EXPECT_EQ(XmlEscaped("\xEF\xBF\xBE.\xEF\xBF\xBF"), "\uFFFD.\uFFFD") << "U+FFFE and U+FFFF are none";
+}
+
 TEST(StrCat, JoinsTextsCharactersAndNumbers) {
   EXPECT_EQ(StrCat("step ", 3, " of ", std::string("run"), ' ', 'x', -7), "step 3 of run x-7");
   EXPECT_EQ(StrCat(0.1, " ", 1e300, " ", 2.0), "0.1 1e+300 2") << "the shortest text that reads back equal";

@@ -54,23 +54,6 @@ std::string Detectable(const MetricJudgement& metric) {
                 metric.noise ? StrCat(" (noise of a run ", FormatPercent(*metric.noise), ")") : "");
 }
 
-std::string Xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 // Viewers want a file for every result: that of the command, else the repository's root.
 void WriteLocation(JsonWriter& json, const std::string& place) {
   json.Key("locations");
@@ -198,11 +181,12 @@ std::string GateJunit(const Judgement& judgement) {
   std::string text = StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"gapless gate\" tests=\"",
                             judgement.metrics.size(), "\" failures=\"", failures, "\" skipped=\"", skipped, "\">\n");
   for (const MetricJudgement& metric : judgement.metrics) {
-    text += StrCat("  <testcase classname=\"performance\" name=\"", Xml(metric.metric), "\">");
+    text += StrCat("  <testcase classname=\"performance\" name=\"", XmlEscaped(metric.metric), "\">");
     if (metric.kind == GateKind::kRegression)
-      text += StrCat("<failure message=\"", Xml(Sentence(metric)), "\">", Xml(Recommendation(judgement)), "</failure>");
-    if (metric.kind == GateKind::kCannotTell) text += StrCat("<skipped message=\"", Xml(metric.reason), "\"/>");
-    text += StrCat("<system-out>", Xml(StrCat(Sentence(metric), "; against ", judgement.against)),
+      text += StrCat("<failure message=\"", XmlEscaped(Sentence(metric)), "\">", XmlEscaped(Recommendation(judgement)),
+                     "</failure>");
+    if (metric.kind == GateKind::kCannotTell) text += StrCat("<skipped message=\"", XmlEscaped(metric.reason), "\"/>");
+    text += StrCat("<system-out>", XmlEscaped(StrCat(Sentence(metric), "; against ", judgement.against)),
                    "</system-out></testcase>\n");
   }
   return text + "</testsuite>\n";
