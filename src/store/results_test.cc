@@ -176,6 +176,17 @@ TEST(ResultsTest, GaplessHasMetricsAndStepsAndSaysWhere) {
   EXPECT_EQ(record->Find("epoch_s"), nullptr);
 }
 
+// "steps" of several processes in one series would pass for one sample of independent values.
+TEST(ResultsTest, GaplessOfSeveralProcessesHasTheirMedians) {
+  const auto last = [](std::string_view text) { return Show(Read(text).series.back()); };
+  EXPECT_EQ(last(R"({"gapless": {}, "metrics": {}, "steps": [1000000000, 2000000000], "process_medians": [500, 250]})"),
+            "step_time[s] process: 0.5 0.25");
+  EXPECT_EQ(last(R"({"gapless": {}, "metrics": {}, "steps": [1000000000, 2000000000], "process_medians": [1500]})"),
+            "step_time[s] iteration: 1 2");
+  EXPECT_EQ(last(R"({"gapless": {}, "metrics": {}, "source": "pattern", "steps": [], "process_medians": [7, 8]})"),
+            "value[] process: 7 8");
+}
+
 TEST(ResultsTest, PlainNumbersAndColumns) {
   EXPECT_EQ(ShowAll(Read("# times\n1.5\n\n2e-3\r\n+3\n")), (Lines{"value[] unknown: 1.5 0.002 3"}));
   EXPECT_EQ(ShowAll(Read("time,name,size\n1,a,8\n2,b,\n")), (Lines{"time[] unknown: 1 2", "size[] unknown: 8"}));

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "store/metric_traits.h"
 #include "store/results/json/value.h"
 #include "store/timestamp.h"
 
@@ -54,14 +55,6 @@ constexpr std::string_view kMetricColumns[] = {"samples_per_second", "gpu_utiliz
 constexpr std::string_view kColumns[] = {
     "id",           "timestamp", "commit_sha", "branch",    "samples_per_second", "gpu_utilization", "memory_usage_gb",
     "step_time_ms", "gpu_type",  "num_gpus",   "batch_size"};
-struct MetricTraits {
-  std::string_view name, unit;
-  bool higher_is_better;
-};
-constexpr MetricTraits kTraits[] = {{"samples_per_second", "1/s", true},
-                                    {"gpu_utilization", "%", true},
-                                    {"memory_usage_gb", "GB", false},
-                                    {"step_time_ms", "ms", false}};
 
 void WriteMetric(JsonWriter& json, const MetricRecord& metric) {
   json.BeginObject();
@@ -192,13 +185,14 @@ Result<void> TakeCell(std::string_view column, const std::string& cell, Benchmar
     if (!number || std::fabs(*number) > kLargestWhole || *number != std::floor(*number)) return refuse("whole number");
     (column == "num_gpus" ? record.num_gpus : record.batch_size) = static_cast<int64_t>(*number);
   }
-  for (const MetricTraits& metric : kTraits) {
-    if (metric.name != column) continue;
+  for (const std::string_view name : kMetricColumns) {
+    if (name != column) continue;
     if (!number) return refuse("number");
-    record.metrics.push_back({.name = std::string(metric.name),
+    const MetricTraits traits = TraitsOf(name);
+    record.metrics.push_back({.name = std::string(name),
                               .value = *number,
-                              .unit = std::string(metric.unit),
-                              .higher_is_better = metric.higher_is_better,
+                              .unit = std::string(traits.unit),
+                              .higher_is_better = traits.higher_is_better,
                               .samples = {}});
   }
   return {};

@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// gapless bench --json: metrics by their names, the steps of the run in ns, and where it was measured. Units follow
-// from the ends of names.
+// gapless bench --json: metrics by their names, the steps of the run in ns or the medians of its processes in ms, and
+// where it was measured.
 #include <initializer_list>
 
 #include "base/strings.h"
+#include "store/metric_traits.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
-
-struct Suffix {
-  std::string_view end, unit;
-  int better;  // 1: higher, -1: lower, 0: not told
-};
-constexpr Suffix kSuffixes[] = {
-    {"_per_second", "1/s", 1}, {"gpu_utilization", "%", 1},
-    {"_efficiency", "", 1},    {"_ms", "ms", -1},
-    {"_ns", "ns", -1},         {"_gb", "GB", -1},
-    {"_bytes", "bytes", -1},   {"_pct", "%", 0},
-    {"_percent", "%", 0},      {"_s", "s", -1},
-};
 
 bool Recognises(const ResultInput& input) {
   return input.json != nullptr && input.json->Get("gapless").is_object() && input.json->Get("metrics").is_object();
 }
 
 ResultSeries SeriesOf(const std::string& name, double value) {
-  ResultSeries series{
-      .name = name, .unit = {}, .values = {value}, .unit_of_sampling = Sampling::kProcess, .higher_is_better = {}};
-  for (const Suffix& suffix : kSuffixes) {
-    if (!name.ends_with(suffix.end)) continue;
-    series.unit = suffix.unit;
-    if (suffix.better != 0) series.higher_is_better = suffix.better > 0;
-    break;
-  }
-  return series;
+  const MetricTraits traits = TraitsOf(name);
+  return {.name = name,
+          .unit = std::string(traits.unit),
+          .values = {value},
+          .unit_of_sampling = Sampling::kProcess,
+          .higher_is_better = traits.higher_is_better};
+}
+
+// Of several processes the unit is the process, with its median step: steps of one process tell nothing about the next.
+ResultSeries TimesOf(const JsonValue& root) {
+  constexpr double kSecondNs = 1e9, kSecondMs = 1e3;
+  const bool is_time = root.TextOf("source") != "pattern";  // else numbers of the program's own, of whatever unit
+  ResultSeries medians{.name = is_time ? "step_time" : "value",
+                       .unit = is_time ? "s" : "",
+                       .values = {},
+                       .unit_of_sampling = Sampling::kProcess,
+                       .higher_is_better = {}};
+  if (is_time) medians.higher_is_better = false;
+  for (const JsonValue& median : root.Get("process_medians").items())
+    if (const auto value = median.Number()) medians.values.push_back(is_time ? *value / kSecondMs : *value);
+  if (medians.values.size() > 1) return medians;
+  ResultSeries steps{.name = "step_time",
+                     .unit = "s",
+                     .values = {},
+                     .unit_of_sampling = Sampling::kIteration,
+                     .higher_is_better = false};
+  for (const JsonValue& step : root.Get("steps").items())
+    if (const auto ns = step.Number()) steps.values.push_back(*ns / kSecondNs);
+  return steps;
 }
 
 // The first of these that is a text, in the environment or beside it.
@@ -89,15 +98,7 @@ Result<ResultFile> Read(const ResultInput& input) {
     const auto value = metrics.items()[i].Number();
     if (value) file.series.push_back(SeriesOf(metrics.keys()[i], *value));
   }
-  ResultSeries steps{.name = "step_time",
-                     .unit = "s",
-                     .values = {},
-                     .unit_of_sampling = Sampling::kIteration,
-                     .higher_is_better = false};
-  constexpr double kSecondNs = 1e9;
-  for (const JsonValue& step : root.Get("steps").items())
-    if (const auto ns = step.Number()) steps.values.push_back(*ns / kSecondNs);
-  file.series.push_back(std::move(steps));
+  file.series.push_back(TimesOf(root));
   return file;
 }
 

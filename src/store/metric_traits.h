@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the name of a metric tells where its record does not: names end with their unit.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace gapless::internal {
+
+struct MetricTraits {
+  std::string_view unit{};                 // empty: the name does not tell
+  std::optional<bool> higher_is_better{};  // absent: likewise
+};
+
+// "step_time_ms" is in ms and better when lower, "samples_per_second" in 1/s and better when higher.
+MetricTraits TraitsOf(std::string_view metric);
+
+}  // namespace gapless::internal
