@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "proof/judgement.h"
+#include "proof/trend_runs.h"
 
 namespace gapless::internal {
 namespace {
@@ -29,13 +30,6 @@ Result<std::vector<MetricRecord>> MetricsToJudge(const BenchmarkRecord& current,
   if (metrics.empty() && !current.metrics.empty()) metrics.push_back(current.metrics[0]);
   if (metrics.empty()) return Fail(ErrorCode::kInput, "the result has no metric");
   return metrics;
-}
-
-// Other hardware has another level: it is no baseline. What is not known of one of them does not tell them apart.
-bool SameMachine(const BenchmarkRecord& a, const BenchmarkRecord& b) {
-  const auto may_be = [](const std::string& x, const std::string& y) { return x.empty() || y.empty() || x == y; };
-  return may_be(a.fingerprint, b.fingerprint) && may_be(a.gpu_type, b.gpu_type) &&
-         (!a.num_gpus || !b.num_gpus || *a.num_gpus == *b.num_gpus);
 }
 
 // When a run was last accepted as the level from there on; alarms from before that are of the old level.
@@ -73,7 +67,7 @@ Result<Past> ReadPast(const BenchmarkRecord& current, History& history, const st
   if (!records) return Unexpected{records.error()};
   Past past;
   for (BenchmarkRecord& record : *records) {
-    if (SameMachine(record, current))
+    if (IsSameMachine(record, current))
       past.records.push_back(std::move(record));
     else
       ++past.other_machines;

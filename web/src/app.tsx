@@ -11,6 +11,7 @@ import {Tables} from "./sections/tables";
 import {Timeline} from "./sections/timeline";
 import {Verdict} from "./sections/verdict";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
+import {Top} from "./top";
 
 const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
@@ -43,33 +44,7 @@ export function App({data}: {data: Data}) {
   const sections = SECTIONS.filter(({id}) => has(data, id));
   return (
     <ThemeContext.Provider value={theme}>
-      <div class="top">
-        <div class="wrap">
-          <span class="brand">
-            <i />
-            <i />
-            <i />
-            gapless
-          </span>
-          <span class="file" title={data.page.path}>
-            {data.page.subject}
-          </span>
-          <nav aria-label="Sections">
-            {sections.map(({id, name}) => (
-              <a key={id} href={`#${id}`}>
-                {name}
-              </a>
-            ))}
-          </nav>
-          <button
-            type="button"
-            onClick={toggle}
-            aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}
-          >
-            {theme === "dark" ? "☀" : "☾"}
-          </button>
-        </div>
-      </div>
+      <Top subject={data.page.subject} path={data.page.path} sections={sections} theme={theme} toggle={toggle} />
       <main class="wrap">
         <Notices data={data} />
         <Verdict data={data} />

@@ -150,7 +150,7 @@ export interface Page {
   notes: {severity: "info" | "loss" | "error"; text: string}[];
 }
 
-interface Inlined {
+export interface Inlined {
   page: Page;
   analyze: Analyze;
   texts: string[];
@@ -211,8 +211,7 @@ export interface Data {
   tables: Map<string, Table>;
 }
 
-export function decode(json: string): Data {
-  const inlined = JSON.parse(json) as Inlined;
+export function decode(inlined: Inlined): Data {
   const tables = inlined.tables.map((table) => new Table(table, inlined.texts));
   return {page: inlined.page, analyze: inlined.analyze, tables: new Map(tables.map((table) => [table.name, table]))};
 }

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: reads the data inlined in the page and draws it. It computes nothing: it formats, chooses and leaves out.
+// The pages: reads the data inlined in this one and draws it. It computes nothing: it formats, chooses and leaves out.
 import "./style.css";
 import {render} from "preact";
 import {App} from "./app";
-import {decode} from "./data";
+import {decode, type Inlined} from "./data";
+import {TrendApp} from "./trend/app";
+import type {TrendPage} from "./trend/data";
 
-const data = decode(document.getElementById("data")?.textContent ?? "");
-document.title = `${data.page.subject} · gapless`;
+const inlined = JSON.parse(document.getElementById("data")?.textContent ?? "") as Inlined | TrendPage;
 const app = document.getElementById("app");
-if (app) render(<App data={data} />, app);
+if ("trend" in inlined) {
+  document.title = `${inlined.trend.subject} · gapless`;
+  if (app) render(<TrendApp trend={inlined.trend} />, app);
+} else {
+  const data = decode(inlined);
+  document.title = `${data.page.subject} · gapless`;
+  if (app) render(<App data={data} />, app);
+}

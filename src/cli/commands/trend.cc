@@ -7,88 +7,170 @@
 #include "cli/commands/history/actions.h"
 #include "cli/commands/trend/report.h"
 #include "cli/output.h"
+#include "proof/trend_runs.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kUsual[] = {"samples_per_second", "step_time_ms", "gpu_utilization", "memory_usage_gb"};
+constexpr int kShownNames = 5;
 
-// Those that were asked for; else the usual ones that there are; else all.
-std::vector<std::string> MetricsOf(const Arguments& arguments, const std::vector<BenchmarkRecord>& records) {
+std::string Some(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) {
+    if (shown.size() == kShownNames) {
+      shown.emplace_back("…");
+      break;
+    }
+    shown.push_back(name.empty() ? "without a name" : Ellipsize(Printable(name), 40));
+  }
+  return Join(shown, ", ");
+}
+
+std::string Runs(size_t count) {
+  return StrCat(FormatCount(static_cast<int64_t>(count)), count == 1 ? " run" : " runs");
+}
+
+Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter& filter, const Session& session) {
+  std::vector<BenchmarkRecord> records;
+  GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
+    if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
+    records.push_back(record);
+    return {};
+  }));
+  return records;
+}
+
+// What there is instead, when nothing was found.
+Result<std::string> WhatThereIs(History& history, const Session& session) {
+  constexpr int64_t kNewest = 1000;
+  const auto records = Read(history, {.limit = kNewest, .with_samples = false}, session);
+  if (!records) return Unexpected{records.error()};
+  std::set<std::string> branches;
+  for (const BenchmarkRecord& record : *records) branches.insert(record.branch);
+  if (branches.empty()) return std::string("the history is empty: gapless history record RESULT adds to it");
+  return StrCat("there are runs on other branches or of other times: ", Some({branches.begin(), branches.end()}));
+}
+
+void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report) {
+  report.other_benchmarks = runs.other_benchmarks;
+  report.other_machines = runs.other_machines;
+  if (runs.other_benchmarks > 0)
+    report.notes.push_back(StrCat(Runs(runs.other_benchmarks),
+                                  " of other benchmarks left out (--label): ", Some(runs.benchmarks_left_out)));
+  if (runs.other_machines > 0)
+    report.notes.push_back(StrCat(Runs(runs.other_machines), " on other kinds of machine than the newest left out"));
+  if (runs.hosts.size() > 1 && !arguments.Has("host"))
+    report.notes.push_back(
+        StrCat("the runs are of ", runs.hosts.size(), " hosts (--host takes one): ", Some(runs.hosts)));
+  for (const Trend& trend : report.trends)
+    if (trend.other_units > 0)
+      report.notes.push_back(
+          StrCat(Ellipsize(Printable(trend.metric), 40), ": ", Runs(trend.other_units), " in another unit left out"));
+}
+
+Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendReport& report) {
   std::vector<std::string> names = arguments.List("metric");
-  if (!names.empty()) return names;
-  std::set<std::string> present;
-  for (const BenchmarkRecord& record : records)
-    for (const MetricRecord& metric : record.metrics) present.insert(metric.name);
-  for (const std::string_view name : kUsual)
-    if (present.contains(std::string(name))) names.emplace_back(name);
-  if (names.empty()) names.assign(present.begin(), present.end());
-  return names;
+  if (names.empty()) names = UsualMetrics(runs.records);
+  for (const std::string& name : names) {
+    Trend trend = TrendOf(runs.records, name);
+    if (!trend.points.empty()) {
+      report.trends.push_back(std::move(trend));
+      continue;
+    }
+    std::set<std::string> present;
+    for (const BenchmarkRecord& record : runs.records)
+      for (const MetricRecord& metric : record.metrics) present.insert(metric.name);
+    if (!runs.records.empty())
+      return Fail(ErrorCode::kInput, "no run has this metric", Printable(name),
+                  StrCat("there are ", Some({present.begin(), present.end()})));
+  }
+  return {};
 }
 
 Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
+  std::optional<size_t> limit;  // of what is left
+  if (filter->limit) limit = static_cast<size_t>(*filter->limit);
+  filter->limit.reset();
   filter->with_samples = false;
   if (!filter->branch) filter->branch = "main";
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
-  std::vector<BenchmarkRecord> records;
-  GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
-    if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-    records.push_back(record);
-    return {};
-  }));
-  TrendReport report{.place = history->place(), .trends = {}};
-  for (const std::string& name : MetricsOf(arguments, records)) {
-    Trend trend;
-    trend.metric = name;
-    for (const BenchmarkRecord& record : records) {
-      const MetricRecord* const metric = record.Find(name);
-      if (metric == nullptr) continue;
-      trend.unit = metric->unit;
-      if (metric->higher_is_better) trend.higher_is_better = metric->higher_is_better;
-      trend.points.push_back({.unix_ns = record.recorded_unix_ns, .value = metric->value, .commit = record.commit_sha});
-    }
-    if (trend.points.empty() && arguments.Has("metric"))
-      return Fail(ErrorCode::kInput, "no run has this metric", Printable(name));
-    report.trends.push_back(std::move(trend));
+  auto records = Read(*history, *filter, session);
+  if (!records) return Unexpected{records.error()};
+  if (arguments.Has("host"))
+    std::erase_if(*records, [&](const BenchmarkRecord& record) { return record.host != arguments.Value("host"); });
+  const TrendRuns runs = RunsLikeTheNewest(std::move(*records), limit);
+  TrendReport report{.place = history->place(), .branch = *filter->branch, .runs = runs.records.size()};
+  if (!runs.records.empty()) report.benchmark = runs.records.back().benchmark;
+  GAPLESS_TRY(AddTrends(arguments, runs, report));
+  Note(runs, arguments, report);
+  if (report.trends.empty()) {
+    const auto there = WhatThereIs(*history, session);
+    if (!there) return Unexpected{there.error()};
+    report.notes.push_back(*there);
   }
   return report;
 }
 
 // A file of numbers, oldest first: each of its series is a history.
 Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) {
+  for (const std::string_view option : {"db", "branch", "label", "host", "since", "until", "limit"})
+    if (arguments.Has(option))
+      return Fail(ErrorCode::kUsage, StrCat("--", option, " is of a history, and ", Printable(path), " is a file"));
   const auto file = ReadResultFile(path, arguments.Value("column"));
   if (!file) return Unexpected{file.error()};
-  TrendReport report{.place = path, .trends = {}};
+  TrendReport report{.place = path, .is_history = false};
+  const std::vector<std::string> wanted = arguments.List("metric");
   for (const ResultSeries& series : file->series) {
-    Trend trend;
-    trend.metric = series.name, trend.unit = series.unit, trend.higher_is_better = series.higher_is_better;
-    for (const double value : series.values) trend.points.push_back({.unix_ns = {}, .value = value, .commit = {}});
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), series.name) == wanted.end()) continue;
+    Trend trend{.metric = series.name, .unit = series.unit, .higher_is_better = series.higher_is_better};
+    for (const double value : series.values) trend.points.push_back({.value = value});
+    FindTrend(trend);
     report.trends.push_back(std::move(trend));
   }
-  return report;
+  if (!report.trends.empty()) return report;
+  std::vector<std::string> names;
+  for (const ResultSeries& series : file->series) names.push_back(series.name);
+  return Fail(ErrorCode::kInput, "the file has no such series", Join(wanted, ","), StrCat("there are ", Some(names)));
+}
+
+// What goes to standard output goes there alone.
+Result<void> CheckOutputs(const Arguments& arguments) {
+  int to_stdout = 0;
+  for (const std::string_view option : {"svg", "html", "json"}) {
+    if (!arguments.Has(option)) continue;
+    to_stdout += arguments.Value(option) == "-" ? 1 : 0;
+    GAPLESS_TRY(RefuseInput(arguments.Value(option), arguments.positionals()));
+  }
+  if (to_stdout > 1) return Fail(ErrorCode::kUsage, "only one of --svg, --html and --json can go to standard output");
+  return {};
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  GAPLESS_TRY(CheckOutputs(arguments));
   const auto& files = arguments.positionals();
   auto report = files.empty() ? OfHistory(arguments, session) : OfFile(arguments, files[0]);
   if (!report) return Unexpected{report.error()};
   for (Trend& trend : report->trends) {
+    if (trend.higher_is_better) continue;
     if (arguments.Has("lower-is-better")) trend.higher_is_better = false;
     if (arguments.Has("higher-is-better")) trend.higher_is_better = true;
-    FindTrend(trend);
   }
-  if (arguments.Has("svg")) {
-    if (report->trends.size() != 1)
-      return Fail(ErrorCode::kUsage, "a picture is of one metric", "", "--metric names it");
-    GAPLESS_TRY(WriteFile(arguments.Value("svg"), TrendSvg(report->trends[0])));
-    if (arguments.Value("svg").empty() || arguments.Value("svg") == "-") return 0;
-  }
+  bool silent = false;
+  const auto write = [&](std::string_view option, std::string (*draw)(const TrendReport&)) -> Result<void> {
+    if (!arguments.Has(option)) return {};
+    silent = silent || arguments.Value(option) == "-";
+    return WriteFile(arguments.Value(option), draw(*report));
+  };
+  GAPLESS_TRY(write("svg", TrendSvg));
+  GAPLESS_TRY(write("html", TrendHtml));
+  if (silent && !arguments.Has("json")) return 0;
   return PrintTextOrJson(
-      arguments, [&] { return TrendText(*report, session.terminal.utf8); }, [&] { return TrendJson(*report); });
+      arguments, [&] { return silent ? "" : TrendText(*report, session.terminal.utf8); },
+      [&] { return TrendJson(*report); });
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "FILE",
@@ -103,6 +185,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "NAME",
      .help = "Name of what was measured, when a history holds several"},
+    {.name = "host", .takes = kTakesValue, .value = "NAME", .help = "Only runs on this host"},
     {.name = "metric",
      .takes = kTakesValue,
      .value = "LIST",
@@ -113,19 +196,20 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "TIME",
      .help = "Only runs up to this date or time, included (UTC)"},
-    {.name = "limit", .takes = kTakesValue, .value = "N", .help = "Only the newest N runs"},
+    {.name = "limit", .takes = kTakesValue, .value = "N", .help = "Only the newest N of these runs"},
     {.name = "column",
      .takes = kTakesValue,
      .value = "NAME",
      .help = "Of a CSV file: the column, by its name or number"},
     {.name = "higher-is-better", .help = "A rise is an improvement, where that is not known"},
     {.name = "lower-is-better", .help = "A fall is an improvement, where that is not known"},
-    {.name = "svg", .takes = kTakesValue, .value = "FILE", .help = "Write a picture of the one metric, too"},
+    {.name = "svg", .takes = kTakesValue, .value = "FILE", .help = "Write a picture, too: a panel for each metric"},
+    {.name = "html", .takes = kTakesValue, .value = "FILE", .help = "Write a page for a browser, too"},
 };
 constexpr Example kExamples[] = {
     {"gapless trend", "When did throughput, step time, utilisation or memory of main change, and by which commit?"},
-    {"gapless trend --metric step_time_ms --since 2026-10-01 --svg step.svg",
-     "One metric since a date, as a picture, too"},
+    {"gapless trend --since 2026-10-01 --html trend.html", "Since a date, as a page with a chart for each metric, too"},
+    {"gapless trend --label resnet50 --metric step_time_ms --svg step.svg", "One metric, as a picture, too"},
     {"gapless trend values.csv --column ms --lower-is-better", "A history from elsewhere"},
 };
 
@@ -133,11 +217,13 @@ constexpr Example kExamples[] = {
 
 COMMAND(trend) = {
     .name = "trend",
-    .help = "Show where the history of a benchmark changed, and by which commits",
+    .help = "Show when a benchmark's level changed, and by which commits",
     .about =
         "Finds the changes of level in the history of each metric: when, by how much, between which commits, for the "
         "better or the worse; and slow drift since the last one. Outliers, and runs that follow the one before, are "
-        "allowed for (docs/CHANGE_POINTS.md).",
+        "allowed for (docs/CHANGE_POINTS.md).\n\nRuns of one benchmark on one kind of machine make a series: those of "
+        "the "
+        "newest run; others are left out, and how many. Dates are UTC, and --until is included.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -2,8 +2,7 @@
 // One HTML file that needs nothing else: the page of web/, bundled when the program was built, with the data of the run
 // in place of its marker. What is in the data and how the page reads it: web/src/data.ts.
 //
-// The data are inert: a script element that is not a script, in which every "<" is escaped, so no text of a recording
-// can end it; and the page's content security policy lets only the bundled script run.
+// The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -11,7 +10,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/analyze_json.h"
-#include "report/page.h"
+#include "report/filled_page.h"
 #include "report/renderer.h"
 
 namespace gapless::internal {
@@ -174,23 +173,7 @@ std::string DataOf(const Report& report) {
   return out;
 }
 
-std::string Render(const Report& report, const RenderOptions&) {
-  constexpr std::string_view kMarker = "<!--data-->";
-  const std::string_view page = ReportPage();
-  const size_t marker = page.find(kMarker);
-  const std::string data = DataOf(report);
-  std::string out;
-  out.reserve(page.size() + data.size() + data.size() / 16);
-  out += page.substr(0, marker);
-  for (const char c : data) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out += page.substr(marker + kMarker.size());
-}
+std::string Render(const Report& report, const RenderOptions&) { return FilledPage(DataOf(report)); }
 
 }  // namespace
 

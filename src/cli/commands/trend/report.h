@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless trend` shows histories: as text, JSON and pictures.
+// How `gapless trend` shows histories: as text, JSON, pictures and a page.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,24 @@
 namespace gapless::internal {
 
 struct TrendReport {
-  std::string place;  // of the history, or the file
-  std::vector<Trend> trends;
+  std::string place{};                // of the history, or the file
+  std::string branch{}, benchmark{};  // empty: not told
+  bool is_history = true;             // false: a file of bare series
+  size_t runs = 0;                    // that any metric could have a value of
+  size_t other_benchmarks = 0, other_machines = 0;
+  std::vector<std::string> notes{};  // what was left out, and what to know
+  std::vector<Trend> trends{};       // with points
 };
 
+// "300 runs of resnet50 on main, 2026-01-01 to 2026-10-28"; of a file its name.
+std::string TrendHeading(const TrendReport& report);
+// At most 80 columns, as long as names are not longer.
 std::string TrendText(const TrendReport& report, bool utf8);
 std::string TrendJson(const TrendReport& report);
-// A picture of one metric: the runs, their levels, and where they changed. Stands alone, in light and dark.
-std::string TrendSvg(const Trend& trend);
+// A picture with a panel for each metric: the runs, their levels, and where they changed. Stands alone, in light and
+// dark, and stays below some 300 kB a panel however many runs there are.
+std::string TrendSvg(const TrendReport& report);
+// A page for a browser that needs nothing else.
+std::string TrendHtml(const TrendReport& report);
 
 }  // namespace gapless::internal

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+#include "cli/commands/trend/report.h"
+#include "cli/commands/trend/words.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kSparkWidth = 44, kMostChanges = 12, kLeastRuns = 10;
+constexpr int kNameWidth = 40;
+
+// Medians of the series in as many stretches as fit.
+std::vector<double> Heights(const Trend& trend) {
+  const size_t count = trend.points.size(), cells = std::min(count, kSparkWidth);
+  std::vector<double> heights;
+  for (size_t i = 0; i < cells; ++i) {
+    std::vector<double> part;
+    for (size_t k = i * count / cells; k < (i + 1) * count / cells; ++k) part.push_back(trend.points[k].value);
+    const auto middle = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
+    std::nth_element(part.begin(), middle, part.end());
+    heights.push_back(*middle);
+  }
+  return heights;
+}
+
+std::string Spark(const Trend& trend, bool utf8) {
+  static constexpr std::string_view kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::string_view kPlain[] = {"_", "_", ".", ".", "-", "-", "^", "^"};
+  const std::vector<double> heights = Heights(trend);
+  const auto [low, high] = std::minmax_element(heights.begin(), heights.end());
+  const double range = *high / 2 - *low / 2;  // halves: the range of doubles is no double
+  std::string out;
+  for (const double height : heights) {
+    const double share = range > 0 ? (height / 2 - *low / 2) / range : 0.5;
+    const auto level = static_cast<size_t>(std::clamp(share * 7.999, 0.0, 7.0));
+    out += utf8 ? kBlocks[level] : kPlain[level];
+  }
+  if (range > 0) out += StrCat("  ", FromTo(*low, *high, trend.unit));
+  return out;
+}
+
+std::string Padded(std::string text, int width, bool right = false) {
+  const std::string pad(static_cast<size_t>(std::max(0, width - DisplayWidth(text))), ' ');
+  return right ? pad + text : text + pad;
+}
+
+std::string Detail(const Trend& trend, size_t number) {
+  const ChangePoint& change = trend.changes[number];
+  std::string text = CommitsText(trend, change);
+  if (text.empty() && change.first != change.last)
+    text = StrCat("between ", WhenOf(trend, change.first), " and ", WhenOf(trend, change.last));
+  if (!text.empty()) text = StrCat("      ", text, "\n");
+  if (number < trend.also_changed.size())
+    for (const std::string& other : trend.also_changed[number])
+      text += StrCat("      also changed: ", Ellipsize(Printable(other), 60), "\n");
+  return text;
+}
+
+std::string Changes(const Trend& trend) {
+  const size_t count = trend.changes.size(), begin = count > kMostChanges ? count - kMostChanges : 0;
+  int when = 0, size = 0, levels = 0;
+  for (size_t i = begin; i < count; ++i) {
+    const ChangePoint& change = trend.changes[i];
+    when = std::max(when, DisplayWidth(WhenOf(trend, change.index)));
+    size = std::max(size, DisplayWidth(SizeOf(change)));
+    levels = std::max(levels, DisplayWidth(FromTo(change.before, change.after, trend.unit)));
+  }
+  std::string text;
+  if (begin > 0) text += StrCat("    ", begin, " earlier changes are left out here; --json and --html have them\n");
+  for (size_t i = begin; i < count; ++i) {
+    const ChangePoint& change = trend.changes[i];
+    text += StrCat("    ", Padded(WhenOf(trend, change.index), when), "  ", Padded(SizeOf(change), size, true), "  ",
+                   Padded(FromTo(change.before, change.after, trend.unit), levels), "  ", WordOf(KindOf(trend, change)),
+                   "\n", Detail(trend, i));
+  }
+  return text;
+}
+
+std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
+  const size_t runs = trend.points.size();
+  std::string text = StrCat(Ellipsize(Printable(trend.metric), kNameWidth), ": ",
+                            FormatCount(static_cast<int64_t>(runs)), report.is_history ? " run" : " value",
+                            runs == 1 ? "" : "s", ", last ", AmountOf(trend.points.back().value, trend.unit));
+  if (trend.higher_is_better) text += *trend.higher_is_better ? ", higher is better" : ", lower is better";
+  text += StrCat("\n    ", Spark(trend, utf8), "\n", Changes(trend));
+  if (runs < kLeastRuns)
+    text += StrCat("    too few to tell a change of level: it takes ", kLeastRuns, "\n");
+  else if (trend.changes.empty())
+    text += "    no change of level\n";
+  if (const std::string drift = DriftText(trend); !drift.empty()) text += StrCat("    ", drift, "\n");
+  return text;
+}
+
+}  // namespace
+
+std::string TrendHeading(const TrendReport& report) {
+  if (!report.is_history) return Printable(report.place);
+  std::string text = StrCat(FormatCount(static_cast<int64_t>(report.runs)), report.runs == 1 ? " run" : " runs");
+  if (!report.benchmark.empty()) text += StrCat(" of ", Printable(report.benchmark));
+  if (!report.branch.empty()) text += StrCat(" on ", Printable(report.branch));
+  std::optional<int64_t> first, last;
+  for (const Trend& trend : report.trends) {
+    const auto begin = trend.points.front().unix_ns, end = trend.points.back().unix_ns;
+    if (begin && (!first || *begin < *first)) first = begin;
+    if (end && (!last || *end > *last)) last = end;
+  }
+  if (first && last)
+    text += StrCat(", ", DayOf(*first), DayOf(*first) == DayOf(*last) ? "" : StrCat(" to ", DayOf(*last)));
+  return text;
+}
+
+std::string TrendText(const TrendReport& report, bool utf8) {
+  std::string text;
+  if (report.trends.empty()) {
+    text = StrCat("no runs in ", Printable(report.place), "\n");
+  } else {
+    text = TrendHeading(report) + "\n";
+  }
+  for (const std::string& note : report.notes) text += StrCat("  ", Printable(note), "\n");
+  for (const Trend& trend : report.trends) text += StrCat("\n", Metric(report, trend, utf8));
+  if (utf8) return text;
+  std::string plain;  // of what is written here, only "µs" is not ASCII
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool micro = text.compare(at, 2, "µ") == 0;
+    plain += micro ? 'u' : text[at];
+    at += micro ? 1 : 0;
+  }
+  return plain;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values a chart of a trend spans, and what its axis says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands/trend/words.h"
+#include "proof/trend.h"
+
+namespace gapless::internal {
+
+struct TrendView {
+  double low = 0, high = 1;  // low < high, finite
+  ShownUnit unit{};
+  std::vector<double> ticks{};  // ascending, within
+  double step = 1;              // between ticks
+
+  // 0 at the low end, 1 at the high one.
+  double ShareOf(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
+  std::string TickText(double tick) const;
+};
+
+// All values and levels with some room; of outliers that are much further away than the rest, only the nearer ones. The
+// trend has points.
+TrendView ViewOf(const Trend& trend);
+
+}  // namespace gapless::internal

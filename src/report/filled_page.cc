@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/filled_page.h"
+
+#include "report/page.h"
+
+namespace gapless::internal {
+
+std::string FilledPage(std::string_view json, std::string_view without_script) {
+  constexpr std::string_view kMarker = "<!--data-->", kBegin = "<noscript>", kEnd = "</noscript>";
+  const std::string_view page = ReportPage();
+  const size_t words = page.find(kBegin) + kBegin.size(), words_end = page.find(kEnd, words),
+               marker = page.find(kMarker, words_end);
+  std::string out;
+  out.reserve(page.size() + without_script.size() + json.size() + json.size() / 16);
+  out += page.substr(0, words);
+  out += without_script.empty() ? page.substr(words, words_end - words) : without_script;
+  out += page.substr(words_end, marker - words_end);
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out += page.substr(marker + kMarker.size());
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bar above a page: what it is about, its parts, and the colours.
+import type {Theme} from "./theme";
+
+interface Props {
+  subject: string;
+  path: string;
+  sections: readonly {id: string; name: string}[];
+  theme: Theme;
+  toggle: () => void;
+}
+
+export function Top({subject, path, sections, theme, toggle}: Props) {
+  return (
+    <div class="top">
+      <div class="wrap">
+        <span class="brand">
+          <i />
+          <i />
+          <i />
+          gapless
+        </span>
+        <span class="file" title={path}>
+          {subject}
+        </span>
+        <nav aria-label="Sections">
+          {sections.map(({id, name}) => (
+            <a key={id} href={`#${id}`}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <button type="button" onClick={toggle} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>
+          {theme === "dark" ? "☀" : "☾"}
+        </button>
+      </div>
+    </div>
+  );
+}
