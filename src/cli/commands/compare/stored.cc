@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "cli/commands/trend/words.h"
 #include "cli/output.h"
 #include "validate/dependence.h"
 #include "validate/hypothesis.h"
@@ -16,12 +17,28 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLeastProcesses = 4;  // below it the rank test's interval has no ends
+constexpr size_t kLeastProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
+
+constexpr size_t kMostNames = 8;
+constexpr int kNameColumns = 60;
+constexpr std::string_view kMainSeries = "step_time";  // of gapless bench, which has others beside it
+
+std::string NamesOf(const std::vector<const ResultSeries*>& all) {
+  std::vector<std::string> names;
+  for (const ResultSeries* series : all) {
+    if (names.size() == kMostNames) {
+      names.emplace_back("…");
+      break;
+    }
+    names.push_back(Ellipsize(Printable(series->name), kNameColumns));
+  }
+  return Join(names, ", ");
+}
 
 std::string NamesOf(const ResultFile& file) {
-  std::vector<std::string> names;
-  for (const ResultSeries& series : file.series) names.push_back(Printable(series.name));
-  return Join(names, ", ");
+  std::vector<const ResultSeries*> all;
+  for (const ResultSeries& series : file.series) all.push_back(&series);
+  return NamesOf(all);
 }
 
 const ResultSeries* Find(const ResultFile& file, const std::string& name) {
@@ -30,7 +47,7 @@ const ResultSeries* Find(const ResultFile& file, const std::string& name) {
   return found == file.series.end() ? nullptr : &*found;
 }
 
-// The two series to compare: by name, else the only ones, else the only name both have.
+// The two series to compare: by name, else the only ones, else the only name both have, else the times of steps.
 Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultFile& a, const ResultFile& b,
                                                                    const std::string& name) {
   if (!name.empty()) {
@@ -41,17 +58,34 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
                 StrCat("there are ", NamesOf(left == nullptr ? a : b)));
   }
   if (a.series.size() == 1 && b.series.size() == 1) return std::pair(a.series.data(), b.series.data());
-  const ResultSeries* common = nullptr;
+  std::vector<const ResultSeries*> common, sampled;  // those with more than one value say more
   for (const ResultSeries& series : a.series) {
-    if (Find(b, series.name) == nullptr || series.values.size() < 2) continue;
-    if (common != nullptr)
-      return Fail(ErrorCode::kInput, "both files hold several series", "",
-                  StrCat("--series names one of ", NamesOf(a)));
-    common = &series;
+    const ResultSeries* const other = Find(b, series.name);
+    if (other == nullptr) continue;
+    common.push_back(&series);
+    if (series.values.size() > 1 && other->values.size() > 1) sampled.push_back(&series);
   }
-  if (common == nullptr)
-    return Fail(ErrorCode::kInput, "the files have no series in common", "", StrCat(NamesOf(a), " … ", NamesOf(b)));
-  return std::pair(common, Find(b, common->name));
+  if (common.empty())
+    return Fail(ErrorCode::kInput, "the files have no series in common", "",
+                StrCat("there are ", NamesOf(a), " and ", NamesOf(b)));
+  const auto& candidates = sampled.empty() ? common : sampled;
+  const auto main = std::find_if(candidates.begin(), candidates.end(),
+                                 [](const ResultSeries* series) { return series->name == kMainSeries; });
+  if (candidates.size() > 1 && main == candidates.end())
+    return Fail(ErrorCode::kInput, "both files hold several series", "",
+                StrCat("--series names one of ", NamesOf(candidates)));
+  const ResultSeries* const chosen = main == candidates.end() ? candidates[0] : *main;
+  return std::pair(chosen, Find(b, chosen->name));
+}
+
+// Are they the same quantity?
+Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
+  const auto unit = [](const ResultSeries& series) { return series.unit.empty() ? "none" : Printable(series.unit); };
+  if (a.unit != b.unit)
+    return Fail(ErrorCode::kInput, StrCat("the units differ: ", unit(a), " and ", unit(b)), Printable(a.name));
+  if (a.higher_is_better && b.higher_is_better && *a.higher_is_better != *b.higher_is_better)
+    return Fail(ErrorCode::kInput, "higher is better in one file and worse in the other", Printable(a.name));
+  return {};
 }
 
 Result<std::vector<double>> Logs(const ResultSeries& series) {
@@ -74,6 +108,8 @@ PairVerdict Decide(const RatioInterval& speedup, double margin) {
 
 void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, StoredComparison& comparison) {
   const double sign = comparison.higher_is_better ? 1 : -1;
+  comparison.speedup.expected =
+      std::exp(sign * (*Median(b) - *Median(a)));  // where there are too many pairs to look at
   if (const auto shift = HodgesLehmann(b, a)) {
     comparison.speedup.expected = std::exp(sign * shift->estimate);
     const auto &low = comparison.higher_is_better ? shift->low : shift->high,
@@ -84,6 +120,8 @@ void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, St
   if (const auto test = MannWhitney(b, a)) comparison.p_mann_whitney = test->p;
   if (const auto test = WelchTest(b, a)) comparison.p_welch = test->p;
 }
+
+std::string PValue(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
 
 std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
 
@@ -105,15 +143,31 @@ std::string Headline(const StoredComparison& comparison) {
 std::string WhatTheyShow(const StoredComparison& comparison) {
   switch (comparison.sampling) {
     case Sampling::kProcess:
-      return "a value is a process: what is said holds for the commands, on a machine as it was\n";
+      if (std::min(comparison.a_count, comparison.b_count) < kLeastProcesses)
+        return StrCat("a value is a process; a verdict takes ", kLeastProcesses, " of them on each side");
+      return "a value is a process: what is said holds for the commands, on a machine as it was";
     case Sampling::kIteration:
       return "a value is an iteration of one process on each side: the files show how these two processes ran; the "
              "next "
-             "two may differ by more (memory layout, clocks), which no number of iterations can show.\nTo compare the "
-             "commands: gapless compare -- A -- B\n";
+             "two may differ by more (memory layout, clocks), which no number of iterations can show; to compare the "
+             "commands: gapless compare -- A -- B";
     case Sampling::kUnknown: break;
   }
-  return "the files do not tell what a value is; --values process says that each is a process of its own\n";
+  return "the files do not tell what a value is; --values process says that each is a process of its own";
+}
+
+// In lines of 80 columns.
+std::string Wrapped(std::string_view text) {
+  std::string out;
+  size_t column = 0;
+  for (const std::string_view word : Split(text, ' ')) {
+    const auto width = static_cast<size_t>(DisplayWidth(word));
+    const bool is_first = column == 0, fits = column + 1 + width <= 80;
+    if (!is_first) out += fits ? ' ' : '\n';
+    column = is_first || !fits ? width : column + 1 + width;
+    out += word;
+  }
+  return out + "\n";
 }
 
 }  // namespace
@@ -122,17 +176,16 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   const auto chosen = Choose(a, b, options.series);
   if (!chosen) return Unexpected{chosen.error()};
   const auto [left, right] = *chosen;
-  if (left->unit != right->unit)
-    return Fail(ErrorCode::kInput, StrCat("the units differ: ", left->unit, " and ", right->unit),
-                Printable(left->name));
+  GAPLESS_TRY(CheckAlike(*left, *right));
   const auto a_logs = Logs(*left), b_logs = Logs(*right);
   if (!a_logs) return Unexpected{a_logs.error()};
   if (!b_logs) return Unexpected{b_logs.error()};
   StoredComparison comparison;
-  comparison.name = left->name, comparison.unit = left->unit;
+  comparison.name = left->name, comparison.b_name = right->name, comparison.unit = left->unit;
   comparison.sampling = options.sampling.value_or(
       left->unit_of_sampling == right->unit_of_sampling ? left->unit_of_sampling : Sampling::kUnknown);
-  comparison.higher_is_better = options.higher_is_better.value_or(left->higher_is_better.value_or(false));
+  comparison.higher_is_better =
+      options.higher_is_better.value_or(left->higher_is_better.value_or(right->higher_is_better.value_or(false)));
   comparison.margin = options.margin;
   comparison.a_count = left->values.size(), comparison.b_count = right->values.size();
   comparison.a = *Median(left->values), comparison.b = *Median(right->values);
@@ -143,8 +196,9 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;
   }
-  if (std::min(comparison.a_count, comparison.b_count) >= kLeastProcesses)
-    comparison.verdict = Decide(comparison.speedup, options.margin);
+  if (std::min(comparison.a_count, comparison.b_count) < kLeastProcesses)
+    comparison.speedup.low.reset(), comparison.speedup.high.reset();
+  comparison.verdict = Decide(comparison.speedup, options.margin);
   const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);
   if (a_noise && b_noise) {
     const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
@@ -156,19 +210,25 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
 }
 
 std::string StoredText(const StoredComparison& comparison) {
-  const auto side = [&](std::string_view name, double value, size_t count) {
-    return StrCat("  ", name, "  ", FormatNumber(value, 6), comparison.unit.empty() ? "" : " ", comparison.unit,
-                  ", the median of ", count, "\n");
+  const bool same = comparison.name == comparison.b_name;
+  const ShownUnit unit = ShownUnitOf(std::max(comparison.a, comparison.b), comparison.unit);
+  const auto side = [&](std::string_view side, double value, size_t count, const std::string& name) {
+    return StrCat("  ", side, "  ", FourDigits(value / unit.size), unit.name.empty() ? "" : " ", unit.name,
+                  count == 1 ? "" : StrCat(", the median of ", count),
+                  same ? "" : StrCat("  ", Ellipsize(Printable(name), kNameColumns / 2)), "\n");
   };
-  std::string text =
-      StrCat(Headline(comparison), "\n\n  ", Printable(comparison.name), "\n",
-             side("A", comparison.a, comparison.a_count), side("B", comparison.b, comparison.b_count), "\n");
-  if (comparison.p_mann_whitney) text += StrCat("p ", FormatNumber(*comparison.p_mann_whitney, 4), " (Mann-Whitney)");
-  if (comparison.p_welch) text += StrCat(", ", FormatNumber(*comparison.p_welch, 4), " (Welch)");
-  if (comparison.p_mann_whitney) text += ", if the numbers of runs were fixed beforehand\n";
+  std::string text = StrCat(Headline(comparison), "\n\n");
+  if (same) text += StrCat("  ", Ellipsize(Printable(comparison.name), kNameColumns), "\n");
+  text += side("A", comparison.a, comparison.a_count, comparison.name);
+  text += side("B", comparison.b, comparison.b_count, comparison.b_name) + "\n";
+  std::vector<std::string> tests;
+  if (comparison.p_mann_whitney) tests.push_back(StrCat(PValue(*comparison.p_mann_whitney), " (Mann-Whitney)"));
+  if (comparison.p_welch) tests.push_back(StrCat(PValue(*comparison.p_welch), " (Welch)"));
+  if (!tests.empty())
+    text += Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"));
   if (comparison.mde_share)
     text += StrCat("so many runs with this noise detect ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
-  return text + WhatTheyShow(comparison);
+  return text + Wrapped(WhatTheyShow(comparison));
 }
 
 std::string StoredJson(const StoredComparison& comparison) {
@@ -188,10 +248,12 @@ std::string StoredJson(const StoredComparison& comparison) {
   if (comparison.p_mann_whitney)
     json.Field("statistically_significant",
                comparison.verdict == PairVerdict::kFaster || comparison.verdict == PairVerdict::kSlower);
-  json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
+  if (comparison.p_mann_whitney || comparison.p_welch)
+    json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
   json.Field("mde_share", comparison.mde_share);
   json.Field("margin", comparison.margin);
   json.Field("series", comparison.name);
+  if (comparison.b_name != comparison.name) json.Field("series_of_b", comparison.b_name);
   json.FieldUnlessEmpty("unit", comparison.unit);
   json.Field("values_are", NameOf(comparison.sampling));
   json.Field("shows", WhatTheyShow(comparison));

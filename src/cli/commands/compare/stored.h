@@ -17,7 +17,7 @@
 namespace gapless::internal {
 
 struct StoredComparison {
-  std::string name, unit;  // of the quantity that is compared
+  std::string name, b_name, unit;  // of the quantity that is compared
   Sampling sampling = Sampling::kUnknown;
   bool higher_is_better = false;
   size_t a_count = 0, b_count = 0;
