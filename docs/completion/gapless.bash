@@ -36,7 +36,7 @@ _gapless() {
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
-        trend) if [[ $cur == -* ]]; then words='--db --branch --label --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --json --help'; else words=''; fi ;;
+        trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
         validate) if [[ $cur == -* ]]; then words='--baseline --optimized --output --db --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --seed --show-output --json --help'; else words=''; fi ;;
       esac

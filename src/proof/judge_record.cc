@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "proof/judgement.h"
 #include "proof/trend_runs.h"
+#include "store/metric_traits.h"
 
 namespace gapless::internal {
 namespace {
@@ -14,7 +15,7 @@ constexpr int64_t kMostHistory = 2000;
 constexpr int kFreshRuns = 3;
 
 bool IsHigherBetter(const MetricRecord& metric) {
-  return metric.higher_is_better.value_or(metric.name.ends_with("_per_second") || metric.name.ends_with("utilization"));
+  return metric.higher_is_better.value_or(TraitsOf(metric.name).higher_is_better.value_or(false));
 }
 
 // Those that were asked for, else the one that says most.
