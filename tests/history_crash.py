@@ -157,7 +157,7 @@ def on_postgres(program: str, results: Path, server: postgres.Server, records: i
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("program")
+    parser.add_argument("program", type=lambda path: str(Path(path).resolve()))  # workers start elsewhere
     parser.add_argument("--records", type=int, default=1000)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gapless-crash-") as name:
