@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import xml.etree.ElementTree
 from collections.abc import Iterable
@@ -273,9 +272,7 @@ class Sizes(Case):
             rows.append(f"{at},{commit(n)},main,{rate},{80 + draw.gauss(0, 1)},{40 + draw.gauss(0, 0.1)},{64e3 / rate}")
         (self.folder / "many.csv").write_text("\n".join(rows) + "\n")
         self.gapless("history", "import", "many.csv", "--db", self.db)
-        begin = time.monotonic()
         self.gapless("trend", "--db", self.db, "--html", "t.html", "--svg", "t.svg")
-        self.assertLess(time.monotonic() - begin, 20, "it takes half a second, where nothing slows it down")
         self.assertLess((self.folder / "t.svg").stat().st_size, 400_000)
         self.assertLess((self.folder / "t.html").stat().st_size, 4_000_000)
         (change,) = self.metric("samples_per_second")["changes"]
