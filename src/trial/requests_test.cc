@@ -30,6 +30,12 @@ TEST(Requests, WithoutTokensACallIsARequest) {
   EXPECT_EQ(found.requests[1].rows, 4);
 }
 
+TEST(Requests, OneCallOnItsOwnIsARequest) {
+  const InferenceRequests found = RequestsOf(Calls({0}), true);
+  EXPECT_FALSE(found.writes_text);
+  EXPECT_EQ(CallsOf(found), std::vector<size_t>{1});
+}
+
 TEST(Requests, ATextIsThePromptAndOneTokenAfterTheOther) {
   const InferenceRequests found = RequestsOf(Calls({7, 1, 1, 1, 9, 1, 1}), false);
   EXPECT_TRUE(found.writes_text);
