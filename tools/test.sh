@@ -28,7 +28,7 @@ run_tests() { # <preset> [<ctest option>...]
 }
 
 program() {
-  configure_and_build release --target gapless validate_probe
+  configure_and_build release --target gapless validate_probe predict_probe
   ln -f build/release/gapless build/gapless
 }
 
@@ -60,7 +60,7 @@ step "clang-tidy" tools/tidy.sh build/ci "--${TIDY:-changed}" "${TIDY_SINCE:-}"
 step "PyTorch for the tests" torch_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "end-to-end tests of the optimised program" run_tests release -E '^test_' --repeat until-pass:2
-# Values are compared with the corpus, statistics simulated, and processes killed by the thousand with the optimised program; with
-# sanitizers that would take ten to twenty times as long.
-step "tests with sanitizers" run_tests ci -E "change points and gate|history in a crash|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |python measures|real training"
+# Values are compared with the corpus, statistics simulated, processes killed by the thousand and commands run by the hundred with the
+# optimised program; with sanitizers that would take ten to twenty times as long.
+step "tests with sanitizers" run_tests ci -E "change points and gate|history in a crash|command line|bench, compare, bisect|whole: trend|example that records|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |python measures|real training|replays|simulated programs|advice"
 step "coverage" tools/coverage.py build/ci "$lowest_coverage"
