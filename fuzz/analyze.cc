@@ -5,10 +5,12 @@
 
 #include "convert/testing/in_memory.h"
 #include "convert/writer.h"
-#include "diagnose/summary.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "predict/advice.h"
+#include "predict/critical_path.h"
+#include "predict/sweep.h"
 #include "query/database.h"
 #include "report/explain.h"
 #include "report/renderer.h"
@@ -33,14 +35,13 @@ void CheckBottleneck(const gapless::internal::Bottleneck& found) {
   Check(!found.share_of_step || (*found.share_of_step >= 0 && *found.share_of_step <= 1));
   Check(!found.title.empty() && !found.evidence.empty() && !found.recommendations.empty());
   if (!found.gain) return;
-  Check(1 <= found.gain->low && found.gain->low <= found.gain->expected && found.gain->expected <= found.gain->high);
+  Check(0 < found.gain->low && found.gain->low <= found.gain->expected && found.gain->expected <= found.gain->high);
 }
 
 void CheckConversion(const gapless::internal::Run& run, gapless::internal::Tables& tables,
-                     const gapless::internal::Diagnosis& diagnosis, gapless::internal::ThreadPool& pool) {
+                     const gapless::internal::Advice& advice, gapless::internal::ThreadPool& pool) {
   gapless::internal::testing::InMemory document;
-  const gapless::internal::WriteInput input{
-      .run = run, .traces = run.primary(), .tables = &tables, .diagnosis = &diagnosis};
+  const gapless::internal::WriteInput input{.run = run, .traces = run.primary(), .tables = &tables, .advice = &advice};
   Check(gapless::internal::FindWriter("chrome")->write(input, document).has_value());
   gapless::internal::MemorySource source(document.text());
   const auto again = gapless::internal::ReadTrace(source, {.pool = pool});
@@ -48,6 +49,28 @@ void CheckConversion(const gapless::internal::Run& run, gapless::internal::Table
   Check(again.has_value() && again->slices.size() == before.slices.size() &&
         again->gpu_ops.size() == before.gpu_ops.size() && again->syncs.size() == before.syncs.size() &&
         again->flows.size() == before.flows.size() && again->collectives.size() == before.collectives.size());
+}
+
+// Whatever passes the self-check has an answer to every what-if.
+void CheckPredictions(const gapless::internal::Advice& advice) {
+  const auto& predictor = advice.predictor();
+  if (!predictor || !predictor->check().accepted()) return;
+  for (const gapless::internal::WhatIf* one : gapless::internal::AllWhatIfs()) {
+    if (!one->value.empty() && !one->value.starts_with('[')) continue;
+    const auto prediction = predictor->Predict({{.name = std::string(one->name)}});
+    Check(prediction.has_value());
+    const auto& share = prediction->share;
+    Check(!prediction->refusal.empty() ||
+          (0 < share.low && share.low <= share.expected && share.expected <= share.high));
+  }
+  const auto& rank = predictor->main_rank();
+  const auto path = gapless::internal::FindCriticalPath(rank, gapless::internal::RecordedEdges(rank.graph),
+                                                        gapless::internal::Replay(rank.graph));
+  int64_t total = 0;
+  for (const auto& part : path.parts) total += part.end_ns - part.start_ns;
+  Check(total == path.total_ns);
+  for (const auto by : {gapless::internal::SweepBy::kKernel, gapless::internal::SweepBy::kThread})
+    (void)gapless::internal::Sweep(*predictor, by, 3);
 }
 
 class Drain : public gapless::internal::RowSink {
@@ -73,18 +96,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(tables.ErrorOf(analysis->name) == nullptr);
   }
   CheckLedger(tables.Get("ledger"));
-  const gapless::internal::Diagnosis diagnosis = gapless::internal::Diagnose(tables);
+  const gapless::internal::Advice advice(tables);
+  const gapless::internal::Diagnosis& diagnosis = advice.diagnosis();
+  CheckPredictions(advice);
   Check(diagnosis.failures.empty());
   for (const gapless::internal::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
-  const gapless::internal::RunSummary summary = gapless::internal::Summarise(tables, diagnosis);
-  const gapless::internal::Report report{run, tables, diagnosis, summary, {}};
+  const gapless::internal::Findings findings = advice.Conclude({});
+  gapless::internal::Report report{run, tables, diagnosis, findings.summary, {}};
+  if (findings.summary.together) report.pictures = advice.Draw(*findings.summary.together);
   for (const gapless::internal::Renderer* renderer : gapless::internal::AllRenderers())
     for (const int width : {40, 80, 160})
       Check(!renderer->render(report, {.width = width, .verbose = width > 40}).empty());
   for (const gapless::internal::Rule* rule : gapless::internal::AllRules())
     Check(!gapless::internal::ExplainText(report, *rule, {}).empty() &&
           !gapless::internal::ExplainJson(report, *rule).empty());
-  CheckConversion(run, tables, diagnosis, pool);
+  CheckConversion(run, tables, advice, pool);
   auto database = gapless::internal::Database::Open(run, tables);
   Check(database.has_value());
   for (const gapless::internal::SqlTableInfo& table : gapless::internal::DescribeSqlTables()) {

@@ -168,9 +168,9 @@ class ConvertRoundTrip : public ::testing::Test {
   std::string Convert(Trace trace) {
     const internal::Run run({std::make_shared<Trace>(std::move(trace))});
     Tables tables(run);
-    const Diagnosis diagnosis = Diagnose(tables);
+    const Advice advice(tables);
     testing::InMemory document;
-    const WriteInput input{.run = run, .traces = run.primary(), .tables = &tables, .diagnosis = &diagnosis};
+    const WriteInput input{.run = run, .traces = run.primary(), .tables = &tables, .advice = &advice};
     EXPECT_TRUE(FindWriter("chrome")->write(input, document));
     return document.text();
   }

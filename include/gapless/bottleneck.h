@@ -50,7 +50,8 @@ struct Recommendation {
 struct Gain {
   double low = 1, expected = 1, high = 1;
   double confidence = 0;  // 0–1
-  std::string method{};   // "amdahl": the interval times at stake, before any simulation
+  // "replay": the recording replayed with the fix, an 80 % interval; "amdahl": estimated from the time at stake.
+  std::string method{};
 };
 
 struct Bottleneck {

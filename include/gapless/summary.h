@@ -36,6 +36,17 @@ struct Scaling {
   bool estimated = false;  // true: an upper bound, made without a single run
 };
 
+// What the first few fixes would buy together, by one replay of all of them.
+struct Combination {
+  std::vector<std::string> ids{};    // of the bottlenecks, in the order of the ranked list
+  std::vector<std::string> fixes{};  // items of `predict --what`
+  Gain gain{};
+  // Of tested predictions half were within this share of the truth; absent: too few were tested.
+  std::optional<double> tested_within{};
+  int64_t tested_pairs = 0;
+  bool tested_of_this_kind = false;  // false: fixes of every kind, for there are too few of this one
+};
+
 struct RunSummary {
   std::vector<int64_t> ranks;              // ascending; empty: no trace has a rank
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
@@ -58,8 +69,10 @@ struct RunSummary {
   // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with
   // an empty or unknown class.
   std::string_view limit;
-  std::string class_evidence;             // one sentence with the numbers; empty with run_class
-  std::optional<Gain> estimated_speedup;  // of removing all bottlenecks together; absent: none has a gain
+  std::string class_evidence;  // one sentence with the numbers; empty with run_class
+  // Of `together`; without it, of removing all bottlenecks, by the time at stake. Absent: none has a gain.
+  std::optional<Gain> estimated_speedup;
+  std::optional<Combination> together{};  // absent: nothing could be replayed, or no fix has a model
 };
 
 }  // namespace gapless

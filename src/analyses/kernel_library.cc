@@ -97,4 +97,11 @@ int64_t LeastComputeMajor(std::string_view kernel) {
   return 0;
 }
 
+bool ChangesLayout(std::string_view kernel) {
+  for (const std::string_view part : {"nchwToNhwc", "nhwcToNchw", "nchwToFoldedNhwc", "foldedNhwcToNchw",
+                                      "batched_transpose_", "transpose_NCHW2CNHW", "transpose_CNHW2NCHW"})
+    if (kernel.find(part) != kernel.npos) return true;
+  return false;
+}
+
 }  // namespace gapless::internal

@@ -16,4 +16,8 @@ std::string_view KernelLibrary(std::string_view kernel);
 // Newer devices run kernels made for older ones, and GTX 16 cards (7.5, no matrix units) those of Volta and Turing.
 int64_t LeastComputeMajor(std::string_view kernel);
 
+// Does it only change the memory layout of a tensor for a library: cuDNN's between NCHW and NHWC, MIOpen's batched
+// transposes, cuBLAS' transposes?
+bool ChangesLayout(std::string_view kernel);
+
 }  // namespace gapless::internal

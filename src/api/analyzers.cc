@@ -33,7 +33,7 @@ std::optional<double> MultiGPUAnalyzer::ScalingEfficiency(const NcclMetrics& met
 }
 
 std::vector<Bottleneck> BottleneckAnalyzer::AnalyzeAll(const Run& run) {
-  return internal::BottleneckAnalyzer::AnalyzeAll(RunState::Of(run).tables);
+  return internal::BottleneckAnalyzer::MostSevere(RunState::Of(run).Diagnosed().bottlenecks);
 }
 
 std::string BottleneckAnalyzer::GenerateReport(std::span<const Bottleneck> bottlenecks) {

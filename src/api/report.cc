@@ -68,7 +68,7 @@ std::vector<Error> Run::RuleFailures() const {
 }
 
 RunSummary Run::Summary(std::optional<int64_t> single_step_ns) const {
-  return internal::Summarise(state_->tables, state_->Diagnosed(), single_step_ns);
+  return state_->Advised().Conclude({.single_step_ns = single_step_ns}).summary;
 }
 
 std::vector<FormatInfo> Run::Formats() {
@@ -87,12 +87,14 @@ Result<std::string> Run::Render(std::string_view format, const RenderOptions& lo
     return NoSuch("form of report", format, names);
   }
   GAPLESS_TRY(Check(options));
-  const internal::Findings findings = internal::Conclude(state_->tables, state_->Diagnosed(), options);
+  const internal::Findings findings = state_->Advised().Conclude(options);
   RenderOptions bounded = look;
   bounded.width = std::clamp(look.width, kNarrowest, kWidest);
-  return renderer->render(internal::Report{state_->run, state_->tables, findings.diagnosis, findings.summary,
-                                           state_->failures, findings.cost},
-                          bounded);
+  internal::Report report{state_->run,      state_->tables,   findings.diagnosis,
+                          findings.summary, state_->failures, findings.cost};
+  if (findings.summary.together) report.pictures = state_->Advised().Draw(*findings.summary.together);
+  if (report.pictures) report.sweep = state_->Advised().SweepKernels();
+  return renderer->render(report, bounded);
 }
 
 }  // namespace gapless

@@ -3,9 +3,9 @@
 
 namespace gapless::internal {
 
-const Diagnosis& RunState::Diagnosed() const {
-  std::call_once(diagnosed_, [this] { diagnosis_ = Diagnose(tables); });
-  return diagnosis_;
+const Advice& RunState::Advised() const {
+  std::call_once(advised_, [this] { advice_.emplace(tables); });
+  return *advice_;
 }
 
 Result<Database> RunState::TakeDatabase() const {

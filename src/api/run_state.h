@@ -6,14 +6,15 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "diagnose/rule.h"
 #include "gapless/run.h"
+#include "predict/advice.h"
 #include "query/database.h"
 #include "trace/run.h"
 
@@ -42,8 +43,9 @@ struct RunState {
 
   static const RunState& Of(const gapless::Run& of) { return *of.state_; }
 
-  // What all rules find.
-  const Diagnosis& Diagnosed() const;
+  // What all rules find, with what fixes would buy.
+  const Advice& Advised() const;
+  const Diagnosis& Diagnosed() const { return Advised().diagnosis(); }
   // Runs one statement. The sink may ask this run again, and may throw.
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
@@ -55,8 +57,8 @@ struct RunState {
  private:
   Result<Database> TakeDatabase() const;
 
-  mutable std::once_flag diagnosed_;
-  mutable Diagnosis diagnosis_;
+  mutable std::once_flag advised_;
+  mutable std::optional<Advice> advice_;
   mutable std::mutex databases_mutex_;
   mutable std::vector<Database> databases_;  // open and not in use
 };

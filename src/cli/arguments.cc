@@ -13,6 +13,11 @@ std::string_view Arguments::Value(std::string_view option, std::string_view fall
   return found == options_.end() || found->second.empty() ? fallback : std::string_view(found->second.back());
 }
 
+std::vector<std::string> Arguments::Values(std::string_view option) const {
+  const auto found = options_.find(option);
+  return found == options_.end() ? std::vector<std::string>() : found->second;
+}
+
 std::vector<std::string> Arguments::List(std::string_view option) const {
   std::vector<std::string> items;
   const auto found = options_.find(option);

@@ -21,6 +21,8 @@ class Arguments {
   bool Has(std::string_view option) const { return options_.contains(option); }
   // The value of an option, the last one when it was given several times; `fallback` when it was not given.
   std::string_view Value(std::string_view option, std::string_view fallback = {}) const;
+  // Its values, one for each time it was given.
+  std::vector<std::string> Values(std::string_view option) const;
   // The items of a list option, from all times it was given.
   std::vector<std::string> List(std::string_view option) const;
   // The value as a whole number of at least `least`; `fallback` when it was not given.

@@ -20,7 +20,7 @@
 #include "analyses/intervals.h"
 #include "base/result.h"
 #include "convert/sink.h"
-#include "diagnose/rule.h"
+#include "predict/advice.h"
 #include "trace/run.h"
 
 namespace gapless::internal {
@@ -43,7 +43,7 @@ struct WriteInput {
   std::optional<std::vector<WriteWindows>> windows{};  // of each of `traces`, maybe none; absent: all there is
   WriteParts parts{};
   Tables* tables = nullptr;                                  // with parts.annotations: what to annotate with
-  const Diagnosis* diagnosis = nullptr;                      // the same
+  const Advice* advice = nullptr;                            // the same
   const std::atomic<bool>* cancel = nullptr;                 // set: return kInterrupted soon
   std::function<void(int64_t done, int64_t of)> progress{};  // rows, now and then; may be empty
 

@@ -60,7 +60,10 @@ std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_v
 }
 
 std::vector<Bottleneck> BottleneckAnalyzer::AnalyzeAll(Tables& tables) {
-  std::vector<Bottleneck> all = Diagnose(tables).bottlenecks;
+  return MostSevere(Diagnose(tables).bottlenecks);
+}
+
+std::vector<Bottleneck> BottleneckAnalyzer::MostSevere(std::vector<Bottleneck> all) {
   SortBySeverity(all);
   if (all.size() > kMost) all.resize(kMost);
   return all;

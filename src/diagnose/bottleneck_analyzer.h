@@ -17,6 +17,7 @@ struct BottleneckAnalyzer {
   static constexpr size_t kMost = 5;
   // What the rules find, at most kMost, by severity (the report of `analyze` ranks by expected gain instead).
   static std::vector<Bottleneck> AnalyzeAll(Tables& tables);
+  static std::vector<Bottleneck> MostSevere(std::vector<Bottleneck> all);  // of what was found already
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
   // Performance Improvement": the factor if all given ones were cured. What is part of another that is given, too, is
   // not counted twice. Milder ones count in the estimate only.

@@ -296,7 +296,7 @@ KernelTraits ClassifyKernel(std::string_view kernel) {
   const bool known = rule != std::end(kClassRules);
   KernelTraits traits{.op_class = known ? rule->op_class : kOther};
   if (traits.op_class == kPointwise && Has(lower, "copy_kernel")) traits.op_class = kCopy;
-  const bool matrix_work = traits.op_class == kGemm || traits.op_class == kConv || traits.op_class == kAttention;
+  const bool matrix_work = IsMatrixWork(traits.op_class);
   const bool may_be = matrix_work || (!known && !Has(head, "at::native"));
   traits.matrix_unit = may_be ? MatrixUnitOf(lower) : MatrixUnit::kNo;
   return traits;

@@ -26,6 +26,27 @@ std::string GainText(const Gain& gain) {
   return StrCat(FactorText(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
 }
 
+std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
+  if (!summary.together)
+    return StrCat("fixing ", bottlenecks.size() == 2 ? "both" : StrCat("all ", bottlenecks.size()), " together");
+  std::vector<std::string> places;
+  for (size_t i = 0; i < bottlenecks.size(); ++i)
+    for (const std::string& id : summary.together->ids)
+      if (bottlenecks[i].id == id) places.push_back(StrCat(i + 1));
+  if (places.size() == 1) return StrCat("fixing ", places[0]);
+  const std::string last = places.back();
+  places.pop_back();
+  return StrCat("fixing ", Join(places, ", "), " and ", last, " together");
+}
+
+std::string TrustText(const RunSummary& summary) {
+  if (!summary.together) return ", from the time at stake";
+  if (!summary.together->tested_within) return {};
+  const Combination& together = *summary.together;
+  return StrCat(together.tested_of_this_kind ? ", predictions of this kind" : ", tested predictions", " were within ",
+                FormatPercent(*together.tested_within), " in half of ", together.tested_pairs, " tests");
+}
+
 std::string_view SeverityWord(double severity) {
   return severity > kCriticalSeverity ? "critical" : severity >= kWarningSeverity ? "warning" : "minor";
 }

@@ -15,6 +15,10 @@ namespace gapless::internal {
 std::string FactorText(double value);
 // "1.33× (1.20–1.49)": what is expected, and its bounds.
 std::string GainText(const Gain& gain);
+// "fixing 1, 2 and 4 together", by their places in the ranked list; "fixing both together" of what was not replayed.
+std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
+// How far such predictions were off, or how the figure was made: ", predictions of this kind were within 11 %".
+std::string TrustText(const RunSummary& summary);
 
 // "critical" above 0.7, "warning" from 0.4, else "minor".
 std::string_view SeverityWord(double severity);

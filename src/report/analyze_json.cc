@@ -141,6 +141,26 @@ void WriteFailures(JsonWriter& json, const Report& report) {
   json.EndArray();
 }
 
+void WriteTogether(JsonWriter& json, const Combination& together) {
+  json.Key("together");
+  json.BeginObject();
+  const auto list = [&](std::string_view key, const std::vector<std::string>& texts) {
+    json.Key(key);
+    json.BeginArray();
+    for (const std::string& one : texts) json.String(one);
+    json.EndArray();
+  };
+  list("bottlenecks", together.ids);
+  list("fixes", together.fixes);
+  WriteGain(json, "gain", together.gain);
+  if (together.tested_within) {
+    json.Field("tested_within_share", *together.tested_within);
+    json.Field("tested_pairs", together.tested_pairs);
+    json.Field("tested_of_this_kind", together.tested_of_this_kind);
+  }
+  json.EndObject();
+}
+
 }  // namespace
 
 void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
@@ -153,6 +173,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) WriteBottleneck(json, bottleneck, report);
   json.EndArray();
   WriteGain(json, "estimated_speedup", report.summary.estimated_speedup);
+  if (report.summary.together) WriteTogether(json, *report.summary.together);
   if (report.cost) WriteCost(json, *report.cost);
   WriteTraces(json, report.run);
   WriteReadStats(json, report.run);

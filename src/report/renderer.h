@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyses/analysis.h"
 #include "base/result.h"
@@ -18,6 +19,8 @@
 #include "diagnose/rule.h"
 #include "diagnose/summary.h"
 #include "gapless/report_options.h"
+#include "predict/step_picture.h"
+#include "predict/sweep.h"
 #include "trace/run.h"
 
 namespace gapless::internal {
@@ -29,6 +32,10 @@ struct Report {
   const RunSummary& summary;
   std::span<const Error> failures;  // inputs that could not be read, while others could
   std::optional<RunCost> cost{};    // absent: no rate was given
+  // A step as recorded and with the fixes of summary.together; absent: nothing was replayed.
+  std::optional<StepPictures> pictures{};
+  // What cheaper kernels would buy, of those that take the most time; empty: nothing was replayed.
+  std::vector<SweptPart> sweep{};
 };
 
 struct Renderer {

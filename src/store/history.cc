@@ -6,19 +6,15 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 
 #include "base/strings.h"
 #include "store/migrations.h"
 #include "store/rows.h"
+#include "store/transaction.h"
 
 namespace gapless::internal {
 namespace {
-
-constexpr auto kFirstPause = std::chrono::milliseconds(100), kLongestPause = std::chrono::milliseconds(2000);
-constexpr int kAttempts = 12;  // about 15 s
 
 std::string Hexadecimal(uint64_t high, uint64_t low) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -26,28 +22,6 @@ std::string Hexadecimal(uint64_t high, uint64_t low) {
   for (const uint64_t half : {high, low})
     for (int shift = 60; shift >= 0; shift -= 4) out += kDigits[(half >> shift) & 15];
   return out;
-}
-
-// Does `work` in a transaction. Where the server is lost it is done again from its beginning: so `work` must be such
-// that doing it twice is doing it once.
-template <class T>
-Result<T> InTransaction(Connection& connection, const std::function<Result<T>()>& work) {
-  auto pause = kFirstPause;
-  for (int attempt = 1;; ++attempt) {
-    Result<T> outcome = [&]() -> Result<T> {
-      if (connection.lost()) GAPLESS_TRY(connection.Reconnect());
-      GAPLESS_TRY(connection.Begin(Purpose::kWrite));
-      Result<T> done = work();
-      if (!done) return done;
-      GAPLESS_TRY(connection.Commit());
-      return done;
-    }();
-    if (outcome) return outcome;
-    connection.Rollback();
-    if (!connection.lost() || attempt == kAttempts) return outcome;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
-  }
 }
 
 const Backend* FindBackend(std::string_view url) {
@@ -98,21 +72,23 @@ std::string History::DefaultUrl() {
   return StrCat("sqlite:", home, "/.local/share/gapless/history.db");
 }
 
-Result<History> History::Open(std::string_view url) {
-  const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
-  if (chosen.empty())
+Result<std::unique_ptr<Connection>> History::Connect(const std::string& url) {
+  if (url.empty())
     return Fail(ErrorCode::kEnvironment, "there is no folder for the history: HOME is not set", "",
                 "name one: --db sqlite:history.db");
-  const Backend* backend = FindBackend(chosen);
-  if (backend == nullptr && chosen.find("://") == std::string::npos) backend = FindBackend("sqlite:");
-  if (backend == nullptr) {
-    std::vector<std::string> known;
-    for (const Backend* each : AllBackends())
-      for (const std::string_view prefix : each->prefixes) known.emplace_back(prefix);
-    return Fail(ErrorCode::kUsage, "the URL of a history begins with the kind of its database", WithoutPassword(chosen),
-                "there are: " + Join(known, ", "));
-  }
-  auto connection = backend->open(chosen);
+  const Backend* backend = FindBackend(url);
+  if (backend == nullptr && url.find("://") == std::string::npos) backend = FindBackend("sqlite:");
+  if (backend != nullptr) return backend->open(url);
+  std::vector<std::string> known;
+  for (const Backend* each : AllBackends())
+    for (const std::string_view prefix : each->prefixes) known.emplace_back(prefix);
+  return Fail(ErrorCode::kUsage, "the URL of a history begins with the kind of its database", WithoutPassword(url),
+              "there are: " + Join(known, ", "));
+}
+
+Result<History> History::Open(std::string_view url) {
+  const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
+  auto connection = Connect(chosen);
   if (!connection) return Unexpected{connection.error()};
   std::string place = WithoutPassword(chosen);
   if (auto migrated = Migrate(**connection); !migrated) {

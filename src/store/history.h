@@ -27,6 +27,20 @@ struct HistoryFilter {
   std::optional<int64_t> since_unix_ns = {}, until_unix_ns = {};  // both included
   std::optional<int64_t> limit = {};                              // the newest so many
   bool with_samples = true;
+
+  bool operator==(const HistoryFilter&) const = default;
+};
+
+// A prediction of what a fix buys that was tested. Shares of the step before: 0.5 is twice as fast.
+struct AdviceRecord {
+  std::string uid = {};                                  // the same prediction tested again has another; empty: made
+  int64_t recorded_unix_ns = 0;                          // 0: now
+  std::string what = {}, kind = {};                      // as `predict --what` takes it; its names without values
+  std::string recording = {};                            // where it was predicted from
+  double measured = 1, low = 1, expected = 1, high = 1;  // measured, and as the model predicted
+  std::string source = {};                               // "predict --measured", "optimize" …
+
+  bool operator==(const AdviceRecord&) const = default;
 };
 
 struct Recorded {
@@ -56,12 +70,21 @@ class History {
   Result<std::vector<BenchmarkRecord>> List(const HistoryFilter& filter);
   Result<void> Visit(const HistoryFilter& filter, const std::function<Result<void>(const BenchmarkRecord&)>& visitor);
 
+  // Tested predictions, in the order of recording. Refused as input: shares that are not finite and above 0. False: one
+  // of this uid was there, and stays as it was.
+  Result<bool> RecordAdvice(const AdviceRecord& advice);
+  Result<std::vector<AdviceRecord>> ListAdvice();
+  // The same of a history that is only looked at: it is neither made nor brought up to date, so that a report changes
+  // nothing. Empty where there is no history, or one from before there was advice.
+  static Result<std::vector<AdviceRecord>> ReadAdvice(std::string_view url);
+
   // The URL it was opened with, without its password.
   const std::string& place() const { return place_; }
 
  private:
   History(std::unique_ptr<Connection> connection, std::string place)
       : connection_(std::move(connection)), place_(std::move(place)) {}
+  static Result<std::unique_ptr<Connection>> Connect(const std::string& url);
 
   std::unique_ptr<Connection> connection_;
   std::string place_;

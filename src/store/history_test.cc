@@ -266,6 +266,45 @@ TEST_P(HistoryTest, WhatIsNoMeasurementIsRefusedAndNothingIsWritten) {
   EXPECT_TRUE(history.List({})->empty());
 }
 
+TEST_P(HistoryTest, TestedAdviceIsKept) {
+  History history = Open();
+  const AdviceRecord amp{
+      .uid = "one", .what = "amp=bf16", .kind = "amp", .measured = 0.6, .low = 0.4, .expected = 0.5, .high = 0.7};
+  ASSERT_TRUE(history.RecordAdvice(amp));
+  ASSERT_TRUE(history.RecordAdvice(amp)) << "again: it is there";
+  ASSERT_TRUE(history.RecordAdvice({.what = "pin", .kind = "pin"}));
+  const auto all = history.ListAdvice();
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 2U);
+  EXPECT_EQ(all->front().what, "amp=bf16");
+  EXPECT_EQ(all->front().measured, 0.6);
+  EXPECT_EQ(all->back().kind, "pin");
+  EXPECT_NE(all->back().uid, "");
+  EXPECT_FALSE(history.RecordAdvice({.what = "x", .kind = "x", .measured = 0}));
+  EXPECT_FALSE(history.RecordAdvice({.what = "x", .kind = "x", .high = HUGE_VAL}));
+  EXPECT_FALSE(history.RecordAdvice({.what = "", .kind = "x"}));
+  EXPECT_EQ(history.ListAdvice()->size(), 2U);
+}
+
+TEST_P(HistoryTest, LookingAtAdviceChangesNothing) {
+  {
+    const auto connection = Raw();
+    ASSERT_TRUE(Migrate(*connection, 2));
+  }
+  EXPECT_EQ(History::ReadAdvice(url_)->size(), 0U) << "of a history from before there was advice";
+  EXPECT_EQ(SchemaVersion(*Raw()).value(), 2);
+  ASSERT_TRUE(Open().RecordAdvice({.what = "pin", .kind = "pin"}));
+  EXPECT_EQ(History::ReadAdvice(url_)->size(), 1U);
+}
+
+TEST(History, LookingAtAdviceMakesNoHistory) {
+  const std::string path = ::testing::TempDir() + "gapless-no-history.db";
+  std::filesystem::remove(path);  // of a run in which this failed
+  EXPECT_EQ(History::ReadAdvice(path)->size(), 0U);
+  EXPECT_EQ(History::ReadAdvice("sqlite:" + path)->size(), 0U);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_P(HistoryTest, AnOlderSchemaIsBroughtUpToDateStepByStep) {
   const auto newest = static_cast<int64_t>(AllMigrations().size());
   const auto connection = Raw();

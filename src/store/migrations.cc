@@ -77,10 +77,26 @@ constexpr std::string_view kBenchmarksView[] = {
 FROM run)",
 };
 
+constexpr std::string_view kAdvice[] = {
+    R"(CREATE TABLE advice (
+  id {id},
+  uid TEXT NOT NULL UNIQUE,
+  recorded_at_ns {int} NOT NULL,
+  what TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  recording TEXT,
+  measured {real} NOT NULL,
+  low {real} NOT NULL,
+  expected {real} NOT NULL,
+  high {real} NOT NULL,
+  source TEXT))",
+};
+
 constexpr Migration kMigrations[] = {
     {"runs, their metrics and samples", kRunsAndMetrics},
     {"verdicts", kVerdicts},
     {"the view benchmarks", kBenchmarksView},
+    {"tested advice", kAdvice},
 };
 
 Result<void> Do(Connection& connection, const std::string& sql, std::span<const SqlCell> parameters = {}) {

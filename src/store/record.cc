@@ -26,13 +26,6 @@ std::string Clean(std::string_view text) {
   return out;
 }
 
-Result<void> CleanText(std::string& text, std::string_view what, size_t longest) {
-  text = Clean(text);
-  if (text.size() <= longest) return {};
-  return Fail(ErrorCode::kInput, StrCat("the ", what, " is too long: ", text.size(), " bytes, at most ", longest),
-              Ellipsize(text, 60));
-}
-
 Unexpected NotFinite(const MetricRecord& metric, double value) {
   return Fail(ErrorCode::kInput, StrCat("the metric '", Printable(metric.name), "' is not a number: ", value), "",
               "leave out what was not measured");
@@ -62,6 +55,13 @@ Sampling SamplingFrom(std::string_view name) {
 const MetricRecord* BenchmarkRecord::Find(std::string_view name) const {
   const auto found = std::ranges::find(metrics, name, &MetricRecord::name);
   return found == metrics.end() ? nullptr : &*found;
+}
+
+Result<void> CleanText(std::string& text, std::string_view what, size_t longest) {
+  text = Clean(text);
+  if (text.size() <= longest) return {};
+  return Fail(ErrorCode::kInput, StrCat("the ", what, " is too long: ", text.size(), " bytes, at most ", longest),
+              Ellipsize(text, 60));
 }
 
 Result<BenchmarkRecord> Prepared(BenchmarkRecord record) {

@@ -12,6 +12,8 @@
 
 namespace gapless::internal {
 
+// Makes a text storable: what is no UTF-8, and zero bytes, become U+FFFD. An error: it is longer than that.
+Result<void> CleanText(std::string& text, std::string_view what, size_t longest);
 // The record as it can be stored: checked, uid and times filled in, texts as UTF-8 without zero bytes.
 Result<BenchmarkRecord> Prepared(BenchmarkRecord record);
 

@@ -16,6 +16,7 @@
 namespace gapless::internal {
 namespace {
 
+constexpr std::string_view kRecordLine = "gapless_history", kAdviceLine = "gapless_advice";
 constexpr int64_t kLineVersion = 1;
 constexpr size_t kRecordsAtOnce = 500;
 constexpr double kLargestWhole = 9e15;
@@ -48,6 +49,26 @@ constexpr NumberField kNumbers[] = {
     {"author_unix_ns", &BenchmarkRecord::author_unix_ns},
     {"num_gpus", &BenchmarkRecord::num_gpus},
     {"batch_size", &BenchmarkRecord::batch_size},
+};
+
+struct AdviceText {
+  std::string_view key;
+  std::string AdviceRecord::*member;
+};
+constexpr AdviceText kAdviceTexts[] = {
+    {"uid", &AdviceRecord::uid},       {"what", &AdviceRecord::what},
+    {"kind", &AdviceRecord::kind},     {"recording", &AdviceRecord::recording},
+    {"source", &AdviceRecord::source},
+};
+struct AdviceShare {
+  std::string_view key;
+  double AdviceRecord::*member;
+};
+constexpr AdviceShare kAdviceShares[] = {
+    {"measured", &AdviceRecord::measured},
+    {"low", &AdviceRecord::low},
+    {"expected", &AdviceRecord::expected},
+    {"high", &AdviceRecord::high},
 };
 
 constexpr std::string_view kMetricColumns[] = {"samples_per_second", "gpu_utilization", "memory_usage_gb",
@@ -132,6 +153,8 @@ class Batch {
     for (const Recorded& one : *recorded) ++(one.added ? imported_.added : imported_.present);
     return {};
   }
+  // A line of an exported history.
+  Result<void> AddLine(std::string_view line);
   void SkipOne() { ++imported_.present; }
   const Imported& imported() const { return imported_; }
 
@@ -140,6 +163,60 @@ class Batch {
   std::vector<BenchmarkRecord> records_;
   Imported imported_;
 };
+
+// The version of a line of this kind; an error: it is of another kind, or of a newer gapless.
+Result<void> CheckVersion(const JsonValue& json, std::string_view kind) {
+  const auto version = json.Get(kind).Int();
+  if (!version) return Fail(ErrorCode::kInput, "this is no line of an exported history", "", "gapless history export");
+  if (*version > kLineVersion)
+    return Fail(ErrorCode::kInput, "this line was exported by a newer gapless", "", "update gapless");
+  return {};
+}
+
+Result<BenchmarkRecord> RecordFrom(const JsonValue& json) {
+  GAPLESS_TRY(CheckVersion(json, kRecordLine));
+  BenchmarkRecord record;
+  for (const TextField& field : kTexts) record.*field.member = json.TextOf(field.key);
+  for (const NumberField& field : kNumbers) record.*field.member = json.Get(field.key).Int();
+  record.dirty = json.Get("dirty").Bool();
+  for (const JsonValue& value : json.Get("metrics").items()) {
+    auto metric = MetricFrom(value);
+    if (!metric) return Unexpected{metric.error()};
+    record.metrics.push_back(std::move(*metric));
+  }
+  for (const JsonValue& verdict : json.Get("verdicts").items())
+    record.verdicts.push_back({verdict.Get("recorded_unix_ns").Int().value_or(0), verdict.TextOf("metric"),
+                               verdict.TextOf("kind"), verdict.TextOf("detail")});
+  return record;
+}
+
+Result<AdviceRecord> AdviceFrom(const JsonValue& json) {
+  GAPLESS_TRY(CheckVersion(json, kAdviceLine));
+  AdviceRecord advice;
+  for (const AdviceText& field : kAdviceTexts) advice.*field.member = json.TextOf(field.key);
+  for (const AdviceShare& field : kAdviceShares) advice.*field.member = json.Get(field.key).Number().value_or(0);
+  advice.recorded_unix_ns = json.Get("recorded_unix_ns").Int().value_or(0);
+  return advice;
+}
+
+constexpr const char* kNoUid = "the record has no uid";
+
+Result<void> Batch::AddLine(std::string_view line) {
+  const auto json = JsonValue::Parse(line);
+  if (!json) return Unexpected{json.error()};
+  if (json->Get(kAdviceLine).kind() == JsonValue::Kind::kNull) {
+    auto record = RecordFrom(*json);
+    if (record && record->uid.empty()) return Fail(ErrorCode::kInput, kNoUid);
+    return record ? Add(std::move(*record)) : Unexpected{record.error()};
+  }
+  const auto advice = AdviceFrom(*json);
+  if (!advice) return Unexpected{advice.error()};
+  if (advice->uid.empty()) return Fail(ErrorCode::kInput, kNoUid);
+  const auto added = history_.RecordAdvice(*advice);
+  if (!added) return Unexpected{added.error()};
+  ++(*added ? imported_.advice : imported_.present);
+  return {};
+}
 
 Result<Imported> ImportLines(History& history, std::string_view text, std::string_view path) {
   Batch batch(history);
@@ -151,13 +228,10 @@ Result<Imported> ImportLines(History& history, std::string_view text, std::strin
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    auto record = RecordFromLine(line);
-    if (!record || record->uid.empty()) {
+    if (auto added = batch.AddLine(line); !added) {
       GAPLESS_TRY(batch.Flush());
-      return record ? At({ErrorCode::kInput, "the record has no uid", "", ""}, path, number)
-                    : At(record.error(), path, number);
+      return At(added.error(), path, number);
     }
-    if (auto added = batch.Add(std::move(*record)); !added) return At(added.error(), path, number);
   }
   if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
   return batch.imported();
@@ -255,7 +329,7 @@ std::string LineOf(const BenchmarkRecord& record) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
-  json.Field("gapless_history", kLineVersion);
+  json.Field(kRecordLine, kLineVersion);
   for (const TextField& field : kTexts) json.FieldUnlessEmpty(field.key, record.*field.member);
   for (const NumberField& field : kNumbers) json.Field(field.key, record.*field.member);
   json.Field("dirty", record.dirty);
@@ -282,24 +356,24 @@ std::string LineOf(const BenchmarkRecord& record) {
 
 Result<BenchmarkRecord> RecordFromLine(std::string_view line) {
   const auto json = JsonValue::Parse(line);
-  if (!json) return Unexpected{json.error()};
-  const auto version = json->Get("gapless_history").Int();
-  if (!version) return Fail(ErrorCode::kInput, "this is no line of an exported history", "", "gapless history export");
-  if (*version > kLineVersion)
-    return Fail(ErrorCode::kInput, "this line was exported by a newer gapless", "", "update gapless");
-  BenchmarkRecord record;
-  for (const TextField& field : kTexts) record.*field.member = json->TextOf(field.key);
-  for (const NumberField& field : kNumbers) record.*field.member = json->Get(field.key).Int();
-  record.dirty = json->Get("dirty").Bool();
-  for (const JsonValue& value : json->Get("metrics").items()) {
-    auto metric = MetricFrom(value);
-    if (!metric) return Unexpected{metric.error()};
-    record.metrics.push_back(std::move(*metric));
-  }
-  for (const JsonValue& verdict : json->Get("verdicts").items())
-    record.verdicts.push_back({verdict.Get("recorded_unix_ns").Int().value_or(0), verdict.TextOf("metric"),
-                               verdict.TextOf("kind"), verdict.TextOf("detail")});
-  return record;
+  return json ? RecordFrom(*json) : Unexpected{json.error()};
+}
+
+std::string LineOf(const AdviceRecord& advice) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field(kAdviceLine, kLineVersion);
+  for (const AdviceText& field : kAdviceTexts) json.FieldUnlessEmpty(field.key, advice.*field.member);
+  json.Field("recorded_unix_ns", advice.recorded_unix_ns);
+  for (const AdviceShare& field : kAdviceShares) json.Field(field.key, advice.*field.member);
+  json.EndObject();
+  return out;
+}
+
+Result<AdviceRecord> AdviceFromLine(std::string_view line) {
+  const auto json = JsonValue::Parse(line);
+  return json ? AdviceFrom(*json) : Unexpected{json.error()};
 }
 
 std::string BenchmarksCsvHeader() {

@@ -15,13 +15,16 @@ namespace gapless::internal {
 // One record as one line of JSON, without the line end. Ids are left out: they belong to one database.
 std::string LineOf(const BenchmarkRecord& record);
 Result<BenchmarkRecord> RecordFromLine(std::string_view line);
+// The same for a tested prediction.
+std::string LineOf(const AdviceRecord& advice);
+Result<AdviceRecord> AdviceFromLine(std::string_view line);
 
 // The line of names and the rows of the view, with CRLF. Times are RFC 3339 in UTC.
 std::string BenchmarksCsvHeader();
 std::string BenchmarksCsvRow(const BenchmarkRecord& record);
 
 struct Imported {
-  int64_t added = 0, present = 0;
+  int64_t added = 0, advice = 0, present = 0;  // runs and tested predictions that came in; either that was there
 };
 // Brings a text of either form in; what is there already stays as it is, so that importing twice adds nothing.
 // A row of CSV is there when the history has a record with the same columns (but the id, and to the millisecond). An

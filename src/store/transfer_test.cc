@@ -57,6 +57,31 @@ TEST_F(TransferTest, ALineHoldsEverything) {
   EXPECT_EQ(*RecordFromLine(LineOf(empty)), empty);
 }
 
+TEST_F(TransferTest, ATestedPredictionIsALineOfItsOwn) {
+  const AdviceRecord advice{.uid = "a1",
+                            .recorded_unix_ns = 1'700'000'000'123'456'789,
+                            .what = "amp,workers=8",
+                            .kind = "amp,workers",
+                            .recording = "before/",
+                            .measured = 0.1 + 0.2,
+                            .low = 0.25,
+                            .expected = 0.31,
+                            .high = 0.4,
+                            .source = "predict --measured"};
+  const std::string line = LineOf(advice);
+  EXPECT_EQ(*AdviceFromLine(line), advice);
+  History history = Open("h.db");
+  const auto first = ImportInto(history, LineOf(Sample()) + "\n" + line + "\n", "x");
+  ASSERT_TRUE(first) << first.error().ToString();
+  EXPECT_EQ(first->added, 1);
+  EXPECT_EQ(first->advice, 1);
+  EXPECT_EQ(ImportInto(history, line, "x")->present, 1);
+  EXPECT_EQ(*history.ListAdvice(), std::vector{advice});
+  EXPECT_FALSE(ImportInto(history, R"({"gapless_advice":1,"uid":"b","what":"amp","kind":"amp"})", "x"))
+      << "without shares nothing was tested";
+  EXPECT_FALSE(ImportInto(history, R"({"gapless_advice":2,"uid":"b"})", "x")) << "of a newer gapless";
+}
+
 TEST_F(TransferTest, AnExportedHistoryIsBroughtInOnce) {
   History from = Open("a"), to = Open("b");
   for (int i = 0; i < 3; ++i) {

@@ -184,6 +184,27 @@ TEST_F(BuilderTest, HostWaitsAndRecordedWaitsBecomeOneRow) {
   EXPECT_FALSE(trace.syncs.slice[1].valid());
 }
 
+// What an event stands for is what its stream had been given when it was recorded, and no more.
+TEST_F(BuilderTest, AStreamWaitsForWhatTheEventWasRecordedAfter) {
+  shard.Add(Launch(1, 0, 5, ApiKind::kKernelLaunch));
+  shard.Add(Launch(2, 10, 5, ApiKind::kEventRecord));
+  shard.Add(Launch(3, 20, 5, ApiKind::kKernelLaunch));
+  shard.Add(Launch(4, 30, 5, ApiKind::kStreamWait));
+  shard.Add(Kernel(1, 50, 100));
+  shard.Add(Kernel(3, 160, 100));
+  shard.Add(SyncRow{.kind = SyncKind::kStreamWait,
+                    .device = 0,
+                    .stream = 20,
+                    .correlation = 4,
+                    .event_stream = 7,
+                    .event_correlation = 2,
+                    .ts_ns = 1030,
+                    .dur_ns = 3});
+  const Trace trace = Finish();
+  ASSERT_EQ(trace.syncs.size(), 1U);
+  EXPECT_EQ(trace.syncs.waited_gpu_op[0], GpuOpId(0));
+}
+
 // A copy call that returns only when the copy is done has blocked the host, whatever it is called.
 TEST_F(BuilderTest, ACopyCallThatLastsAsLongAsItsCopyIsAnImplicitSync) {
   shard.Add(Launch(1, 0, 100, ApiKind::kMemcpy));

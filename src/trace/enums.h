@@ -121,6 +121,10 @@ constexpr std::string_view ToString(MemoryAction v) { return NameIn(kMemoryActio
 constexpr std::string_view ToString(Severity v) { return NameIn(kSeverityNames, v); }
 constexpr std::string_view ToString(Role v) { return NameIn(kRoleNames, v); }
 
+// Matrix products, convolutions and attention: what matrix units compute.
+constexpr bool IsMatrixWork(GpuOpClass v) {
+  return v == GpuOpClass::kGemm || v == GpuOpClass::kConv || v == GpuOpClass::kAttention;
+}
 // Does the call put work on a stream (so a GPU operation may carry its correlation)?
 constexpr bool IsLaunch(ApiKind v) {
   return v == ApiKind::kKernelLaunch || v == ApiKind::kGraphLaunch || v == ApiKind::kMemcpy || v == ApiKind::kMemset ||

@@ -2,6 +2,7 @@
 // Builds the sync table. A wait may be seen twice: as the host call that blocks and as the recorder's own row on the
 // stream; both carry the correlation of the call and become one row.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "trace/derive.h"
@@ -15,6 +16,7 @@ struct Wait {
   SliceId slice;
   int32_t device = kAbsent32;
   int64_t stream = kAbsent, event = kAbsent, ts_ns = 0, dur_ns = 0, wait_ns = kAbsent;
+  int64_t event_stream = kAbsent, event_correlation = kAbsent;
 };
 
 bool SyncKindOf(ApiKind api, SyncKind& kind) {
@@ -46,6 +48,7 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
       joined[match->second] = true;
       wait.kind = wait.kind == SyncKind::kImplicit ? wait.kind : seen.kind;
       wait.device = seen.device, wait.stream = seen.stream, wait.event = seen.event;
+      wait.event_stream = seen.event_stream, wait.event_correlation = seen.event_correlation;
       if (wait.kind == SyncKind::kStreamWait) wait.wait_ns = seen.dur_ns;
     }
     waits.push_back(wait);
@@ -53,7 +56,8 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
   for (size_t i = 0; i < recorded.size(); ++i) {
     const SyncRow& seen = recorded[i];
     if (joined[i]) continue;
-    waits.push_back({seen.kind, SliceId(), seen.device, seen.stream, seen.event, seen.ts_ns, seen.dur_ns, seen.dur_ns});
+    waits.push_back({seen.kind, SliceId(), seen.device, seen.stream, seen.event, seen.ts_ns, seen.dur_ns, seen.dur_ns,
+                     seen.event_stream, seen.event_correlation});
   }
   std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.ts_ns < b.ts_ns; });
   return waits;
@@ -66,7 +70,8 @@ class Ends {
     for (uint32_t row = 0; row < ops.size(); ++row) order_[row] = row;
     StableOrder(order_, [&](uint32_t row) { return SortKey{End(row), 0}; });
   }
-  // The last operation to end within the wait, on its stream if that is known. A wait that found the GPU done has none.
+  // The last operation to end within the wait, on its stream if that is known (a wait for an event has none, or −1).
+  // A wait that found the GPU done has none.
   GpuOpId Within(const Wait& wait) const {
     constexpr int kLookBack = 256;  // other streams' operations to skip
     const int64_t end = wait.ts_ns + wait.dur_ns;
@@ -75,7 +80,7 @@ class Ends {
     for (int i = 0; i < kLookBack && at != order_.begin(); ++i) {
       const uint32_t row = *--at;
       if (End(row) < wait.ts_ns) return {};
-      if ((wait.stream == kAbsent || wait.kind == SyncKind::kDevice || ops_.stream[row] == wait.stream) &&
+      if ((wait.stream < 0 || wait.kind == SyncKind::kDevice || ops_.stream[row] == wait.stream) &&
           (wait.device == kAbsent32 || ops_.device[row] == wait.device))
         return GpuOpId(row);
     }
@@ -86,6 +91,35 @@ class Ends {
   int64_t End(uint32_t row) const { return ops_.ts_ns[row] + ops_.dur_ns[row]; }
   const GpuOpTable& ops_;
   std::vector<uint32_t> order_;
+};
+
+// What an event stands for: the operation that its stream had been given last when it was recorded.
+class Recorded {
+ public:
+  explicit Recorded(const Trace& trace) : ops_(trace.gpu_ops) {
+    const SliceTable& slices = trace.slices;
+    for (uint32_t row = 0; row < slices.size(); ++row)
+      if (slices.api[row] == ApiKind::kEventRecord && slices.correlation[row] != kAbsent)
+        recorded_ns_.emplace(slices.correlation[row], slices.ts_ns[row]);
+    if (recorded_ns_.empty()) return;
+    for (uint32_t op = 0; op < ops_.size(); ++op)
+      if (ops_.launch[op].valid())
+        launched_[{ops_.device[op], ops_.stream[op]}].emplace_back(slices.ts_ns[ops_.launch[op].value], op);
+    for (auto& [stream, launches] : launched_) std::sort(launches.begin(), launches.end());
+  }
+  GpuOpId Of(const Wait& wait) const {
+    const auto recorded = recorded_ns_.find(wait.event_correlation);
+    const auto stream = launched_.find({wait.device, wait.event_stream});
+    if (wait.event_correlation == kAbsent || recorded == recorded_ns_.end() || stream == launched_.end()) return {};
+    const auto after =
+        std::lower_bound(stream->second.begin(), stream->second.end(), std::pair(recorded->second, uint32_t{0}));
+    return after == stream->second.begin() ? GpuOpId() : GpuOpId(std::prev(after)->second);
+  }
+
+ private:
+  const GpuOpTable& ops_;
+  std::unordered_map<int64_t, int64_t> recorded_ns_{};                                           // by correlation
+  std::map<std::pair<int32_t, int64_t>, std::vector<std::pair<int64_t, uint32_t>>> launched_{};  // by device and stream
 };
 
 template <class T>
@@ -112,8 +146,9 @@ void FindSyncs(Trace& trace, std::vector<SyncRow> recorded) {
   std::vector<GpuOpId> waited(waits.size());
   if (!waits.empty()) {
     const Ends ends(trace.gpu_ops);
+    const Recorded recorded(trace);
     for (size_t i = 0; i < waits.size(); ++i)
-      if (waits[i].kind != SyncKind::kStreamWait) waited[i] = ends.Within(waits[i]);
+      waited[i] = waits[i].kind == SyncKind::kStreamWait ? recorded.Of(waits[i]) : ends.Within(waits[i]);
   }
   syncs.waited_gpu_op = std::move(waited);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from "preact/hooks";
 import type {Data} from "./data";
+import {After} from "./sections/after";
 import {Fixes} from "./sections/fixes";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
@@ -15,6 +16,7 @@ import {Top} from "./top";
 
 const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
+  {id: "after", name: "After", Section: After},
   {id: "steps", name: "Steps", Section: Steps},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
@@ -25,6 +27,8 @@ const SECTIONS = [
 
 function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
   switch (id) {
+    case "after":
+      return data.predicted !== undefined;
     case "steps":
       return data.tables.has("ledger");
     case "timeline":

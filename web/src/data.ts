@@ -69,6 +69,35 @@ export interface Failure {
   hint?: string;
 }
 
+/** What the first fixes would buy together, replayed as a whole. */
+export interface Together {
+  bottlenecks: string[];
+  fixes: string[];
+  gain: Gain;
+  tested_within_share?: number;
+  tested_pairs?: number;
+  tested_of_this_kind?: boolean;
+}
+
+/** A step as lanes of [start, duration, what it is spent on], in ns since it began. */
+export interface StepPicture {
+  dur_ns: number;
+  lanes: {name: string; spans: [number, number, string][]}[];
+}
+
+/** What a step takes as one kernel gets cheaper: points of [its cost, the step], both as shares of now. */
+export interface SweptPart {
+  name: string;
+  time_ns: number;
+  points: [number, number][];
+}
+
+export interface Predicted {
+  before: StepPicture;
+  after: StepPicture;
+  sweep: SweptPart[];
+}
+
 export interface Analyze {
   gapless: {version: string; schema: number};
   run: {
@@ -90,6 +119,7 @@ export interface Analyze {
   breakdown?: DeviceBreakdown[];
   bottlenecks: Bottleneck[];
   estimated_speedup?: Gain;
+  together?: Together;
   cost?: {
     gpus: number;
     hours_per_month: number;
@@ -153,6 +183,7 @@ export interface Page {
 export interface Inlined {
   page: Page;
   analyze: Analyze;
+  predicted?: Predicted;
   texts: string[];
   tables: InlinedTable[];
 }
@@ -208,10 +239,16 @@ export class Table {
 export interface Data {
   page: Page;
   analyze: Analyze;
+  predicted?: Predicted | undefined;
   tables: Map<string, Table>;
 }
 
 export function decode(inlined: Inlined): Data {
   const tables = inlined.tables.map((table) => new Table(table, inlined.texts));
-  return {page: inlined.page, analyze: inlined.analyze, tables: new Map(tables.map((table) => [table.name, table]))};
+  return {
+    page: inlined.page,
+    analyze: inlined.analyze,
+    predicted: inlined.predicted,
+    tables: new Map(tables.map((table) => [table.name, table])),
+  };
 }

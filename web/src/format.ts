@@ -59,6 +59,11 @@ export function factor(value: number): string {
   return `${value < 9.995 ? value.toFixed(2) : value.toFixed(1)}×`;
 }
 
+/** Whether a gain is one: what would show as 1.00× is none. */
+export function buys(gain: Gain): boolean {
+  return gain.expected >= 1.005;
+}
+
 export function bounds(gain: Gain): string {
   return `${gain.low.toFixed(2)}–${gain.high.toFixed(2)}`;
 }

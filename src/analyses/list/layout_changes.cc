@@ -6,6 +6,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/kernel_library.h"
 
 namespace gapless::internal {
 namespace {
@@ -25,13 +26,6 @@ constexpr ColumnSpec kColumns[] = {
     {"slice_id", kInt, "id:slice", "the operator of the longest"},
     {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
 };
-
-bool ChangesLayout(std::string_view kernel) {
-  for (const std::string_view part : {"nchwToNhwc", "nhwcToNchw", "nchwToFoldedNhwc", "foldedNhwcToNchw",
-                                      "batched_transpose_", "transpose_NCHW2CNHW", "transpose_CNHW2NCHW"})
-    if (kernel.find(part) != kernel.npos) return true;
-  return false;
-}
 
 struct Group {
   StringId name = StringId::kNone;

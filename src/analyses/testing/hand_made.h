@@ -32,6 +32,12 @@ class HandMade {
     pid_ = rank + 1;
     return *this;
   }
+  // Another process, begun at that time on the wall clock: another execution of the program.
+  HandMade& Process(int64_t pid, int64_t start_unix_ns) {
+    builder_.info().start_unix_ns = start_unix_ns;
+    pid_ = pid;
+    return *this;
+  }
   HandMade& Step(int64_t number, int64_t start, int64_t end, bool complete = true) {
     const std::string name = "ProfilerStep#" + std::to_string(number);
     shard_.Add(StepRow{
@@ -108,14 +114,14 @@ class HandMade {
     return *this;
   }
   HandMade& Collective(std::string_view kind, int64_t start, int64_t end, int64_t bytes, int32_t device = 0,
-                       int64_t stream = 20) {
+                       int64_t stream = 20, int32_t group_size = 2) {
     shard_.Add(CollectiveRow{.name = shard_.Text("nccl"),
                              .kind = shard_.Text(kind),
                              .device = device,
                              .stream = stream,
                              .ts_ns = start,
                              .dur_ns = end - start,
-                             .group_size = 2,
+                             .group_size = group_size,
                              .bytes = bytes});
     return *this;
   }

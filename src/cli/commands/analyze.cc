@@ -9,8 +9,10 @@
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "cli/own_advice.h"
 #include "cli/single.h"
 #include "diagnose/findings.h"
+#include "predict/advice.h"
 #include "report/explain.h"
 #include "report/renderer.h"
 
@@ -123,12 +125,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto loaded = LoadFor(arguments, session, arguments.positionals());
   if (!loaded) return Unexpected{loaded.error()};
   Tables tables(loaded->run);
-  const Findings findings = Conclude(tables, Diagnose(tables),
-                                     {.only = arguments.List("only"),
-                                      .without = arguments.List("without"),
-                                      .single_step_ns = *single,
-                                      .rates = *rates});
-  const Report report{loaded->run, tables, findings.diagnosis, findings.summary, loaded->failures, findings.cost};
+  const Advice advice(tables, LedgerWithOwn(""));
+  const Findings findings = advice.Conclude({.only = arguments.List("only"),
+                                             .without = arguments.List("without"),
+                                             .single_step_ns = *single,
+                                             .rates = *rates});
+  Report report{loaded->run, tables, findings.diagnosis, findings.summary, loaded->failures, findings.cost};
+  if (findings.summary.together) report.pictures = advice.Draw(*findings.summary.together);
+  if (report.pictures) report.sweep = advice.SweepKernels();
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   return Print(report, arguments, session, *options);
 }

@@ -143,10 +143,10 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
                   [](uint64_t rows) { return StrCat(FormatCount(static_cast<int64_t>(rows)), " rows"); });
     };
   Tables tables(loaded.run);
-  Diagnosis diagnosis;
-  if (input.parts.annotations) diagnosis = Diagnose(tables);
+  std::optional<Advice> advice;
+  if (input.parts.annotations) advice.emplace(tables);
   input.tables = &tables;
-  input.diagnosis = &diagnosis;
+  input.advice = advice ? &*advice : nullptr;
   auto written = writer.write(input, destination);
   if (!written) return Unexpected{written.error()};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");

@@ -9,7 +9,7 @@ std::vector<Page> GeneratedPages() {
       {"completion/gapless.fish", FishCompletion()}, {"man/gapless.1", ManPage()},
       {"reference/analyses.md", AnalysesPage()},     {"reference/commands.md", CommandsPage()},
       {"reference/formats.md", FormatsPage()},       {"reference/rules.md", RulesPage()},
-      {"reference/tables.md", TablesPage()},
+      {"reference/tables.md", TablesPage()},         {"reference/what_ifs.md", WhatIfsPage()},
   };
 }
 

@@ -20,6 +20,7 @@ std::string CommandsPage();
 std::string TablesPage();
 std::string AnalysesPage();
 std::string RulesPage();
+std::string WhatIfsPage();
 std::string FormatsPage();
 std::string ManPage();
 std::string BashCompletion();

@@ -7,6 +7,7 @@
 #include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/reader.h"
+#include "predict/what_if.h"
 #include "query/database.h"
 
 namespace gapless::internal {
@@ -74,6 +75,18 @@ std::string RulesPage() {
     for (const std::string_view need : rule->needs) out += StrCat(" [", need, "](analyses.md#", need, ")");
     out += "\n";
   }
+  return out;
+}
+
+std::string WhatIfsPage() {
+  std::string out = Start(
+      "What-ifs",
+      "What `gapless predict --what` can ask. Safety says what else may change: *exact* leaves every number as it\n"
+      "is, *rounding* computes the same in other precision or order, *training* is another training, *hardware*\n"
+      "changes the machine. How predictions are made: [What would a fix buy?](../PREDICTION.md).");
+  for (const WhatIf* one : AllWhatIfs())
+    out += StrCat("\n## ", one->name, "\n\n", one->help, " (`", UsageOf(*one), "`, ", NameOf(one->safety), ").\n\n",
+                  one->why, "\n");
   return out;
 }
 

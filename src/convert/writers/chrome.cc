@@ -21,15 +21,15 @@ using chrome::Layout;
 constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 
 bool IsAnnotated(const WriteInput& input, const RunTrace& of) {
-  return input.parts.annotations && input.tables != nullptr && input.diagnosis != nullptr &&
-         of.role == Role::kPrimary && of.execution == 0;
+  return input.parts.annotations && input.tables != nullptr && input.advice != nullptr && of.role == Role::kPrimary &&
+         of.execution == 0;
 }
 
 bool WriteOwn(const Job& job) {
   chrome::WriteName(job.out, "process_name", {job.places.own_pid, 0},
                     job.of.rank() == kAbsent ? "gapless" : StrCat("gapless (rank ", job.of.rank(), ")"));
   chrome::WriteOrder(job.out, "process_sort_index", {job.places.own_pid, 0}, int64_t{job.of.index} * 1000);
-  return WriteSteps(job) && WriteIdle(job) && WriteBottlenecks(job) &&
+  return WriteSteps(job) && WriteCriticalPath(job) && WriteIdle(job) && WriteBottlenecks(job) &&
          (!job.input.parts.counters || WriteOwnCounters(job));
 }
 

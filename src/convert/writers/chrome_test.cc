@@ -40,10 +40,10 @@ class ChromeTest : public ::testing::Test {
   }
   static Written Write(const internal::Run& run, Destination& destination, WriteInput changes) {
     Tables tables(run);
-    Diagnosis diagnosis = changes.parts.annotations ? Diagnose(tables) : Diagnosis();
+    const Advice advice(tables);
     changes.traces = run.primary();
     changes.tables = &tables;
-    changes.diagnosis = &diagnosis;
+    changes.advice = changes.parts.annotations ? &advice : nullptr;
     const auto written = FindWriter("chrome")->write(changes, destination);
     EXPECT_TRUE(written);
     return written ? *written : Written{};

@@ -159,6 +159,52 @@ void WritePage(JsonWriter& json, const Report& report) {
   json.EndObject();
 }
 
+void WritePicture(JsonWriter& json, std::string_view key, const StepPicture& picture) {
+  json.Key(key);
+  json.BeginObject();
+  json.Field("dur_ns", picture.dur_ns);
+  json.Key("lanes");
+  json.BeginArray();
+  for (const PictureLane& lane : picture.lanes) {
+    json.BeginObject();
+    json.Field("name", lane.name);
+    json.Key("spans");
+    json.BeginArray();
+    for (const PictureSpan& span : lane.spans) {
+      json.BeginArray();
+      json.Int(span.start_ns);
+      json.Int(span.dur_ns);
+      json.String(NameOf(span.bound));
+      json.EndArray();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
+  json.Key("sweep");
+  json.BeginArray();
+  for (const SweptPart& part : sweep) {
+    json.BeginObject();
+    json.Field("name", Ellipsize(part.name, kLongestText));
+    json.Field("time_ns", part.time_ns);
+    json.Key("points");  // what it costs, what the step then takes
+    json.BeginArray();
+    for (size_t i = 0; i < kSweepCosts.size(); ++i) {
+      json.BeginArray();
+      json.Real(kSweepCosts[i]);
+      json.Real(part.shares[i]);
+      json.EndArray();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 std::string DataOf(const Report& report) {
   std::string out;
   JsonWriter json(out);
@@ -167,6 +213,14 @@ std::string DataOf(const Report& report) {
   WritePage(json, report);
   json.Key("analyze");
   WriteAnalyzeJson(json, report);
+  if (report.pictures) {
+    json.Key("predicted");
+    json.BeginObject();
+    WritePicture(json, "before", report.pictures->before);
+    WritePicture(json, "after", report.pictures->after);
+    WriteSweep(json, report.sweep);
+    json.EndObject();
+  }
   WriteTables(json, report, texts);
   texts.Write(json);
   json.EndObject();

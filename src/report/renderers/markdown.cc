@@ -123,8 +123,9 @@ void AppendGroup(std::string& out, std::string_view title, const Report& report,
 void AppendImprovement(std::string& out, const Report& report) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return;
-  out += StrCat("\n## Estimated Performance Improvement\n\n**", GainText(*gain),
-                "** when all of the above is fixed (expected, with bounds; from the time at stake).\n");
+  out += StrCat("\n## Estimated Performance Improvement\n\n**", GainText(*gain), "** by ",
+                TogetherText(report.summary, report.diagnosis.bottlenecks), " (expected, with bounds)",
+                TrustText(report.summary), ".\n");
   if (!report.cost) return;
   const RunCost& cost = *report.cost;
   const Saving saving = SavingPerMonth(cost, *gain);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to fix, by what it buys: what is wrong, what it costs, what to type. The evidence unfolds.
 import {useState} from "preact/hooks";
-import type {Bottleneck, Data, Evidence} from "../data";
-import {amounts, bounds, factor, percent} from "../format";
+import type {Bottleneck, Data, Evidence, Together} from "../data";
+import {amounts, bounds, buys, factor, percent} from "../format";
 import {quoted, Snippet} from "../snippet";
 
 function severityWord(severity: number): "critical" | "warning" | "minor" {
@@ -113,7 +113,8 @@ function Fix({
 }) {
   const [open, setOpen] = useState(false);
   const id = `fix-${place}`;
-  const saves = bottleneck.saving_per_month && amounts(bottleneck.saving_per_month.expected)[0];
+  const worth = bottleneck.gain && buys(bottleneck.gain);
+  const saves = worth && bottleneck.saving_per_month && amounts(bottleneck.saving_per_month.expected)[0];
   return (
     <li class="fix" data-bottleneck={bottleneck.id}>
       <div class="row">
@@ -126,7 +127,9 @@ function Fix({
         <div class="buys">
           {bottleneck.gain && (
             <>
-              <b data-value={bottleneck.gain.expected}>{factor(bottleneck.gain.expected)}</b>
+              <b class={worth ? "good" : ""} data-value={bottleneck.gain.expected}>
+                {factor(bottleneck.gain.expected)}
+              </b>
               <div>{bounds(bottleneck.gain)}</div>
               {saves && <div>{saves} a month</div>}
             </>
@@ -164,6 +167,22 @@ function Nothing({data: {analyze, page}}: {data: Data}) {
   );
 }
 
+/** "Fixing 1, 2 and 4 together", by the places in the list. */
+function togetherText(together: Together | undefined, places: Map<string, number>): string {
+  if (!together) return `Fixing all ${places.size} together`;
+  const numbers = together.bottlenecks.map((id) => places.get(id)).filter((place) => place !== undefined);
+  if (numbers.length === 1) return `Fixing ${numbers[0]}`;
+  return `Fixing ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)} together`;
+}
+
+/** How far such predictions were off when they were tested. */
+function trustText(together: Together | undefined): string {
+  if (!together) return ", from the time at stake; bounds are assumptions until measured";
+  if (together.tested_within_share === undefined) return ", replayed";
+  const which = together.tested_of_this_kind ? "predictions of this kind" : "tested predictions";
+  return `, replayed; ${which} were within ${percent(together.tested_within_share)} in half of ${together.tested_pairs} tests`;
+}
+
 const SHOWN = 5;
 
 export function Fixes({data}: {data: Data}) {
@@ -187,8 +206,11 @@ export function Fixes({data}: {data: Data}) {
         <div class="together">
           {gain && (
             <span>
-              Fixing all {bottlenecks.length} together: <b>{factor(gain.expected)}</b>{" "}
-              <span class="dim">({bounds(gain)}, from the time at stake; bounds are assumptions until measured)</span>
+              {togetherText(data.analyze.together, places)}: <b>{factor(gain.expected)}</b>{" "}
+              <span class="dim">
+                ({bounds(gain)}
+                {trustText(data.analyze.together)})
+              </span>
             </span>
           )}
           {bottlenecks.length > SHOWN && (

@@ -15,6 +15,11 @@ namespace {
 
 std::string Runs(int64_t count) { return count == 1 ? "1 run" : StrCat(FormatCount(count), " runs"); }
 
+std::string RunsAndAdvice(int64_t runs, int64_t advice) {
+  if (advice == 0) return Runs(runs);
+  return StrCat(Runs(runs), " and ", FormatCount(advice), advice == 1 ? " tested prediction" : " tested predictions");
+}
+
 std::string Document(std::string_view place, std::initializer_list<std::pair<std::string_view, int64_t>> counts) {
   std::string out;
   JsonWriter json(out, 2);
@@ -24,6 +29,15 @@ std::string Document(std::string_view place, std::initializer_list<std::pair<std
   for (const auto& [name, count] : counts) json.Field(name, count);
   json.EndObject();
   return out + "\n";
+}
+
+// Tested predictions belong to no branch, commit or benchmark: they go with a whole history. Returns how many.
+Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Output& output) {
+  if (filter != HistoryFilter()) return 0;
+  const auto advice = history.ListAdvice();
+  if (!advice) return Unexpected{advice.error()};
+  for (const AdviceRecord& one : *advice) output.Write(LineOf(one) + "\n");
+  return static_cast<int64_t>(advice->size());
 }
 
 }  // namespace
@@ -46,11 +60,14 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
     ++count;
     return {};
   }));
+  const auto advice = WriteAdvice(*history, *filter, *output);
+  if (!advice) return Unexpected{advice.error()};
   GAPLESS_TRY(output->Commit());
-  const auto document = [&] { return Document(history->place(), {{"exported", count}}); };
-  if (!to_stdout)
-    return PrintTextOrJson(
-        arguments, [&] { return StrCat("wrote ", Printable(file), ": ", Runs(count), "\n"); }, document);
+  const auto document = [&] {
+    return Document(history->place(), {{"exported", count}, {"tested_predictions", *advice}});
+  };
+  const auto say = [&] { return StrCat("wrote ", Printable(file), ": ", RunsAndAdvice(count, *advice), "\n"); };
+  if (!to_stdout) return PrintTextOrJson(arguments, say, document);
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), document()));
   return 0;
 }
@@ -69,10 +86,13 @@ Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
   if (!imported) return Unexpected{imported.error()};
   const auto say = [&] {
     const std::string rest = imported->present > 0 ? StrCat("; ", FormatCount(imported->present), " were there") : "";
-    return StrCat("added ", Runs(imported->added), " to ", Printable(history->place()), rest, "\n");
+    return StrCat("added ", RunsAndAdvice(imported->added, imported->advice), " to ", Printable(history->place()), rest,
+                  "\n");
   };
   return PrintTextOrJson(arguments, say, [&] {
-    return Document(history->place(), {{"added", imported->added}, {"present", imported->present}});
+    return Document(
+        history->place(),
+        {{"added", imported->added}, {"tested_predictions", imported->advice}, {"present", imported->present}});
   });
 }
 

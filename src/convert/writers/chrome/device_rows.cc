@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the device: operations, annotations, synchronisations.
+#include <algorithm>
 #include <array>
 
 #include "convert/writers/chrome/collectives.h"
@@ -83,6 +84,30 @@ bool SaysMore(const Trace& trace, size_t row) {
   }
 }
 
+// The calls that record events, in their order. Of those an operation can be waited for by, the first after its launch
+// does: its stream had been given nothing else then.
+class EventRecords {
+ public:
+  explicit EventRecords(const Trace& trace) : trace_(trace) {
+    for (uint32_t row = 0; row < trace.slices.size(); ++row)
+      if (trace.slices.api[row] == ApiKind::kEventRecord && trace.slices.correlation[row] != kAbsent)
+        calls_.push_back(row);
+  }
+  void Write(GpuOpId op, Events& out) const {
+    if (!op.valid() || !trace_.gpu_ops.launch[op.value].valid()) return;
+    const int64_t launched = trace_.slices.ts_ns[trace_.gpu_ops.launch[op.value].value];
+    const auto call = std::upper_bound(calls_.begin(), calls_.end(), launched,
+                                       [&](int64_t ts, uint32_t row) { return ts < trace_.slices.ts_ns[row]; });
+    if (call == calls_.end()) return;
+    out.Arg("wait_on_stream", trace_.gpu_ops.stream[op.value]);
+    out.Arg("wait_on_cuda_event_record_corr_id", trace_.slices.correlation[*call]);
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<uint32_t> calls_{};  // rows of the slice table, which is ordered by time
+};
+
 }  // namespace
 
 bool WriteGpuOps(const Job& job) {
@@ -116,6 +141,7 @@ bool WriteSyncs(const Job& job) {
   const Trace& trace = job.trace();
   const SyncTable& syncs = trace.syncs;
   StreamPlaces streams(job.places);
+  const EventRecords records(trace);
   return ForRows(job, syncs.ts_ns, [&](size_t row) {
     if (!SaysMore(trace, row)) return;
     const SliceId slice = syncs.slice[row];
@@ -126,6 +152,7 @@ bool WriteSyncs(const Job& job) {
     out.Dur(waits ? syncs.wait_ns[row] : syncs.dur_ns[row]).Arg("cuda_sync_kind", NameOf(syncs.kind[row]));
     out.Arg("device", syncs.device[row]).Arg("stream", syncs.stream[row]);
     out.Arg("wait_on_cuda_event_id", syncs.event[row]);
+    if (syncs.kind[row] == SyncKind::kStreamWait) records.Write(syncs.waited_gpu_op[row], out);
     if (slice.valid()) out.Arg("correlation", trace.slices.correlation[slice.value]);
     out.End();
   });

@@ -8,14 +8,15 @@
 
 namespace gapless::internal::chrome {
 
-// Needs job.input.tables and job.input.diagnosis.
+// Needs job.input.tables and job.input.advice.
 bool WriteSteps(const Job& job);
+bool WriteCriticalPath(const Job& job);
 bool WriteIdle(const Job& job);
 bool WriteBottlenecks(const Job& job);
 bool WriteOwnCounters(const Job& job);
 
 // Threads of the process that holds all this.
-inline constexpr int64_t kStepsTid = 1, kIdleTid = 100, kBottleneckTid = 10'000;
+inline constexpr int64_t kStepsTid = 1, kPathTid = 2, kIdleTid = 100, kBottleneckTid = 10'000;
 inline constexpr std::string_view kOwnCategory = "gapless";
 
 // The rows of an analysis that are about this trace: tables are ordered by trace.

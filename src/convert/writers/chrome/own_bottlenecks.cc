@@ -141,7 +141,7 @@ bool WriteBottlenecks(const Job& job) {
   const RowTimes times(job);
   int64_t next_tid = kBottleneckTid;
   size_t number = 0;
-  for (const Bottleneck& bottleneck : job.input.diagnosis->bottlenecks)
+  for (const Bottleneck& bottleneck : job.input.advice->diagnosis().bottlenecks)
     WriteOne(job, times, bottleneck, ++number, next_tid);
   return job.GoOn(0);
 }

@@ -291,6 +291,8 @@ void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
   row.device = Narrow(event.device);
   row.stream = event.stream;
   row.event = event.wait_on_event;
+  row.event_stream = event.wait_on_stream;
+  row.event_correlation = event.wait_on_record;
   row.correlation = event.correlation;
   shard_.Add(row);
 }

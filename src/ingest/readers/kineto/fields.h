@@ -20,7 +20,7 @@ struct EventFields {
   int64_t device = kAbsent, stream = kAbsent, context = kAbsent, bytes = kAbsent, graph_id = kAbsent;
   int64_t registers = kAbsent, shared_bytes = kAbsent;
   int64_t group_size = kAbsent, in_elements = kAbsent, out_elements = kAbsent;
-  int64_t wait_on_event = kAbsent;
+  int64_t wait_on_event = kAbsent, wait_on_stream = kAbsent, wait_on_record = kAbsent;
   int64_t device_type = kAbsent, address = kAbsent, total_allocated = kAbsent, total_reserved = kAbsent;
   std::array<int32_t, 3> grid{kAbsent32, kAbsent32, kAbsent32}, block{kAbsent32, kAbsent32, kAbsent32};
   double bandwidth_gbps = kNan, blocks_per_sm = kNan, warps_per_sm = kNan, occupancy_pct = kNan;

@@ -117,6 +117,8 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Int("In msg nelems", &EventFields::in_elements),
                                      Int("Out msg nelems", &EventFields::out_elements),
                                      Int("wait_on_cuda_event_id", &EventFields::wait_on_event),
+                                     Int("wait_on_stream", &EventFields::wait_on_stream),
+                                     Int("wait_on_cuda_event_record_corr_id", &EventFields::wait_on_record),
                                      Int("Device Type", &EventFields::device_type),
                                      Int("Addr", &EventFields::address),
                                      Int("Total Allocated", &EventFields::total_allocated),

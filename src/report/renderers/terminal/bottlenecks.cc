@@ -47,10 +47,13 @@ std::string Label(const Bottleneck& bottleneck, const Report& report) {
   }
   if (report.cost && bottleneck.gain) {
     const Amount saved = SavingPerMonth(*report.cost, *bottleneck.gain).expected;
-    if (saved.money) items.push_back(StrCat("saves ", MoneyText(*saved.money), " a month"));
+    if (saved.money && *saved.money > 0) items.push_back(StrCat("saves ", MoneyText(*saved.money), " a month"));
   }
   return Join(items, " · ");
 }
+
+// What would show as 1.00x is no gain.
+bool Buys(const Bottleneck& bottleneck) { return bottleneck.gain && bottleneck.gain->expected >= 1.005; }
 
 // The title with the gain at the right end of its first line.
 std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
@@ -62,7 +65,7 @@ std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint
     const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kMargin) : std::string(kMargin, ' ');
     out += paint.In(ToneOf(bottleneck.severity), lead);
     out += paint.In(Tone::kBold, i == 0 && !gain.empty() ? PadRight(title[i], room) : title[i]);
-    if (i == 0 && !gain.empty()) out += "  " + paint.In(Tone::kGood, gain);
+    if (i == 0 && !gain.empty()) out += "  " + paint.In(Buys(bottleneck) ? Tone::kGood : Tone::kDim, gain);
     out += "\n";
   }
   return out;
@@ -112,10 +115,11 @@ std::string Together(const Report& report, const Paint& paint) {
   const size_t count = report.diagnosis.bottlenecks.size();
   std::string out;
   if (count > 1) {
-    const std::string method = gain->method == "amdahl" ? ", from the time at stake" : "";
-    const std::string factor = paint.In(Tone::kGood, GainText(*gain));
-    out = StrCat("fixing ", count == 2 ? "both" : StrCat("all ", count), " together: ", factor,
-                 paint.In(Tone::kDim, method), "\n");
+    const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
+    for (const std::string& line : WrapWords(text + TrustText(report.summary), paint.width()))
+      out += (line.starts_with(text) ? paint.In(Tone::kGood, text) + paint.In(Tone::kDim, line.substr(text.size()))
+                                     : line) +
+             "\n";
   }
   if (report.cost) {
     const RunCost& cost = *report.cost;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless predict` prints.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "predict/critical_path.h"
+#include "predict/predictor.h"
+#include "predict/sweep.h"
+
+namespace gapless::internal {
+
+struct PredictView {
+  const Predictor& predictor;
+  std::vector<Prediction> predictions{};
+  std::optional<CriticalPath> path{};  // of the main rank as recorded
+  std::optional<double> measured{};    // the step after, as a share of the one before; of the only prediction
+  std::string_view sweep_by{};
+  std::vector<SweptPart> sweep{};
+};
+
+inline int64_t StepNs(const Predictor& predictor, double share) {
+  return std::llround(static_cast<double>(predictor.step_ns()) * share);
+}
+inline bool IsWithin(const StepShares& shares, double measured) {
+  return measured >= shares.low && measured <= shares.high;
+}
+
+std::string PredictText(const PredictView& view, int columns);  // lines of at most so many, where names allow it
+std::string PredictJson(const PredictView& view);
+std::string WhatIfsText();
+std::string WhatIfsJson();
+
+}  // namespace gapless::internal

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless predict` prints.
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+#include "cli/commands/predict/report.h"
+#include "report/renderers/terminal/paint.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string NamesOf(const Prediction& prediction) {
+  std::vector<std::string> names;
+  for (const WhatIfItem& item : prediction.what) names.push_back(Printable(item.ToString()));
+  return Join(names, ", ");
+}
+
+std::string Ms(int64_t ns) {
+  const double ms = static_cast<double>(ns) / 1e6;
+  return StrCat(FormatNumber(ms, ms < 10 ? 3 : 1), " ms");
+}
+
+std::string Factor(double factor) { return StrCat(FormatNumber(factor, 2), "x"); }
+
+std::string Padded(std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); }
+
+// A sentence below a prediction, within `columns`: what does not fit on its line goes on indented.
+std::string Remark(std::string_view what, const std::string& text, int columns) {
+  constexpr int kIndent = 6, kMore = 3;
+  std::string out;
+  for (const std::string& line : WrapWords(StrCat(what, Printable(text)), columns - kIndent - kMore))
+    out += StrCat(std::string(kIndent + (out.empty() ? 0 : kMore), ' '), line, "\n");
+  return out;
+}
+
+std::string Line(const Predictor& predictor, const Prediction& prediction, size_t width, int columns) {
+  const std::string name = Padded(NamesOf(prediction), width);
+  if (!prediction.refusal.empty())
+    return StrCat("  ", name, "  no prediction\n", Remark("", prediction.refusal, columns));
+  const StepShares& share = prediction.share;
+  std::string text =
+      StrCat("  ", name, "  ", Padded(Ms(StepNs(predictor, share.expected)), 10), "  ", Factor(1 / share.expected),
+             " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", NameOf(prediction.safety), "\n");
+  for (const std::string& one : prediction.nothing) text += Remark("no effect: ", one, columns);
+  for (const std::string& one : prediction.assumptions) text += Remark("if ", one, columns);
+  if (prediction.work != 1)
+    text += StrCat("      for the work of one step; a step then does ", FormatNumber(prediction.work, 2),
+                   " times as much\n");
+  return text;
+}
+
+std::string MeasuredText(const Predictor& predictor, const Prediction& prediction, double measured) {
+  std::string text = StrCat("measured ", Ms(StepNs(predictor, measured)), ", ", Factor(1 / measured));
+  if (!prediction.refusal.empty()) return text + "\n";
+  const double off = prediction.share.expected / measured - 1;
+  return StrCat(text, ": the prediction was ", FormatPercent(std::abs(off)), off < 0 ? " too short" : " too long",
+                IsWithin(prediction.share, measured) ? ", and within its interval" : ", and missed its interval", "\n");
+}
+
+// How such predictions fared; of several, what is said of all kinds.
+std::string TestedText(const Predictor& predictor, const std::vector<Prediction>& predictions) {
+  const std::string kind = predictions.size() == 1 ? KindOf(predictions[0].what) : "";
+  const auto quote = predictor.calibration().QuoteFor(kind);
+  if (predictions.empty() || !quote) return {};
+  return StrCat(quote->any_kind ? "tested predictions" : "predictions of this kind", " were within ",
+                FormatPercent(quote->within), " in half of ", quote->pairs, " tests\n");
+}
+
+std::string Percent(double part, double whole) { return FormatPercent(whole > 0 ? part / whole : 0); }
+
+constexpr size_t kMostShares = 5;
+constexpr int kLeastName = 20, kBeforeShare = 12, kBeforeSwept = 46;  // columns that stand before the names
+
+std::string PathText(const RankGraph& rank, const CriticalPath& path, int columns) {
+  std::string text = StrCat("critical path of ", path.parts.size(), " stretches\n"), bounds;
+  for (size_t bound = 0; bound < kBounds; ++bound)
+    if (path.by_bound[bound] > 0)
+      bounds += StrCat(bounds.empty() ? "" : ", ", NameOf(static_cast<Bound>(bound)), " ",
+                       Percent(static_cast<double>(path.by_bound[bound]), static_cast<double>(path.total_ns)));
+  for (const std::string& line : WrapWords(bounds, columns - 2)) text += StrCat("  ", line, "\n");
+  for (size_t owner = 0; owner < kPathOwners; ++owner) {
+    const auto shares = SharesBy(rank, path, static_cast<PathOwner>(owner));
+    if (shares.empty()) continue;
+    text += StrCat("  by ", NameOf(static_cast<PathOwner>(owner)), "\n");
+    for (size_t i = 0; i < std::min(shares.size(), kMostShares); ++i)
+      text += StrCat("    ", Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7),
+                     " ", Ellipsize(Printable(shares[i].name), std::max(columns - kBeforeShare, kLeastName)), "\n");
+  }
+  return text;
+}
+
+std::string SweepText(const PredictView& view, int columns) {
+  std::string text = StrCat("step when a ", view.sweep_by, " costs 75, 50, 25 and 0 % of what it does\n");
+  for (const SweptPart& part : view.sweep) {
+    text += "  ";
+    for (size_t i = 1; i < part.shares.size(); ++i) text += Padded(FormatPercent(part.shares[i]), 8);
+    text += StrCat(Padded(Ms(part.time_ns), 10), "  ",
+                   Ellipsize(Printable(part.name), std::max(columns - kBeforeSwept, kLeastName)), "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string PredictText(const PredictView& view, int columns) {
+  const Predictor& predictor = view.predictor;
+  const std::vector<Prediction>& predictions = view.predictions;
+  const SelfCheck& check = predictor.check();
+  if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
+  std::string text = StrCat("a step takes ", Ms(check.recorded_step_ns), "; replayed ", Ms(check.replayed_step_ns),
+                            " (", check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
+  size_t width = 0;
+  for (const Prediction& prediction : predictions) width = std::max(width, NamesOf(prediction).size());
+  if (predictor.job().ranks.size() > 1) text += StrCat(predictor.job().ranks.size(), " ranks replayed together\n");
+  if (!predictor.apart().empty())
+    text += StrCat("one rank alone; all together could not be replayed: ", predictor.apart(), "\n");
+  for (const Prediction& prediction : predictions) text += Line(predictor, prediction, width, columns);
+  text += TestedText(predictor, predictions);
+  if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
+  if (view.path) text += PathText(predictor.main_rank(), *view.path, columns);
+  if (!view.sweep.empty()) text += SweepText(view, columns);
+  return text;
+}
+
+std::string WhatIfsText() {
+  std::string text;
+  for (const WhatIf* one : AllWhatIfs()) {
+    text += StrCat("  ", Padded(UsageOf(*one), 18), Padded(std::string(NameOf(one->safety)), 10), one->help, "\n");
+  }
+  return text;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/critical_path.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analyses/work_type.h"
+#include "base/strings.h"
+#include "trace/marks.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::array<std::string_view, kBounds> kNames = {"host",          "data loading", "launch", "compute",
+                                                          "communication", "copies",       "sync"};
+
+constexpr std::array<std::string_view, kPathOwners> kOwnerNames = {"operator", "kernel", "module",
+                                                                   "thread",   "stream", "collective"};
+
+// The edge that an instant's time comes from; the first of several.
+uint32_t DecidingEdge(const Graph& graph, std::span<const int64_t> edge_ns, std::span<const int64_t> times,
+                      Instant instant) {
+  uint32_t best = graph.first_edge[instant];
+  int64_t latest = INT64_MIN;
+  for (uint32_t edge = best; edge < graph.first_edge[instant + 1]; ++edge) {
+    const int64_t from = graph.edges[edge].kind == EdgeKind::kRoot ? 0 : times[graph.edges[edge].from];
+    if (from + edge_ns[edge] > latest) latest = from + edge_ns[edge], best = edge;
+  }
+  return best;
+}
+
+Bound BoundOfOp(const GpuOpTable& ops, uint32_t op) {
+  if (ops.op_class[op] == GpuOpClass::kCommunication) return Bound::kCommunication;
+  return ops.kind[op] == GpuOpKind::kKernel ? Bound::kCompute : Bound::kCopy;
+}
+
+bool InLoading(const Trace& trace, uint32_t slice) {
+  for (uint32_t row = slice; row != kNoRowValue; row = trace.slices.parent[row].value)
+    if (IsDataLoadingMark(trace.Text(trace.slices.name[row]))) return true;
+  return false;
+}
+
+Bound BoundOf(const Trace& trace, const Edge& edge) {
+  switch (edge.kind) {
+    case EdgeKind::kGpu: return BoundOfOp(trace.gpu_ops, edge.owner);
+    case EdgeKind::kLaunch:
+    case EdgeKind::kStream:
+    case EdgeKind::kWait:
+    case EdgeKind::kCall: return Bound::kLaunch;
+    case EdgeKind::kSync:
+    case EdgeKind::kQueue: return Bound::kSync;
+    case EdgeKind::kRoot:
+    case EdgeKind::kThread:
+    case EdgeKind::kHost: break;
+  }
+  return InLoading(trace, edge.owner) ? Bound::kData : Bound::kHost;
+}
+
+// What edges belong to.
+class Names {
+ public:
+  explicit Names(const Trace& trace) : trace_(trace), ops_(trace.gpu_ops) {}
+
+  // Empty: to nothing of this kind.
+  std::string Of(const Edge& edge, PathOwner owner) const {
+    const bool device = IsOfDevice(edge.kind);
+    const uint32_t slice = device ? LaunchedBy(ops_, edge.owner).value : edge.owner;
+    switch (owner) {
+      case PathOwner::kOperator: return slice == kNoRowValue ? std::string() : Operator(slice);
+      case PathOwner::kModule: return slice == kNoRowValue ? std::string() : Module(slice);
+      case PathOwner::kThread: return device || slice == kNoRowValue ? std::string() : Thread(slice);
+      case PathOwner::kKernel: return device ? std::string(trace_.Text(ops_.name[edge.owner])) : std::string();
+      case PathOwner::kStream: return device ? StrCat("stream ", ops_.stream[edge.owner]) : std::string();
+      case PathOwner::kCollective: break;
+    }
+    const bool communicates = device && ops_.op_class[edge.owner] == GpuOpClass::kCommunication;
+    return communicates ? std::string(trace_.Text(ops_.name[edge.owner])) : std::string();
+  }
+
+ private:
+  static bool IsOfDevice(EdgeKind kind) {
+    return kind == EdgeKind::kGpu || kind == EdgeKind::kLaunch || kind == EdgeKind::kStream || kind == EdgeKind::kWait;
+  }
+  // The nearest operator or mark around; the slice itself when there is none.
+  std::string Operator(uint32_t slice) const {
+    for (uint32_t row = slice; row != kNoRowValue; row = trace_.slices.parent[row].value) {
+      const SliceCategory category = trace_.slices.category[row];
+      if (category == SliceCategory::kOperator || category == SliceCategory::kAnnotation)
+        return std::string(trace_.Text(trace_.slices.name[row]));
+    }
+    return std::string(trace_.Text(trace_.slices.name[slice]));
+  }
+  std::string Module(uint32_t slice) const {
+    for (uint32_t row = slice; row != kNoRowValue; row = trace_.slices.parent[row].value) {
+      const std::string_view name = trace_.Text(trace_.slices.name[row]);
+      if (name.starts_with(kModulePrefix)) return std::string(name.substr(kModulePrefix.size()));
+    }
+    return {};
+  }
+  std::string Thread(uint32_t slice) const {
+    const uint32_t thread = trace_.slices.thread[slice].value;
+    const std::string_view name = trace_.Text(trace_.threads.name[thread]);
+    return name.empty() ? StrCat("thread ", trace_.threads.tid[thread]) : std::string(name);
+  }
+
+  static constexpr std::string_view kModulePrefix = "nn.Module: ";
+  const Trace& trace_;
+  const GpuOpTable& ops_;
+};
+
+}  // namespace
+
+std::string_view NameOf(Bound bound) { return kNames[static_cast<size_t>(bound)]; }
+
+std::string_view NameOf(PathOwner owner) { return kOwnerNames[static_cast<size_t>(owner)]; }
+
+// Where an instant waited for other ranks the path goes on from the beginning of its own collective.
+CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> edge_ns, std::span<const int64_t> times) {
+  CriticalPath path;
+  const Trace& trace = *rank.of->trace;
+  const auto [begin_ns, last] = rank.span.Within(times);
+  for (Instant at = last; at != kNoInstant && times[at] > begin_ns;) {
+    const uint32_t edge = DecidingEdge(rank.graph, edge_ns, times, at);
+    const Edge& one = rank.graph.edges[edge];
+    const bool root = one.kind == EdgeKind::kRoot;
+    const int64_t start_ns = std::max(begin_ns, root ? begin_ns : times[one.from]);
+    const Bound bound = BoundOf(trace, one);
+    path.parts.push_back({.edge = edge, .to = at, .start_ns = start_ns, .end_ns = times[at], .bound = bound});
+    path.by_bound[static_cast<size_t>(bound)] += times[at] - start_ns;
+    path.total_ns += times[at] - start_ns;
+    at = root ? kNoInstant : one.from;
+  }
+  std::reverse(path.parts.begin(), path.parts.end());
+  return path;
+}
+
+std::vector<PathShare> SharesBy(const RankGraph& rank, const CriticalPath& path, PathOwner owner) {
+  std::unordered_map<std::string, PathShare> shares;
+  const Names names(*rank.of->trace);
+  for (const PathPart& part : path.parts) {
+    std::string name = names.Of(rank.graph.edges[part.edge], owner);
+    if (name.empty() || part.end_ns == part.start_ns) continue;
+    PathShare& share = shares[name];
+    share.ns += part.end_ns - part.start_ns;
+    ++share.parts;
+    share.name = std::move(name);
+  }
+  std::vector<PathShare> sorted;
+  for (auto& [name, share] : shares) sorted.push_back(std::move(share));
+  std::sort(sorted.begin(), sorted.end(),
+            [](const PathShare& a, const PathShare& b) { return a.ns != b.ns ? a.ns > b.ns : a.name < b.name; });
+  return sorted;
+}
+
+}  // namespace gapless::internal

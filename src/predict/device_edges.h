@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules R4, R5, R10 of build.cc: what the instants of device operations wait for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "predict/device_order.h"
+#include "predict/growing_graph.h"
+
+namespace gapless::internal {
+
+class DeviceEdges {
+ public:
+  DeviceEdges(const Trace& trace, const ProgramRows& program, const DeviceOrder& order, GrowingGraph& graph);
+
+  // Of an operation, at the graph's last instant.
+  void AddBegin(uint32_t op);
+  void AddEnd(uint32_t op);
+  Instant last_begun() const { return last_begun_; }
+
+ private:
+  int64_t LinkLaunch(uint32_t op);
+  int64_t LinkStream(uint32_t op);
+  int64_t LinkStreamWaits(uint32_t op);
+  void InferWait(uint32_t op, int64_t ready_ns);
+  void LinkUnexplained(uint32_t op, int64_t ready_ns);
+  void TakeStream(uint32_t op);
+
+  const Trace& trace_;
+  const GpuOpTable& ops_;
+  const ProgramRows& program_;
+  const DeviceOrder& order_;
+  GrowingGraph& graph_;
+  std::map<StreamKey, size_t> next_wait_{};  // into DeviceOrder::stream_waits
+  std::vector<std::pair<StreamKey, Instant>> last_on_stream_{};
+  std::vector<uint32_t> ended_{};  // operations
+  Instant last_begun_ = kNoInstant;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/device_order.h"
+
+#include <algorithm>
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kUs = 1000;
+constexpr int64_t kBlockedNs = 5 * kUs;   // shorter calls found the device done
+constexpr int64_t kStagingNs = 20 * kUs;  // shorter calls do not feed a copy piece by piece
+constexpr int64_t kDefaultLaunchNs = 3 * kUs, kDefaultStreamNs = 1 * kUs;
+constexpr int64_t kMostStreamNs = 5 * kUs;  // what takes longer between two operations waits for something
+
+int64_t End(const GpuOpTable& ops, uint32_t op) { return ops.ts_ns[op] + ops.dur_ns[op]; }
+
+// The value below which `share` of them lie; reorders them, of which there is one at least.
+int64_t NthOf(std::vector<int64_t>& values, double share) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+// Rows are in the order of their starts.
+std::vector<uint32_t> ChainStreams(const GpuOpTable& ops) {
+  std::vector<uint32_t> previous(ops.size(), kNoRowValue);
+  std::vector<std::pair<StreamKey, uint32_t>> last;  // a few dozen streams
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const StreamKey stream(ops.device[op], ops.stream[op]);
+    auto found = std::find_if(last.begin(), last.end(), [&](const auto& one) { return one.first == stream; });
+    if (found == last.end()) found = last.insert(last.end(), {stream, kNoRowValue});
+    previous[op] = std::exchange(found->second, op);
+  }
+  return previous;
+}
+
+void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& order) {
+  const GpuOpTable& ops = trace.gpu_ops;
+  std::vector<int64_t> fresh, back_to_back;
+  const auto since_launch = [&](uint32_t op) { return ops.ts_ns[op] - trace.slices.ts_ns[ops.launch[op].value]; };
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (!HasLaunch(trace, program, op)) continue;
+    const uint32_t before = order.previous[op];
+    if (before == kNoRowValue || End(ops, before) <= ops.ts_ns[op] - since_launch(op))
+      fresh.push_back(since_launch(op));
+  }
+  order.launch_ns = fresh.empty() ? kDefaultLaunchNs : NthOf(fresh, 0.05);
+  const int64_t usual = fresh.empty() ? 5 * kUs : NthOf(fresh, 0.5);
+  for (uint32_t op = 0; op < ops.size(); ++op)
+    if (order.previous[op] != kNoRowValue && HasLaunch(trace, program, op) && since_launch(op) > 3 * usual)
+      back_to_back.push_back(std::max<int64_t>(0, ops.ts_ns[op] - End(ops, order.previous[op])));
+  order.stream_ns = back_to_back.empty() ? kDefaultStreamNs : std::min(kMostStreamNs, NthOf(back_to_back, 0.5));
+  order.usual_launch_ns = UsualLaunchNs(trace);
+}
+
+// Recorded waits, and copies that the call itself waits for.
+void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
+  const SliceTable& slices = trace.slices;
+  const GpuOpTable& ops = trace.gpu_ops;
+  order.waited_by_call.assign(slices.size(), kNoRowValue);
+  order.begun_in_call.assign(slices.size(), kNoRowValue);
+  for (size_t i = 0; i < trace.syncs.size(); ++i) {
+    const SliceId slice = trace.syncs.slice[i];
+    const GpuOpId op = trace.syncs.waited_gpu_op[i];
+    if (slice.valid() && op.valid() && trace.syncs.kind[i] != SyncKind::kStreamWait)
+      order.waited_by_call[slice.value] = op.value;
+  }
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const SliceId launch = ops.launch[op];
+    if (!launch.valid() || slices.dur_ns[launch.value] <= kBlockedNs) continue;
+    const ApiKind api = slices.api[launch.value];
+    const int64_t start = slices.ts_ns[launch.value], end = start + slices.dur_ns[launch.value];
+    const bool copies = api == ApiKind::kMemcpy || api == ApiKind::kBlockingMemcpy;
+    if (!copies || End(ops, op) <= start) continue;
+    if (End(ops, op) <= end)
+      order.waited_by_call[launch.value] = op;
+    else if (end - start > kStagingNs && ops.ts_ns[op] < end)
+      order.begun_in_call[launch.value] = op;
+  }
+}
+
+// What the calls say where the recorder does not: an event recorded and waited for at once stands for what its thread
+// launched last, and the stream that waits is that of what it launches next.
+void InferStreamWaits(const Trace& trace, const ProgramRows& program, DeviceOrder& order) {
+  const SliceTable& slices = trace.slices;
+  std::vector<uint32_t> op_of_launch(slices.size(), kNoRowValue);
+  for (uint32_t op = 0; op < trace.gpu_ops.size(); ++op)
+    if (trace.gpu_ops.launch[op].valid()) op_of_launch[trace.gpu_ops.launch[op].value] = op;
+  struct Thread {
+    uint32_t launched = kNoRowValue, recorded = kNoRowValue, awaited = kNoRowValue;  // operations
+    int64_t called_ns = 0;
+  };
+  std::vector<Thread> threads(trace.threads.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (program.slices[row] == 0 || slices.api[row] == ApiKind::kNone) continue;
+    Thread& thread = threads[slices.thread[row].value];
+    if (slices.api[row] == ApiKind::kEventRecord) thread.recorded = thread.launched;
+    if (slices.api[row] == ApiKind::kStreamWait) thread.awaited = thread.recorded, thread.called_ns = slices.ts_ns[row];
+    const uint32_t op = op_of_launch[row];
+    if (op == kNoRowValue) continue;
+    const auto stream_of = [&](uint32_t one) {
+      return StreamKey(trace.gpu_ops.device[one], trace.gpu_ops.stream[one]);
+    };
+    if (thread.awaited != kNoRowValue && stream_of(thread.awaited) != stream_of(op))
+      order.stream_waits[stream_of(op)].emplace_back(thread.called_ns, thread.awaited);
+    thread.launched = op, thread.recorded = thread.awaited = kNoRowValue;
+  }
+}
+
+}  // namespace
+
+bool HasLaunch(const Trace& trace, const ProgramRows& program, uint32_t op) {
+  const SliceId launch = trace.gpu_ops.launch[op];
+  return launch.valid() && program.slices[launch.value] != 0 &&
+         trace.slices.ts_ns[launch.value] <= trace.gpu_ops.ts_ns[op];
+}
+
+DeviceOrder FindDeviceOrder(const Trace& trace, const ProgramRows& program) {
+  DeviceOrder order{.previous = ChainStreams(trace.gpu_ops)};
+  FindWaitedByCalls(trace, order);
+  LearnTimes(trace, program, order);
+  const SyncTable& syncs = trace.syncs;
+  for (size_t i = 0; i < syncs.size(); ++i) {
+    if (syncs.kind[i] != SyncKind::kStreamWait || !syncs.waited_gpu_op[i].valid()) continue;
+    const int64_t called = syncs.slice[i].valid() ? trace.slices.ts_ns[syncs.slice[i].value] : syncs.ts_ns[i];
+    order.stream_waits[{syncs.device[i], syncs.stream[i]}].emplace_back(called, syncs.waited_gpu_op[i].value);
+  }
+  order.waits_recorded = !order.stream_waits.empty();
+  if (!order.waits_recorded) InferStreamWaits(trace, program, order);
+  for (auto& [stream, waits] : order.stream_waits) std::stable_sort(waits.begin(), waits.end());
+  return order;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recording says of why device operations and blocking calls waited: the order of streams, events between them,
+// and the usual times between a cause and its effect.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "predict/program.h"
+
+namespace gapless::internal {
+
+// device, stream
+using StreamKey = std::pair<int32_t, int64_t>;
+
+struct DeviceOrder {
+  std::vector<uint32_t> previous{};        // by operation: the one before it on its stream; kNoRowValue: none
+  std::vector<uint32_t> waited_by_call{};  // by slice: the operation a blocking call waited for; kNoRowValue: none
+  // By slice: the operation whose beginning a call waited for, and that ended after it: the copy of a large pageable
+  // batch, which the call feeds piece by piece; kNoRowValue: none.
+  std::vector<uint32_t> begun_in_call{};
+  // Waits for events, as recorded or, where none were, by the order of the calls, by the stream that waits, in the
+  // order of the calls: when the call was made, and the operation that the event stands for.
+  std::map<StreamKey, std::vector<std::pair<int64_t, uint32_t>>> stream_waits{};
+  bool waits_recorded = false;
+  int64_t launch_ns = 0;        // from the beginning of a launch to the start on an idle stream: the least usual
+  int64_t stream_ns = 0;        // between operations back to back on a stream: the median, 5 µs at most
+  int64_t usual_launch_ns = 0;  // UsualLaunchNs
+};
+
+// A launch that counts and that came before the operation.
+bool HasLaunch(const Trace& trace, const ProgramRows& program, uint32_t op);
+DeviceOrder FindDeviceOrder(const Trace& trace, const ProgramRows& program);
+
+}  // namespace gapless::internal

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph while it is built: instants are appended in order, and edges lead into the last one.
+#pragma once
+
+#include "predict/graph.h"
+
+namespace gapless::internal {
+
+class GrowingGraph {
+ public:
+  explicit GrowingGraph(const Trace& trace);
+  Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
+  Graph::Facts& facts() { return graph_.facts; }
+
+  void Reserve(size_t instants);
+  void AddInstant(int64_t recorded_ns);
+  Instant now() const { return now_; }
+  int64_t now_ns() const { return graph_.recorded_ns[now_]; }
+  int64_t NsOf(Instant instant) const { return graph_.recorded_ns[instant]; }
+  int64_t Since(Instant from) const { return now_ns() - NsOf(from); }
+
+  // Into the last instant.
+  void Link(EdgeKind kind, Instant from, int64_t ns, uint32_t owner) {
+    graph_.edges.push_back({.ns = ns, .from = from, .owner = owner, .kind = kind});
+  }
+  void LinkRoot() { Link(EdgeKind::kRoot, now_, now_ns(), kNoRowValue); }
+  Graph Finish();
+
+ private:
+  Graph graph_{};
+  Instant now_ = 0;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/host_edges.h"
+
+#include <algorithm>
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kThreadWaitNs = 500'000;  // R7
+
+}  // namespace
+
+HostEdges::HostEdges(const Trace& trace, const DeviceOrder& order, const GraphRules& rules, GrowingGraph& graph)
+    : trace_(trace), order_(order), rules_(rules), graph_(graph), threads_(trace.threads.size()) {}
+
+void HostEdges::AddBegin(uint32_t slice) {
+  const uint32_t row = trace_.slices.thread[slice].value;
+  Thread& thread = threads_[row];
+  GoOn(row, EdgeKind::kHost, thread.open.empty() ? kNoRowValue : thread.open.back());
+  graph_.graph().slice_begin[slice] = thread.last = graph_.now();
+  thread.open.push_back(slice);
+  thread.own_work_open += IsOwnWork(trace_, slice) ? 1 : 0;
+}
+
+void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
+  const uint32_t row = trace_.slices.thread[slice].value;
+  Thread& thread = threads_[row];
+  const bool is_call = trace_.slices.api[slice] != ApiKind::kNone;
+  const bool waits = is_call && (WaitsForOperation(slice, thread.last) || WaitsForRoom(slice, thread.last, last_begun));
+  if (!waits) GoOn(row, is_call ? EdgeKind::kCall : EdgeKind::kHost, thread.open.empty() ? slice : thread.open.back());
+  graph_.graph().slice_end[slice] = thread.last = graph_.now();
+  thread.own_work_open -= IsOwnWork(trace_, slice) ? 1 : 0;
+  const auto at = std::find(thread.open.rbegin(), thread.open.rend(), slice);
+  if (at != thread.open.rend()) thread.open.erase(std::next(at).base());
+}
+
+// The thread that did something last, when that was after `since`.
+Instant HostEdges::LastElsewhere(uint32_t thread, int64_t since_ns) const {
+  Instant best = kNoInstant;
+  for (size_t other = 0; other < threads_.size(); ++other) {
+    const Instant last = threads_[other].last;
+    if (other == thread || last == kNoInstant || graph_.NsOf(last) <= since_ns) continue;
+    if (best == kNoInstant || last > best) best = last;
+  }
+  return best;
+}
+
+// The thread goes on from its last instant, or from another thread's.
+void HostEdges::GoOn(uint32_t thread, EdgeKind kind, uint32_t owner) {
+  const Instant before = threads_[thread].last;
+  const bool begins = before == kNoInstant;
+  const bool may_wait = begins || (kind == EdgeKind::kHost && threads_[thread].own_work_open == 0 &&
+                                   graph_.Since(before) > kThreadWaitNs);
+  const Instant other =
+      rules_.thread_waits && may_wait ? LastElsewhere(thread, begins ? kAbsent : graph_.NsOf(before)) : kNoInstant;
+  if (other != kNoInstant) {
+    if (!begins) graph_.Link(EdgeKind::kThread, before, 0, owner);
+    graph_.Link(EdgeKind::kThread, other, graph_.Since(other), owner);
+    graph_.facts().thread_waits += begins ? 0 : 1;
+  } else if (begins) {
+    graph_.LinkRoot();
+  } else {
+    graph_.Link(kind, before, graph_.Since(before), owner);
+  }
+}
+
+// R3
+bool HostEdges::WaitsForOperation(uint32_t slice, Instant before) {
+  if (!rules_.blocking_calls || before == kNoInstant) return false;
+  const uint32_t ended = order_.waited_by_call[slice], begun = order_.begun_in_call[slice];
+  const Instant for_it = ended != kNoRowValue   ? graph_.graph().op_end[ended]
+                         : begun != kNoRowValue ? graph_.graph().op_begin[begun]
+                                                : kNoInstant;
+  if (for_it == kNoInstant) return false;
+  const int64_t tail = graph_.Since(for_it);
+  graph_.Link(EdgeKind::kCall, before, std::min(tail, graph_.Since(before)), slice);
+  graph_.Link(EdgeKind::kSync, for_it, tail, slice);
+  ++graph_.facts().blocking_calls;
+  return true;
+}
+
+// R6
+bool HostEdges::WaitsForRoom(uint32_t slice, Instant before, Instant last_begun) {
+  const SliceTable& slices = trace_.slices;
+  const bool full = rules_.full_queues && slices.api[slice] == ApiKind::kKernelLaunch &&
+                    slices.dur_ns[slice] > FullQueueNs(order_.usual_launch_ns);
+  if (!full || before == kNoInstant || last_begun == kNoInstant || graph_.NsOf(last_begun) <= slices.ts_ns[slice])
+    return false;
+  graph_.Link(EdgeKind::kCall, before, std::min(order_.usual_launch_ns, graph_.Since(before)), slice);
+  graph_.Link(EdgeKind::kQueue, last_begun, graph_.Since(last_begun), slice);
+  ++graph_.facts().full_queues;
+  return true;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the machine's processors a training uses, from the telemetry beside its recording.
+#pragma once
+
+#include <optional>
+
+#include "trace/run.h"
+
+namespace gapless::internal {
+
+struct HostUse {
+  std::optional<double> processors{};  // of the machine
+  std::optional<double> busy{};        // of them, by the job's processes: the median while it trained
+};
+
+// Of the machine that `of` was recorded on; absent where no telemetry says it.
+HostUse FindHostUse(const Run& run, const RunTrace& of);
+
+}  // namespace gapless::internal

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job, replayed together: one graph each, and the collectives in which they meet.
+//
+// Nobody leaves a collective before the last one has come, so that on each rank it ends when the last of them has begun
+// it plus the time of the transfer. What the others waited follows from that and is not replayed. The ranks' clocks are
+// brought together by the collectives, too: they end on all ranks at once.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "predict/graph.h"
+#include "predict/step_time.h"
+#include "trace/run.h"
+
+namespace gapless::internal {
+
+struct RankGraph {
+  const RunTrace* of = nullptr;
+  Graph graph{};
+  StepSpan span;
+  int64_t offset_ns = 0;               // of its clock: common time = its time − offset
+  std::vector<int64_t> edge_ns{};      // what edges take; of collectives that others take part in the transfer alone
+  std::vector<uint32_t> meeting_at{};  // by instant where an operation ends; kNoRowValue: none. Empty: it meets nobody
+};
+
+// One collective of several ranks: who takes part, and the instant at which the operation begins there.
+struct Meeting {
+  std::vector<std::pair<uint32_t, Instant>> begins{};  // rank by its place in Job::ranks
+};
+
+struct Job {
+  std::vector<RankGraph> ranks{};
+  std::vector<Meeting> meetings{};
+};
+
+// Of one recording, or of those of several ranks that took part in the same collectives as the first; the ones that did
+// not are left out.
+Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = {});
+
+// The times of all instants, by rank, each on its own clock; `edge_ns` by rank. Empty: the collectives contradict each
+// other, as those of recordings that do not belong together do.
+std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std::vector<int64_t>> edge_ns);
+std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
+
+// The mean step of the ranks; absent: none has a step.
+std::optional<int64_t> StepNs(const Job& job, std::span<const std::vector<int64_t>> times);
+
+}  // namespace gapless::internal

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyses/testing/hand_made.h"
+#include "predict/advice.h"
+#include "predict/sweep.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+constexpr int64_t kUs = 1000, kMs = 1'000'000, kSteps = 3;
+
+// A step of 4 ms: 1 ms of loading, then a product of 2 ms and an addition of 0.8 ms on the device, for which the host
+// waits.
+std::shared_ptr<const Trace> Steps() {
+  HandMade made;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t start = step * 4 * kMs;
+    made.Loader(start, start + 1 * kMs);
+    GpuOpRow gemm, add;
+    gemm.op_class = GpuOpClass::kGemm, add.op_class = GpuOpClass::kPointwise;
+    const int64_t launch = start + 1 * kMs + 5 * kUs;
+    made.Kernel("sgemm", {launch, launch + 5 * kUs, launch + 10 * kUs, launch + 10 * kUs + 2 * kMs}, gemm);
+    made.Kernel(
+        "add",
+        {launch + 6 * kUs, launch + 9 * kUs, launch + 11 * kUs + 2 * kMs, launch + 11 * kUs + 2 * kMs + 800 * kUs},
+        add);
+    made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, launch + 20 * kUs, start + 3'900 * kUs);
+    made.Step(step, start, start + 4 * kMs);
+  }
+  return made.Finish();
+}
+
+Prediction Predict(Tables& tables, std::string_view items, std::span<const AdviceRow> ledger = {}) {
+  const auto predictor = Predictor::Make(tables, ledger);
+  EXPECT_TRUE(predictor && predictor->check().accepted()) << (predictor ? predictor->check().refusal : "");
+  auto prediction = predictor->Predict(*ParseItems(items));
+  EXPECT_TRUE(prediction.has_value());
+  return *prediction;
+}
+
+TEST(Predictor, GivesTheStepAfterAChange) {
+  Analysed run({Steps()});
+  EXPECT_NEAR(Predict(run.tables(), "kernels=0.5").share.expected, 1 - 1.4 / 4, 0.01);
+  EXPECT_NEAR(Predict(run.tables(), "kernels:sgemm=0.5").share.expected, 1 - 1.0 / 4, 0.01);
+  EXPECT_NEAR(Predict(run.tables(), "kernels=1").share.expected, 1, 1e-6);
+}
+
+// Neither the sum nor the product of what each buys alone: the whole is replayed.
+TEST(Predictor, ReplaysACombinationAsAWhole) {
+  Analysed run({Steps()});
+  const double both = Predict(run.tables(), "kernels:sgemm=0.5,kernels:add=0.5").share.expected;
+  EXPECT_DOUBLE_EQ(both, Predict(run.tables(), "kernels=0.5").share.expected);
+}
+
+TEST(Predictor, TestsOfTheKindMoveAndWidenTheAnswer) {
+  Analysed run({Steps()});
+  const std::vector<AdviceRow> ledger(6, {.kind = "kernels", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
+  const Prediction plain = Predict(run.tables(), "kernels=0.5"), tested = Predict(run.tables(), "kernels=0.5", ledger);
+  EXPECT_EQ(plain.model.expected, tested.model.expected);
+  EXPECT_NEAR(tested.share.expected / plain.share.expected, std::pow(0.7 / 0.6, 6.0 / 8), 1e-9);
+}
+
+TEST(Predictor, OfNothingIsAbsent) {
+  HandMade made;
+  Analysed run(made);
+  EXPECT_FALSE(Predictor::Make(run.tables()).has_value());
+}
+
+TEST(Sweep, ShowsWhatEachKernelIsWorth) {
+  Analysed run({Steps()});
+  const auto predictor = Predictor::Make(run.tables());
+  const auto parts = Sweep(*predictor, SweepBy::kKernel, 5);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].name, "sgemm");
+  EXPECT_NEAR(static_cast<double>(parts[0].time_ns), 2e6, 1e4);
+  EXPECT_DOUBLE_EQ(parts[0].shares.front(), 1);
+  EXPECT_NEAR(parts[0].shares.back(), 0.5, 0.01);
+  EXPECT_NEAR(parts[1].shares.back(), 0.8, 0.01);
+  for (const SweptPart& part : parts)
+    for (size_t i = 1; i < part.shares.size(); ++i) EXPECT_LE(part.shares[i], part.shares[i - 1]);
+  EXPECT_EQ(Sweep(*predictor, SweepBy::kKernel, 1).size(), 1U);
+}
+
+TEST(Advice, PricesAreThoseOfTheReplay) {
+  Analysed run({Steps()});
+  const Advice advice(run.tables());
+  ASSERT_TRUE(advice.predictor() && advice.predictor()->check().accepted());
+  size_t replayed = 0;
+  for (const Bottleneck& one : advice.diagnosis().bottlenecks) {
+    if (!one.gain || one.gain->method != "replay") continue;
+    ++replayed;
+    const auto items = ParseItems(one.recommendations[0].fix);
+    ASSERT_TRUE(items.has_value());
+    EXPECT_DOUBLE_EQ(one.gain->expected, 1 / advice.predictor()->Predict(*items)->share.expected);
+    EXPECT_LE(one.gain->low, one.gain->expected);
+    EXPECT_LE(one.gain->expected, one.gain->high);
+  }
+  EXPECT_GT(replayed, 0U);
+  const Findings findings = advice.Conclude({});
+  ASSERT_TRUE(findings.summary.together.has_value());
+  EXPECT_LE(findings.summary.together->ids.size(), kMostTogether);
+  EXPECT_EQ(findings.summary.estimated_speedup->expected, findings.summary.together->gain.expected);
+}
+
+// 100 short kernels a step, one operator each, and a host that needs 40 µs for each of them.
+std::shared_ptr<const Trace> ManyLaunches() {
+  HandMade made;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t start = step * 4 * kMs;
+    for (int64_t i = 0; i < 100; ++i) {
+      const int64_t begin = start + i * 40 * kUs;
+      made.Kernel("k", {begin + 20 * kUs, begin + 25 * kUs, begin + 26 * kUs, begin + 30 * kUs});
+      made.OperatorOn("aten::add", begin, begin + 38 * kUs, {});
+    }
+    made.Step(step, start, start + 4 * kMs);
+  }
+  return made.Finish();
+}
+
+TEST(Advice, WhatBuysMostIsRecommendedFirst) {
+  Analysed run({ManyLaunches()});
+  const Advice advice(run.tables());
+  const auto& all = advice.diagnosis().bottlenecks;
+  const auto found = std::ranges::find(all, "launch_bound", &Bottleneck::id);
+  ASSERT_NE(found, all.end());
+  EXPECT_EQ(found->recommendations.at(0).fix, "cudagraph") << "the rule puts compile first";
+  const double graph = advice.predictor()->Predict(*ParseItems("cudagraph"))->share.expected;
+  EXPECT_LT(graph, advice.predictor()->Predict(*ParseItems("compile"))->share.expected);
+  EXPECT_DOUBLE_EQ(found->gain->expected, 1 / graph);
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/program.h"
+
+#include <algorithm>
+
+#include "trace/marks.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kPollingShare = 0.9;
+constexpr int64_t kFullQueueNs = 30'000, kFullQueueTimes = 6;
+
+std::vector<uint8_t> FindThreads(const Trace& trace, bool drop_pollers) {
+  struct Use {
+    int64_t operators = 0, calls = 0, polls = 0;
+  };
+  const SliceTable& slices = trace.slices;
+  std::vector<Use> uses(trace.threads.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    Use& use = uses[slices.thread[row].value];
+    use.operators += slices.category[row] == SliceCategory::kOperator ? 1 : 0;
+    use.calls += slices.api[row] != ApiKind::kNone ? 1 : 0;
+    use.polls += slices.api[row] == ApiKind::kEventQuery ? 1 : 0;
+  }
+  std::vector<uint8_t> threads;
+  for (const Use& use : uses) {
+    const bool polls = use.operators == 0 && use.calls > 0 &&
+                       static_cast<double>(use.polls) >= kPollingShare * static_cast<double>(use.calls);
+    threads.push_back((use.operators > 0 || use.calls > 0) && !(drop_pollers && polls) ? 1 : 0);
+  }
+  return threads;
+}
+
+}  // namespace
+
+ProgramRows FindProgram(const Trace& trace, bool drop_pollers) {
+  ProgramRows program{.threads = FindThreads(trace, drop_pollers)};
+  const SliceTable& slices = trace.slices;
+  program.slices.resize(slices.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const SliceCategory category = slices.category[row];
+    const bool repeats =
+        category == SliceCategory::kPython || category == SliceCategory::kOverhead || category == SliceCategory::kOther;
+    program.slices[row] = program.threads[slices.thread[row].value] != 0 && !repeats ? 1 : 0;
+  }
+  return program;
+}
+
+bool IsOwnWork(const Trace& trace, uint32_t slice) {
+  if (trace.slices.category[slice] != SliceCategory::kOperator) return false;
+  const std::string_view name = trace.Text(trace.slices.name[slice]);
+  return !IsDataLoadingMark(name) && !name.starts_with("Optimizer.") && !name.starts_with("ProfilerStep");
+}
+
+std::vector<int64_t> OwnTimes(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  std::vector<int64_t> own(slices.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    own[row] += slices.dur_ns[row];
+    if (const SliceId parent = slices.parent[row]; parent.valid()) own[parent.value] -= slices.dur_ns[row];
+  }
+  return own;
+}
+
+std::vector<uint8_t> LoadingSlices(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  std::vector<uint8_t> loading(slices.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const SliceId parent = slices.parent[row];
+    const bool within = parent.valid() && parent.value < row && loading[parent.value] != 0;
+    loading[row] = within || IsDataLoadingMark(trace.Text(slices.name[row])) ? 1 : 0;
+  }
+  return loading;
+}
+
+int64_t UsualLaunchNs(const Trace& trace) {
+  std::vector<int64_t> launches;
+  for (uint32_t row = 0; row < trace.slices.size(); ++row)
+    if (trace.slices.api[row] == ApiKind::kKernelLaunch) launches.push_back(trace.slices.dur_ns[row]);
+  if (launches.empty()) return 0;
+  const auto among_shortest = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 20);
+  std::nth_element(launches.begin(), among_shortest, launches.end());
+  return *among_shortest;
+}
+
+int64_t FullQueueNs(int64_t usual_launch_ns) { return std::max(kFullQueueNs, kFullQueueTimes * usual_launch_ns); }
+
+}  // namespace gapless::internal

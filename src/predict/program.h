@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of a recording are the program's own doing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+// By row: 1 for those that count.
+struct ProgramRows {
+  std::vector<uint8_t> threads{}, slices{};
+};
+
+// Threads that only poll the device (NCCL's watchdog asks its events every 100 ms) are no part of the program: whatever
+// seems to wait for them waits for something else. Python frames, the profiler's own overhead and marks of other kinds
+// repeat what operators and calls say, and do not count either.
+ProgramRows FindProgram(const Trace& trace, bool drop_pollers = true);
+
+// An operator at work, as opposed to marks that also cover the waiting of their thread.
+bool IsOwnWork(const Trace& trace, uint32_t slice);
+
+// Of each slice, what it took itself, without the slices that it is the parent of.
+std::vector<int64_t> OwnTimes(const Trace& trace);
+
+// The slices in which a batch is waited for, and all below them.
+std::vector<uint8_t> LoadingSlices(const Trace& trace);
+
+// How long launching a kernel takes the host when nothing is in the way; 0: none was recorded. The 5 % that are
+// shortest tell: in a training bound by its device most launches wait for room in the queue.
+int64_t UsualLaunchNs(const Trace& trace);
+// A launch that takes longer than this waited for room in the device's queue.
+int64_t FullQueueNs(int64_t usual_launch_ns);
+
+}  // namespace gapless::internal

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/self_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analyses/intervals.h"
+#include "analyses/window.h"
+#include "base/strings.h"
+#include "predict/program.h"
+#include "predict/step_time.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kReturnNs = 5'000;
+constexpr int64_t kThreadWaitNs = 500'000, kShortCallNs = 5'000, kStagingNs = 20'000;
+
+// What there was to do, from the recording alone.
+struct Work {
+  int64_t host_ns = 0, device_ns = 0, busiest_stream_ns = 0;  // H, G, B in the window
+  int64_t window_ns = 0;
+};
+
+bool IsWork(const Trace& trace, uint32_t row) {
+  return trace.slices.api[row] != ApiKind::kNone || IsOwnWork(trace, row);
+}
+
+// Time in calls that waits for the device: of blocking calls all, of launches into a full queue what is unusual.
+Intervals BlockedTimes(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  const int64_t usual = UsualLaunchNs(trace);
+  std::vector<uint8_t> waits(slices.size());
+  for (size_t i = 0; i < trace.syncs.size(); ++i)
+    if (trace.syncs.slice[i].valid() && trace.syncs.waited_gpu_op[i].valid()) waits[trace.syncs.slice[i].value] = 1;
+  const GpuOpTable& ops = trace.gpu_ops;
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const SliceId launch = ops.launch[op];
+    if (!launch.valid()) continue;
+    const int64_t start = slices.ts_ns[launch.value], dur = slices.dur_ns[launch.value];
+    const int64_t end = ops.ts_ns[op] + ops.dur_ns[op];
+    const bool feeds_it = ops.kind[op] == GpuOpKind::kMemcpy && dur > kStagingNs && ops.ts_ns[op] < start + dur;
+    if (end > start && (end <= start + dur || feeds_it)) waits[launch.value] = 1;
+  }
+  Intervals blocked;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
+    if (waits[row] != 0 && dur > kShortCallNs) blocked.push_back({start, start + dur});
+    if (slices.api[row] == ApiKind::kKernelLaunch && dur > FullQueueNs(usual))
+      blocked.push_back({start + usual, start + dur});
+  }
+  return Merge(std::move(blocked));
+}
+
+// Where a thread worked. Gaps too short to be a wait for another thread, and those in which no other thread worked, are
+// its own: Python runs there.
+Intervals OwnWork(const Intervals& work, const Intervals& others, Interval window) {
+  Intervals own;
+  int64_t until = window.start;
+  for (size_t i = 0; i <= work.size(); ++i) {
+    const Interval gap{until, i < work.size() ? work[i].start : window.end};
+    if (gap.length() <= kThreadWaitNs || Clip(others, gap).empty()) own.push_back(gap);
+    if (i == work.size()) break;
+    own.push_back(work[i]);
+    until = work[i].end;
+  }
+  std::erase_if(own, [](const Interval& one) { return one.length() <= 0; });
+  return Merge(std::move(own));
+}
+
+Intervals HostWork(const Trace& trace, Interval window) {
+  const SliceTable& slices = trace.slices;
+  const ProgramRows program = FindProgram(trace);
+  std::map<uint32_t, Intervals> threads;  // where each did something
+  for (uint32_t row = 0; row < slices.size(); ++row)
+    if (program.slices[row] != 0 && IsWork(trace, row))
+      AppendMerged(threads[slices.thread[row].value], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+  const Intervals blocked = BlockedTimes(trace);
+  Intervals all;
+  for (const auto& [row, work] : threads) {
+    Intervals others;
+    for (const auto& [other, theirs] : threads)
+      if (other != row) others = Unite(others, theirs);
+    all = Unite(all, Subtract(OwnWork(Clip(work, window), others, window), blocked));
+  }
+  return Clip(all, window);
+}
+
+Work WorkIn(const Trace& trace, Interval window) {
+  Work work;
+  work.window_ns = window.length();
+  work.host_ns = Total(HostWork(trace, window));
+  const GpuOpTable& ops = trace.gpu_ops;
+  Intervals device;
+  std::map<std::pair<int32_t, int64_t>, Intervals> streams;
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const Interval span{ops.ts_ns[op], ops.ts_ns[op] + ops.dur_ns[op]};
+    AppendMerged(device, span);
+    AppendMerged(streams[{ops.device[op], ops.stream[op]}], span);
+  }
+  work.device_ns = Total(Clip(device, window));
+  for (const auto& [stream, spans] : streams)
+    work.busiest_stream_ns = std::max(work.busiest_stream_ns, Total(Clip(spans, window)));
+  return work;
+}
+
+std::vector<int64_t> Scaled(const Graph& graph, double kernels, double host) {
+  std::vector<int64_t> edge_ns;
+  edge_ns.reserve(graph.edges.size());
+  for (const Edge& edge : graph.edges) {
+    const double factor = edge.kind == EdgeKind::kGpu                                    ? kernels
+                          : edge.kind == EdgeKind::kHost || edge.kind == EdgeKind::kCall ? host
+                                                                                         : 1;
+    edge_ns.push_back(std::llround(static_cast<double>(edge.ns) * factor));
+  }
+  return edge_ns;
+}
+
+// A replayed step against the recorded one.
+SelfCheck Compare(std::optional<int64_t> recorded, std::optional<int64_t> replayed) {
+  SelfCheck check;
+  if (!recorded || !replayed) {
+    check.refusal = "no step takes any time in it";
+    return check;
+  }
+  check.recorded_step_ns = *recorded, check.replayed_step_ns = *replayed;
+  check.error = static_cast<double>(*replayed) / static_cast<double>(*recorded) - 1;
+  if (std::abs(check.error) > kMostReplayError)
+    check.refusal =
+        StrCat("replaying the recording gives a step of ", FormatPercent(1 + check.error), " of what was recorded");
+  return check;
+}
+
+}  // namespace
+
+SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& span) {
+  SelfCheck check = Compare(span.StepNs(graph.recorded_ns), span.StepNs(Replay(graph)));
+  if (!check.accepted()) return check;
+  const Work work = WorkIn(trace, AnalysedWindow(trace).span);
+  const auto share = [&](int64_t ns) {
+    return static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(1, work.window_ns));
+  };
+  const double host = share(work.host_ns), device = share(work.device_ns), stream = share(work.busiest_stream_ns);
+  const auto respond = [&](std::string_view what, double kernels, double of_host, double low, double high) {
+    const auto ns = span.StepNs(Replay(graph, Scaled(graph, kernels, of_host)));
+    check.responses.push_back(
+        {.what = what,
+         .share = static_cast<double>(ns.value_or(0)) / static_cast<double>(check.replayed_step_ns),
+         .low = low - kBandShare,
+         .high = high + kBandShare});
+  };
+  // Between a call and its operation, and between that and the return of who waits for it, neither works.
+  const double latency = static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /
+                         static_cast<double>(std::max<int64_t>(1, trace.info.dur_ns));
+  const double neither = std::max(latency, 1 - host - device);
+  respond("kernels twice as fast", 0.5, 1, 1 - device / 2, std::min(1.0, (1 + host + neither) / 2));
+  respond("kernels half as fast", 2, 1, std::max(1.0, 2 * stream), 1 + device);
+  respond("the host twice as fast", 1, 0.5, std::max(1 - host / 2, stream), std::min(1.0, (1 + device + neither) / 2));
+  for (const Response& response : check.responses)
+    if (!response.IsSound() && check.refusal.empty())
+      check.refusal = StrCat("with ", response.what, " the replay gives ", FormatPercent(response.share),
+                             " of the step, and what was recorded allows ", FormatPercent(response.low), " to ",
+                             FormatPercent(response.high));
+  return check;
+}
+
+SelfCheck CheckJob(const Job& job) {
+  SelfCheck first;
+  std::vector<std::vector<int64_t>> recorded;
+  for (const RankGraph& rank : job.ranks) {
+    SelfCheck check = CheckReplay(*rank.of->trace, rank.graph, rank.span);
+    if (&rank == &job.ranks[0]) first = check;
+    if (!check.accepted() && job.ranks.size() > 1) {
+      first.refusal =
+          StrCat("rank ", rank.of->rank() == kAbsent ? "?" : std::to_string(rank.of->rank()), ": ", check.refusal);
+      return first;
+    }
+    recorded.push_back(rank.graph.recorded_ns);
+  }
+  if (job.ranks.size() < 2) return first;
+  SelfCheck together = Compare(StepNs(job, recorded), StepNs(job, ReplayJob(job)));
+  if (!together.accepted()) together.refusal = StrCat("all ranks together: ", together.refusal);
+  together.responses = std::move(first.responses);
+  return together;
+}
+
+}  // namespace gapless::internal

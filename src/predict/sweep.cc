@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr uint32_t kNoPart = UINT32_MAX;
+
+bool IsHostWork(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kCall; }
+
+// What an edge is a part of; empty: of nothing that is swept.
+std::string_view PartOf(const Trace& trace, const Edge& edge, SweepBy by) {
+  if (by == SweepBy::kKernel)
+    return edge.kind == EdgeKind::kGpu ? trace.Text(trace.gpu_ops.name[edge.owner]) : std::string_view();
+  if (!IsHostWork(edge.kind) || edge.owner == kNoRowValue) return {};
+  const SliceTable& slices = trace.slices;
+  if (by == SweepBy::kThread) return trace.Text(trace.threads.name[slices.thread[edge.owner].value]);
+  for (uint32_t row = edge.owner; row != kNoRowValue; row = slices.parent[row].value)
+    if (slices.category[row] == SliceCategory::kOperator) return trace.Text(slices.name[row]);
+  return {};
+}
+
+class Sweeper {
+ public:
+  Sweeper(const Predictor& predictor, SweepBy by) : job_(predictor.job()), check_(predictor.check()) {
+    for (const RankGraph& rank : job_.ranks) part_of_edge_.push_back(Assign(rank, by));
+    for (SweptPart& part : parts_) part.time_ns /= static_cast<int64_t>(job_.ranks.size() * job_.ranks[0].span.steps());
+  }
+
+  std::vector<SweptPart> Run(size_t most) {
+    std::vector<uint32_t> order(parts_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return parts_[a].time_ns > parts_[b].time_ns; });
+    order.resize(std::min(most, order.size()));
+    std::vector<SweptPart> swept;
+    for (const uint32_t part : order) {
+      for (size_t i = 0; i < kSweepCosts.size(); ++i) parts_[part].shares[i] = ShareAt(part, kSweepCosts[i]);
+      swept.push_back(parts_[part]);
+    }
+    std::stable_sort(swept.begin(), swept.end(),
+                     [](const SweptPart& a, const SweptPart& b) { return a.shares.back() < b.shares.back(); });
+    return swept;
+  }
+
+ private:
+  std::vector<uint32_t> Assign(const RankGraph& rank, SweepBy by) {
+    const Trace& trace = *rank.of->trace;
+    const Interval window = AnalysedWindow(trace).span;
+    std::vector<uint32_t> parts(rank.graph.edges.size(), kNoPart);
+    for (Instant to = 0; to < rank.graph.size(); ++to) {
+      const bool counts = rank.graph.recorded_ns[to] > window.start && rank.graph.recorded_ns[to] <= window.end;
+      for (uint32_t edge = rank.graph.first_edge[to]; edge < rank.graph.first_edge[to + 1]; ++edge) {
+        const std::string_view name = PartOf(trace, rank.graph.edges[edge], by);
+        if (name.empty()) continue;
+        const auto [known, added] = numbers_.try_emplace(std::string(name), static_cast<uint32_t>(parts_.size()));
+        if (added) parts_.push_back({.name = known->first});
+        parts[edge] = known->second;
+        if (counts) parts_[known->second].time_ns += rank.edge_ns[edge];
+      }
+    }
+    return parts;
+  }
+
+  double ShareAt(uint32_t part, double cost) const {
+    std::vector<std::vector<int64_t>> edge_ns;
+    for (size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      edge_ns.push_back(job_.ranks[rank].edge_ns);
+      for (size_t edge = 0; edge < edge_ns.back().size(); ++edge)
+        if (part_of_edge_[rank][edge] == part)
+          edge_ns.back()[edge] = std::llround(static_cast<double>(edge_ns.back()[edge]) * cost);
+    }
+    const auto step = StepNs(job_, ReplayJob(job_, edge_ns));
+    return static_cast<double>(step.value_or(check_.replayed_step_ns)) / static_cast<double>(check_.replayed_step_ns);
+  }
+
+  const Job& job_;
+  const SelfCheck& check_;
+  std::unordered_map<std::string, uint32_t> numbers_{};
+  std::vector<SweptPart> parts_{};
+  std::vector<std::vector<uint32_t>> part_of_edge_{};  // by rank
+};
+
+}  // namespace
+
+std::vector<SweptPart> Sweep(const Predictor& predictor, SweepBy by, size_t most) {
+  return Sweeper(predictor, by).Run(most);
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/what_if.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/strings.h"
+#include "base/suggest.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kMostFactor = 1000;
+
+}  // namespace
+
+std::string_view NameOf(Safety safety) {
+  switch (safety) {
+    case Safety::kExact: return "exact";
+    case Safety::kRounding: return "rounding";
+    case Safety::kTraining: return "training";
+    case Safety::kHardware: break;
+  }
+  return "hardware";
+}
+
+const WhatIf& FindWhatIf(std::string_view name) {
+  const auto all = AllWhatIfs();
+  return **std::find_if(all.begin(), all.end(), [&](const WhatIf* one) { return one->name == name; });
+}
+
+Safety SafetyOf(std::string_view name) { return FindWhatIf(name).safety; }
+
+std::string UsageOf(const WhatIf& what_if) {
+  if (what_if.value.empty()) return std::string(what_if.name);
+  const bool optional = what_if.value.starts_with('[');
+  return StrCat(what_if.name, optional ? "[=" : "=", what_if.value.substr(optional ? 1 : 0));
+}
+
+void EdgeTimes::ScaleOps(const std::function<double(uint32_t op)>& factor) {
+  for (size_t i = 0; i < ns_.size(); ++i)
+    if (graph_->edges[i].kind == EdgeKind::kGpu)
+      ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(graph_->edges[i].owner));
+}
+
+void EdgeTimes::ScaleHost(const std::function<double(uint32_t slice)>& factor) {
+  for (size_t i = 0; i < ns_.size(); ++i) {
+    const Edge& edge = graph_->edges[i];
+    if (edge.kind == EdgeKind::kHost || edge.kind == EdgeKind::kCall)
+      ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(edge.owner));
+  }
+}
+
+void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t slice)>& chosen) {
+  for (size_t i = 0; i < ns_.size(); ++i)
+    if (graph_->edges[i].kind == kind && chosen(graph_->edges[i].owner)) ns_[i] = kNever;
+}
+
+std::string WhatIfItem::ToString() const {
+  return StrCat(name, selector.empty() ? "" : ":", selector, value.empty() ? "" : "=", value);
+}
+
+Result<double> WhatIfItem::Factor() const {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
+  if (error == std::errc() && end == value.data() + value.size() && factor >= 0 && factor <= kMostFactor) return factor;
+  return Fail(ErrorCode::kUsage, StrCat(name, " takes a factor on time from 0 to 1000, such as 0.5"),
+              Printable(ToString()));
+}
+
+Result<std::optional<int64_t>> WhatIfItem::Count() const {
+  if (value.empty()) return std::optional<int64_t>();
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error == std::errc() && end == value.data() + value.size() && count >= 1) return std::optional(count);
+  return Fail(ErrorCode::kUsage, StrCat(name, " takes a whole number from 1 on"), Printable(ToString()));
+}
+
+Result<std::vector<WhatIfItem>> ParseItems(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',')
+      words.back() += text[++i];
+    else if (text[i] == ',')
+      words.emplace_back();
+    else
+      words.back() += text[i];
+  }
+  std::vector<WhatIfItem> items;
+  for (const std::string& word : words) {
+    WhatIfItem item;
+    const size_t colon = word.find(':');
+    const size_t equals = colon == word.npos ? word.find('=') : word.rfind('=');
+    item.name = word.substr(0, std::min(colon, equals));
+    if (equals != word.npos) item.value = word.substr(equals + 1);
+    if (colon != word.npos && colon + 1 < std::min(equals, word.size()))
+      item.selector = word.substr(colon + 1, std::min(equals, word.size()) - colon - 1);
+    const auto all = AllWhatIfs();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const WhatIf* one) { return one->name == item.name; });
+    if (found == all.end()) {
+      std::vector<std::string_view> names;
+      for (const WhatIf* one : all) names.push_back(one->name);
+      const std::string_view nearest = Nearest(item.name, names);
+      return Fail(ErrorCode::kUsage, StrCat("there is no what-if '", Printable(item.name), "'"), "",
+                  nearest.empty() ? "gapless predict --list" : StrCat("did you mean ", nearest, "?"));
+    }
+    if ((*found)->value.empty() && !item.value.empty())
+      return Fail(ErrorCode::kUsage, StrCat(item.name, " takes no value"), Printable(word));
+    if (!(*found)->value.empty() && !(*found)->value.starts_with('[') && item.value.empty())
+      return Fail(ErrorCode::kUsage, StrCat(item.name, " needs a value: ", item.name, "=", (*found)->value),
+                  Printable(word));
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+}  // namespace gapless::internal

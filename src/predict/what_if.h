@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A what-if changes how long the edges of a graph take. What a person can do to a training, or to its machine, is one
+// file each.
+//
+// To add one: write src/predict/what_ifs/<name>.cc and end it with
+//   WHATIF(<name>) = {.name = "<name>", .value = "N", .help = "…", .safety = …, .apply = Apply};
+// It is then an item of `gapless predict --what`, and bottlenecks whose recommendation names it get their gain from it.
+//
+// Several are applied one after the other to the same times, so that each sees what those before it left; then the
+// whole is replayed once. Gains are never added or multiplied.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "base/result.h"
+#include "predict/graph.h"
+
+namespace gapless::internal {
+
+// How much a fix brings is not known exactly: each model gives a little, what it expects, and much.
+enum class Case : uint8_t { kLittle, kExpected, kMuch };
+inline double Pick(Case which, double little, double expected, double much) {
+  return which == Case::kLittle ? little : which == Case::kExpected ? expected : much;
+}
+
+// What may change beside the time.
+enum class Safety : uint8_t {
+  kExact,     // the same numbers, bit for bit
+  kRounding,  // the same computation, rounded differently
+  kTraining,  // another training: batch size, when gradients are exchanged
+  kHardware,  // another machine: nothing of the program changes
+};
+std::string_view NameOf(Safety safety);  // "exact" …
+
+// The times of a graph that a what-if may change.
+class EdgeTimes {
+ public:
+  explicit EdgeTimes(const Graph& graph) : EdgeTimes(graph, RecordedEdges(graph)) {}
+  EdgeTimes(const Graph& graph, std::vector<int64_t> edge_ns)
+      : graph_(&graph), before_(edge_ns), ns_(std::move(edge_ns)) {}
+  const std::vector<int64_t>& ns() const { return ns_; }
+  // Before any what-if: of collectives that other ranks take part in their transfer alone.
+  const std::vector<int64_t>& before() const { return before_; }
+  const Graph& graph() const { return *graph_; }
+
+  // Multiplies what device operations (their time on the device) or host work take, where `chosen` says so of the row
+  // of gpu_op or slice that owns the edge; kNoRowValue: host work outside every slice.
+  void ScaleOps(const std::function<double(uint32_t op)>& factor);
+  void ScaleHost(const std::function<double(uint32_t slice)>& factor);
+  // Blocking calls, full queues: the call no longer waits. `chosen` is asked for the row of the call.
+  void DropWaits(EdgeKind kind, const std::function<bool(uint32_t slice)>& chosen);
+
+ private:
+  const Graph* graph_;
+  std::vector<int64_t> before_, ns_;
+};
+
+struct WhatIfInput {
+  const RunTrace& of;
+  Tables& tables;
+  const Trace& trace() const { return *of.trace; }
+};
+
+// `name`, `name=value`, `name:selector=value`.
+struct WhatIfItem {
+  std::string name{}, selector{}, value{};
+  std::string ToString() const;
+  // The value as a factor above zero.
+  Result<double> Factor() const;
+  // As a whole number from 1 on; absent: none was given.
+  Result<std::optional<int64_t>> Count() const;
+};
+// Items separated by commas, a comma of an item as "\\,"; a selector ends at the last "=".
+Result<std::vector<WhatIfItem>> ParseItems(std::string_view text);
+
+struct WhatIfEffect {
+  std::vector<std::string> assumptions{};  // sentences; the same for every case
+  std::string refusal{};                   // why nothing can be said of it in this recording
+  std::string nothing{};                   // why it has no effect here: the step stays as it is
+  double samples_factor = 1;               // a step then does so many times the work; its time counts per work
+};
+
+struct WhatIf {
+  std::string_view name;     // equals the file name
+  std::string_view value{};  // of `name=VALUE`; "": takes none; "[N]": may be left out
+  std::string_view help;     // one line
+  std::string_view why{};    // one paragraph: what changes, how much, and the source of that
+  Safety safety = Safety::kExact;
+  // An error: the value cannot be read.
+  Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times);
+};
+
+#define WHATIF(n)                 \
+  extern const WhatIf n##_whatif; \
+  constinit const WhatIf n##_whatif
+
+// Of the what-if with this name, which there is.
+Safety SafetyOf(std::string_view name);
+const WhatIf& FindWhatIf(std::string_view name);
+// "workers[=N]", as one types it.
+std::string UsageOf(const WhatIf& what_if);
+
+std::span<const WhatIf* const> AllWhatIfs();  // sorted by name; generated from the folder
+
+}  // namespace gapless::internal

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of N samples. A step then does another amount of work: the answer is to be divided by it.
+//
+// What changes. Work of the device has a part that is there once a step and one that grows with the batch. Parameters
+// do not grow: the optimiser and the exchange of gradients stay, as does the host; loading a batch grows.
+//
+// With a second recording of the program, of another batch, the two parts of each class of kernels are fitted to both:
+// a line through two points. Within a tenth of what it grows or shrinks by.
+//
+// Prior, with one recording. A kernel that has a block for every multiprocessor grows with the batch; one that has not
+// first fills them, where that was recorded. Of this growth nine tenths are expected. Small kernels hide their fixed
+// part in it: six tenths in the case that is better for larger batches, all of it in the other.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "base/strings.h"
+#include "predict/what_if.h"
+#include "predict/what_ifs/common/edits.h"
+#include "predict/what_ifs/common/op_inputs.h"
+#include "predict/what_ifs/common/passes.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kClasses = 10;
+constexpr double kFarthest = 100;  // times as many samples, or as few
+using ByClass = std::array<double, kClasses>;
+
+// The first dimension of what the first layer reads: images, numbers of tokens, features.
+std::optional<int64_t> FromShapes(const Trace& trace) {
+  struct Layer {
+    std::string_view name;
+    size_t input, least_rank;  // which one has the batch in front; a list of tokens does not tell
+  };
+  constexpr Layer kLayers[] = {{"aten::conv1d", 0, 3},
+                               {"aten::conv2d", 0, 4},
+                               {"aten::conv3d", 0, 5},
+                               {"aten::embedding", 1, 2},
+                               {"aten::linear", 0, 2}};
+  OpInputs inputs(trace);
+  for (uint32_t row = 0; row < trace.slices.size(); ++row) {
+    if (trace.slices.category[row] != SliceCategory::kOperator) continue;
+    for (const Layer& layer : kLayers) {
+      if (trace.Text(trace.slices.name[row]) != layer.name) continue;
+      const std::vector<Input>& given = inputs.Of(SliceId(row));
+      if (given.size() <= layer.input || given[layer.input].shape.size() < layer.least_rank) return std::nullopt;
+      return given[layer.input].shape[0] > 0 ? std::optional(given[layer.input].shape[0]) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// What the recorder was told, else what shapes say.
+std::optional<int64_t> BatchSize(const Trace& trace) {
+  std::vector<int64_t> sizes;
+  for (size_t row = 0; row < trace.steps.size(); ++row)
+    if (trace.steps.complete[row] != 0 && trace.steps.samples[row] > 0) sizes.push_back(trace.steps.samples[row]);
+  if (sizes.empty()) return FromShapes(trace);
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+  return sizes[sizes.size() / 2];
+}
+
+// Time on the device of a complete step, by class; absent: there is none.
+std::optional<ByClass> StepWork(const Trace& trace) {
+  const double steps = static_cast<double>(AnalysedWindow(trace).steps.size());
+  if (steps == 0) return std::nullopt;
+  const GpuOpTable& ops = trace.gpu_ops;
+  ByClass ns{};
+  for (size_t op = 0; op < ops.size(); ++op)
+    if (ops.step[op].valid() && trace.steps.complete[ops.step[op].value] != 0)
+      ns[static_cast<size_t>(ops.op_class[op])] += static_cast<double>(ops.dur_ns[op]) / steps;
+  return ns;
+}
+
+// By class, what it takes with `size` samples of what it takes now, through this recording and another; absent: there
+// is no other.
+std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t size) {
+  const auto here = StepWork(input.trace());
+  for (const RunTrace& other : input.tables.run().traces()) {
+    if (other.role != Role::kPrimary || other.execution == input.of.execution || other.rank() != input.of.rank())
+      continue;
+    const auto there = StepWork(*other.trace);
+    const auto batch = BatchSize(*other.trace);
+    if (!here || !there || !batch || *batch == now) continue;
+    ByClass factors;
+    for (size_t i = 0; i < kClasses; ++i) {
+      const double each = std::clamp(((*there)[i] - (*here)[i]) / static_cast<double>(*batch - now), 0.0,
+                                     (*here)[i] / static_cast<double>(now));
+      factors[i] = (*here)[i] > 0 ? 1 + each * static_cast<double>(size - now) / (*here)[i] : 1;
+    }
+    return factors;
+  }
+  return std::nullopt;
+}
+
+// What a kernel takes with `ratio` times the samples, when it fills the device first.
+double Grown(const GpuOpTable& ops, uint32_t op, double ratio) {
+  const auto blocks = static_cast<double>(ops.blocks_per_sm[op]);
+  return blocks > 0 ? std::max(1.0, blocks * ratio) / std::max(1.0, blocks) : ratio;
+}
+
+bool Grows(const GpuOpTable& ops, const Passes& passes, uint32_t op) {
+  const GpuOpClass one = ops.op_class[op];
+  return one != GpuOpClass::kCommunication && one != GpuOpClass::kOptimizer && passes.of_op[op] != Pass::kOptimizer;
+}
+
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+  const auto asked = item.Count();
+  if (!asked) return Unexpected{asked.error()};
+  const Trace& trace = input.trace();
+  const std::optional<int64_t> now = BatchSize(trace);
+  WhatIfEffect effect;
+  if (!now) effect.refusal = "how many samples a batch has was not recorded: it takes the shapes of inputs";
+  const int64_t size = asked->value_or(1);
+  if (now && *now == size) effect.nothing = StrCat("batches have ", size, " samples already");
+  const double ratio = now ? static_cast<double>(size) / static_cast<double>(*now) : 1;
+  if (std::max(ratio, 1 / ratio) > kFarthest)
+    effect.refusal = StrCat("batches of ", size, " are too far from the recorded ones of ", *now);
+  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  const std::optional<ByClass> fitted = Fitted(input, *now, size);
+  const bool larger = ratio > 1;
+  const double growth = fitted ? (larger ? Pick(which, 1.1, 1, 0.9) : Pick(which, 0.9, 1, 1.1))
+                               : (larger ? Pick(which, 1, 0.9, 0.6) : Pick(which, 0.6, 0.9, 1));
+  const Passes passes = FindPasses(trace);
+  times.ScaleOps([&](uint32_t op) {
+    if (!Grows(trace.gpu_ops, passes, op)) return 1.0;
+    const double grown =
+        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace.gpu_ops, op, ratio);
+    return std::max(0.0, 1 + growth * (grown - 1));
+  });
+  times.ScaleHost(
+      [&](uint32_t slice) { return slice != kNoRowValue && passes.of_slice[slice] == Pass::kLoading ? ratio : 1.0; });
+  effect.samples_factor = ratio;
+  effect.assumptions.push_back(
+      fitted
+          ? StrCat("the device's work lies on a line through this recording (batches of ", *now, ") and the other")
+          : StrCat("the device's work grows almost as batches do, from ", *now, " samples: one recording cannot tell"));
+  if (larger) effect.assumptions.push_back(StrCat("batches of ", size, " fit into the device's memory"));
+  return effect;
+}
+
+}  // namespace
+
+WHATIF(batch) = {.name = "batch",
+                 .value = "N",
+                 .help = "Batches have N samples; the time is that of as many as now",
+                 .why =
+                     "Work of the device that grows with the batch is scaled, parameters, optimiser, exchange of"
+                     " gradients and host stay. With a second recording of another batch size both parts are "
+                     "fitted; with one, nine tenths (six tenths to all) of the work are taken to grow. The "
+                     "answer is the time for the samples of the recorded step.",
+                 .safety = Safety::kTraining,
+                 .apply = Apply};
+
+}  // namespace gapless::internal

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/what_ifs/common/op_inputs.h"
+
+namespace gapless::internal {
+
+const std::vector<Input>& OpInputs::Of(SliceId op) {
+  static const std::vector<Input> kNone;
+  if (!op.valid()) return kNone;
+  const SliceTable& slices = trace_.slices;
+  const StringId shapes = slices.input_shapes[op.value], types = slices.input_types[op.value],
+                 values = slices.concrete_inputs[op.value];
+  if (shapes == StringId::kNone) return kNone;
+  const auto [at, is_new] = known_.try_emplace({shapes, types, values});
+  if (is_new) at->second = ReadInputs(trace_.Text(shapes), trace_.Text(types), trace_.Text(values));
+  return at->second;
+}
+
+ElementType OpInputs::TypeOf(SliceId op) {
+  for (SliceId at = op; at.valid(); at = trace_.slices.parent[at.value])
+    for (const Input& input : Of(at))
+      if (IsFloatingPoint(input.type)) return input.type;
+  return ElementType::kUnknown;
+}
+
+Work OpInputs::WorkOf(SliceId op) {
+  if (!op.valid()) return {};
+  const WorkFormula* formula = FindWorkFormula(trace_.Text(trace_.slices.name[op.value]));
+  if (formula == nullptr) return {};
+  const SliceId parent = trace_.slices.parent[op.value];
+  const bool of_caller = !formula->inputs_of.empty() && parent.valid() &&
+                         trace_.Text(trace_.slices.name[parent.value]) == formula->inputs_of;
+  return formula->work(*formula, Of(of_caller ? parent : op));
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients are exchanged in every Kth step only (no_sync, accumulation): the mean of K steps.
+//
+// What changes. Of K steps one takes as long as now, and K − 1 as long as without the exchange of gradients. The graph
+// holds recorded steps and not K of them, so both are replayed, and the exchanges are then made as short as it takes
+// for a step to take the mean: an exchange of a Kth of its length would hide behind the backward pass altogether. The
+// length of a step grows with that of its exchanges, and ever faster (it is the longest of many paths), so that a few
+// secants find it.
+//
+// Prior. None is needed: nothing gets faster, something is left out. The cautious case leaves a tenth of the exchange
+// in the steps without one, where hooks and buffers still have their cost.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/strings.h"
+#include "predict/what_ifs/common/collectives.h"
+#include "predict/what_ifs/common/edits.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kRounds = 8;
+constexpr double kClose = 1e-3;  // of the difference
+
+class Scaling {
+ public:
+  Scaling(const WhatIfInput& input, const EdgeTimes& times, const std::vector<Collective>& gradients)
+      : input_(input), times_(times), is_gradient_(input.trace().gpu_ops.size()) {
+    for (const Collective& one : gradients) is_gradient_[one.op] = 1;
+  }
+  void Apply(EdgeTimes& times, double share) const {
+    times.ScaleOps([&](uint32_t op) { return is_gradient_[op] != 0 ? share : 1.0; });
+  }
+  double StepWith(double share) const {
+    EdgeTimes scaled = times_;
+    Apply(scaled, share);
+    return static_cast<double>(StepNs(input_, scaled).value_or(0));
+  }
+  // The share of the exchanges' length with which a step takes `target`, between those of `without` and `with`.
+  double Find(double target, double without, double with) const {
+    double low = 0, high = 1, low_ns = without, high_ns = with;
+    for (int round = 0; round < kRounds && high_ns - low_ns > kClose * (with - without); ++round) {
+      const double secant = low + (high - low) * (target - low_ns) / (high_ns - low_ns), middle = (low + high) / 2;
+      const double share = round % 2 == 0 ? secant : middle, ns = StepWith(share);
+      (ns < target ? low : high) = share, (ns < target ? low_ns : high_ns) = ns;
+    }
+    return high_ns > low_ns ? low + (high - low) * (target - low_ns) / (high_ns - low_ns) : high;
+  }
+
+ private:
+  const WhatIfInput& input_;
+  const EdgeTimes& times_;
+  std::vector<uint8_t> is_gradient_;  // by operation
+};
+
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+  const auto every = item.Count();
+  if (!every) return Unexpected{every.error()};
+  const Collectives collectives = FindCollectives(input);
+  const std::vector<Collective> gradients = collectives.Gradients();
+  ExchangeText text = CheckGradients(collectives, gradients, false);
+  WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
+  const auto steps = static_cast<double>(every->value_or(1));
+  if (steps == 1 && effect.refusal.empty()) effect.nothing = "every step exchanges its gradients already";
+  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  const Scaling scaling(input, times, gradients);
+  const double with = scaling.StepWith(1), without = scaling.StepWith(Pick(which, 0.1, 0, 0));
+  if (with > without) {
+    const double target = (with + (steps - 1) * without) / steps;
+    scaling.Apply(times, scaling.Find(target, scaling.StepWith(0), with));
+  }
+  effect.assumptions.push_back(
+      StrCat("gradients add up over ", steps, " steps, so that a batch between two updates is that much larger"));
+  return effect;
+}
+
+}  // namespace
+
+WHATIF(nosync) = {.name = "nosync",
+                  .value = "K",
+                  .help = "Gradients are exchanged in every Kth step only",
+                  .why =
+                      "Gradients are exchanged in every Kth step only: the mean of K steps, replayed with and "
+                      "without the exchange.",
+                  .safety = Safety::kTraining,
+                  .apply = Apply};
+
+}  // namespace gapless::internal

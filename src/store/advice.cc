@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tested predictions in the history.
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/strings.h"
+#include "store/history.h"
+#include "store/rows.h"
+#include "store/timestamp.h"
+#include "store/transaction.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kColumns =
+    "uid, recorded_at_ns, what, kind, recording, measured, low, expected, high, source";
+
+// As it can be stored.
+Result<AdviceRecord> Prepared(AdviceRecord advice) {
+  for (const double share : {advice.measured, advice.low, advice.expected, advice.high})
+    if (!std::isfinite(share) || share <= 0)
+      return Fail(ErrorCode::kInput, "a tested prediction needs shares of a step above 0", Printable(advice.what));
+  const std::pair<std::string*, std::string_view> texts[] = {{&advice.what, "what-if"},
+                                                             {&advice.kind, "kind of a what-if"},
+                                                             {&advice.recording, "path of a recording"},
+                                                             {&advice.source, "source of a prediction"}};
+  for (const auto& [text, what] : texts) GAPLESS_TRY(CleanText(*text, what, kLongestName));
+  if (advice.what.empty() || advice.kind.empty())
+    return Fail(ErrorCode::kInput, "a tested prediction needs to say what it was of");
+  if (advice.uid.empty()) advice.uid = NewUid();
+  if (advice.recorded_unix_ns == 0) advice.recorded_unix_ns = UnixTimeNs();
+  return advice;
+}
+
+Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
+  const auto rows = connection.Run(StrCat("SELECT ", kColumns, " FROM advice ORDER BY recorded_at_ns, id"), {});
+  if (!rows) return Unexpected{rows.error()};
+  std::vector<AdviceRecord> all;
+  for (const SqlRow& row : *rows)
+    all.push_back({.uid = row.Text(0),
+                   .recorded_unix_ns = row.Int(1).value_or(0),
+                   .what = row.Text(2),
+                   .kind = row.Text(3),
+                   .recording = row.Text(4),
+                   .measured = row.Real(5).value_or(1),
+                   .low = row.Real(6).value_or(1),
+                   .expected = row.Real(7).value_or(1),
+                   .high = row.Real(8).value_or(1),
+                   .source = row.Text(9)});
+  return all;
+}
+
+// A file that there is not would be made by opening it.
+bool MayBeThere(std::string_view url) {
+  if (url.find("://") != std::string_view::npos) return true;
+  constexpr std::string_view kFile = "sqlite:";
+  if (url.starts_with(kFile)) url.remove_prefix(kFile.size());
+  std::error_code ignored;
+  return std::filesystem::exists(url, ignored);
+}
+
+}  // namespace
+
+Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
+  const auto prepared = Prepared(advice);
+  if (!prepared) return Unexpected{prepared.error()};
+  const AdviceRecord& one = *prepared;
+  const SqlCell cells[] = {one.uid, one.recorded_unix_ns, one.what, one.kind,  one.recording, one.measured,
+                           one.low, one.expected,         one.high, one.source};
+  return InTransaction<bool>(*connection_, [&]() -> Result<bool> {
+    const auto added = connection_->Run(StrCat("INSERT INTO advice (", kColumns,
+                                               ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                                               "ON CONFLICT (uid) DO NOTHING RETURNING id"),
+                                        cells);
+    if (!added) return Unexpected{added.error()};
+    return !added->empty();
+  });
+}
+
+Result<std::vector<AdviceRecord>> History::ListAdvice() {
+  if (connection_->lost()) GAPLESS_TRY(connection_->Reconnect());
+  return AllOf(*connection_);
+}
+
+Result<std::vector<AdviceRecord>> History::ReadAdvice(std::string_view url) {
+  const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
+  if (chosen.empty() || !MayBeThere(chosen)) return std::vector<AdviceRecord>();
+  const auto connection = Connect(chosen);
+  if (!connection) return Unexpected{connection.error()};
+  const SqlCell table[] = {std::string("advice")};
+  const auto there = (*connection)->Run(std::string((*connection)->dialect().table_exists), table);
+  if (!there) return Unexpected{there.error()};
+  return there->empty() ? std::vector<AdviceRecord>() : AllOf(**connection);
+}
+
+}  // namespace gapless::internal
