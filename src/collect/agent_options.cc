@@ -4,6 +4,17 @@
 #include "base/json_writer.h"
 
 namespace gapless::internal {
+namespace {
+
+void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& text : texts) json.String(text);
+  json.EndArray();
+}
+
+}  // namespace
 
 std::string ToJson(const AgentOptions& options) {
   std::string out;
@@ -27,6 +38,9 @@ std::string ToJson(const AgentOptions& options) {
   json.Field("python", options.python);
   json.Field("python_hz", options.python_hz);
   if (options.calls) json.Field("calls", true);
+  WriteTexts(json, "fixes", options.fixes);
+  WriteTexts(json, "own_fixes", options.own_fixes);
+  if (options.digest_step > 0) json.Field("digest_step", options.digest_step);
   json.EndObject();
   return out;
 }

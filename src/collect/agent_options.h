@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace gapless::internal {
 
@@ -15,7 +16,10 @@ struct AgentOptions {
   bool memory_history = false;  // the allocator's own, for snapshots
   std::string python;           // "", "sample", "cprofile", "lines", "tracemalloc"
   int python_hz = 100;
-  bool calls = false;  // tell each call of the model of a program that infers
+  bool calls = false;                    // tell each call of the model of a program that infers
+  std::vector<std::string> fixes{};      // switched on from the beginning: "workers=4"
+  std::vector<std::string> own_fixes{};  // absolute paths of the user's own, which `fixes` may name
+  int digest_step = 0;                   // after so many steps a digest of all parameters; 0: none
 };
 
 std::string ToJson(const AgentOptions& options);

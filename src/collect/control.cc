@@ -77,14 +77,15 @@ Result<ControlBlock> ControlBlock::Open(const std::string& run_folder) {
   return block;
 }
 
-Result<uint64_t> ControlBlock::Post(wire::AgentCommand command, int64_t argument, std::string_view text) {
+Result<uint64_t> ControlBlock::Post(wire::AgentCommand command, int64_t argument, std::string_view text,
+                                    int64_t at_step) {
   const Lock lock(file_.get());
   ControlHeader header{};
   if (!ReadAt(file_.get(), header, 0)) return SystemFailure("cannot read the control block", path_, errno);
   ControlSlot slot{.sequence = header.sequence + 1,
                    .command = command,
                    .flags = 0,
-                   .at_step = wire::kStepNotAgreed,
+                   .at_step = at_step,
                    .argument = argument,
                    .posted_unix_ns = UnixNs(),
                    .text = {}};

@@ -18,8 +18,10 @@ class ControlBlock {
   // Opens that of a run which is under way, or was.
   static Result<ControlBlock> Open(const std::string& run_folder);
 
-  // Posts a command and gives its sequence number. Several processes may post at the same time.
-  Result<uint64_t> Post(wire::AgentCommand command, int64_t argument, std::string_view text = {});
+  // Posts a command and gives its sequence number. Several processes may post at the same time. `at_step`: the step at
+  // whose start it becomes due; without one the ranks agree.
+  Result<uint64_t> Post(wire::AgentCommand command, int64_t argument, std::string_view text = {},
+                        int64_t at_step = wire::kStepNotAgreed);
   // Of the launcher that made it.
   int64_t launcher_pid() const { return launcher_pid_; }
   // The step that the ranks agreed on for a command; kStepNotAgreed: none has seen it yet, or it was overwritten.

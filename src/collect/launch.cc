@@ -38,6 +38,7 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
   if (std::filesystem::exists(injected, error))
     for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
       if (Variable(name).empty()) environment.emplace_back(name, injected);
+  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
   return environment;
 }
 

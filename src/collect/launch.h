@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -30,12 +31,13 @@ class Watcher {
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  std::string folder{};          // of the run; empty: the first free default
-  std::string working_folder{};  // of the command; empty: ours
-  std::vector<int> cpus{};       // the command may run on; empty: on ours
-  std::string agent_options{};   // JSON, as the agent takes it
-  bool cupti_always = false;     // the native collector in Python processes, too
-  int telemetry_hz = 0;          // 0: none
+  std::string folder{};                                            // of the run; empty: the first free default
+  std::string working_folder{};                                    // of the command; empty: ours
+  std::vector<int> cpus{};                                         // the command may run on; empty: on ours
+  std::string agent_options{};                                     // JSON, as the agent takes it
+  std::vector<std::pair<std::string, std::string>> environment{};  // of the command, added to ours or replacing it
+  bool cupti_always = false;                                       // the native collector in Python processes, too
+  int telemetry_hz = 0;                                            // 0: none
   bool output_to_stderr = false;
   std::string output_path{};  // a file that takes the command's output and errors; empty: none
   std::vector<std::string> missing{};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <regex>
 
 #include "base/strings.h"
@@ -42,6 +43,8 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
   if (first == nullptr || request.whole_process || !request.pattern.empty()) return;
   sample.source = SampleSource::kSteps;
   sample.warmup = std::min(request.warmup, first->step_ns.size());
+  sample.warmup_ns = std::accumulate(first->step_ns.begin(),
+                                     first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup), int64_t{0});
   sample.step_ns.assign(first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup), first->step_ns.end());
   double all = 0;
   for (const auto& [pid, process] : watch.processes()) {
@@ -59,12 +62,25 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
   if (sample.ranks > 0 && std::isfinite(all)) sample.samples_per_second = all;
 }
 
+// A process may fail before its first step.
+void TakeFailure(const StepWatch& watch, RunSample& sample) {
+  for (const auto& [pid, process] : watch.processes()) {
+    sample.out_of_memory = sample.out_of_memory || process.out_of_memory;
+    if (sample.failure.empty()) sample.failure = process.failure;
+    if (watch.First() == nullptr && sample.fixes.empty()) sample.fixes = process.fixes;
+  }
+}
+
 void TakeRest(const StepWatch& watch, RunSample& sample) {
+  TakeFailure(watch, sample);
   const WatchedProcess* first = watch.First();
   if (first == nullptr) return;
   const std::span<const ModelCall> calls = watch.CallsAfterWarmup(*first);
   sample.calls.assign(calls.begin(), calls.end());
   sample.versions = first->versions;
+  sample.fixes = first->fixes;
+  sample.digest = first->digest;
+  sample.saved = first->saved;
   sample.gpu_memory_bytes = first->memory_bytes;
   if (first->losses.empty()) return;
   sample.losses.assign(static_cast<size_t>(first->losses.rbegin()->first) + 1,
@@ -94,9 +110,14 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   const std::string folder = temporary ? temporary->path() : request.folder;
   StepWatch watch(request);
   AgentOptions agent;
-  agent.record = false;
+  agent.record = request.record;
   agent.calls = request.inference;
-  const bool captured = !request.show_output || !request.pattern.empty();
+  agent.fixes = request.fixes;
+  agent.own_fixes = request.own_fixes;
+  agent.digest_step = request.digest_step;
+  std::vector<Watcher*> watchers = {&watch};
+  watchers.insert(watchers.end(), request.watchers.begin(), request.watchers.end());
+  const bool captured = !request.show_output || !request.pattern.empty() || !request.metric.empty();
   const std::string output = StrCat(folder, ".output");
   int failure_status = 0;
   const auto run = Launch({.command = request.command,
@@ -104,10 +125,11 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                            .working_folder = request.working_folder,
                            .cpus = request.cpus,
                            .agent_options = ToJson(agent),
+                           .environment = request.environment,
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,
                            .output_path = captured ? output : "",
-                           .watchers = {&watch}},
+                           .watchers = std::move(watchers)},
                           &failure_status);
   const std::string text = captured ? ContentOf(output, kMostOutput) : "";
   if (captured) ::unlink(output.c_str());
@@ -127,6 +149,11 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   TelemetrySummary telemetry = SummarizeTelemetry(StrCat(run->path, "/telemetry.gts"));
   sample.telemetry = std::move(telemetry.series);
   sample.gpus = telemetry.gpus;
+  if (!request.metric.empty()) {
+    const auto values = Matches(request.metric, text);
+    if (!values) return Unexpected{values.error()};
+    if (!values->empty()) sample.metric = values->back();
+  }
   if (!request.pattern.empty()) {
     auto values = Matches(request.pattern, text);
     if (!values) return Unexpected{values.error()};

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/launch.h"
 #include "collect/machine.h"
 #include "trial/requests.h"
 
@@ -25,21 +26,35 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 
 struct RunRequest {
   std::vector<std::string> command;
-  std::string working_folder{};  // of the command; empty: ours
-  std::vector<int> cpus{};       // it may run on; empty: on ours
-  std::string folder{};          // of the run, kept; empty: a temporary one, removed
-  size_t warmup = 10;            // steps, or matches of the pattern, that do not count
-  size_t measure = 100;          // and that do
-  bool to_the_end = false;       // the program is not stopped when it has been measured
-  bool whole_process = false;    // measure that, whatever else there is
-  std::string pattern{};         // ECMAScript; its first group, or all of it, is a number
-  double timeout_s = 0;          // 0: none
-  bool inference = false;        // `measure` counts requests of a program that infers; see trial/requests.h
-  bool show_output = false;      // pass the program's output through
+  std::string working_folder{};          // of the command; empty: ours
+  std::vector<int> cpus{};               // it may run on; empty: on ours
+  std::string folder{};                  // of the run, kept; empty: a temporary one, removed
+  size_t warmup = 10;                    // steps, or matches of the pattern, that do not count
+  size_t measure = 100;                  // and that do
+  bool to_the_end = false;               // the program is not stopped when it has been measured
+  bool whole_process = false;            // measure that, whatever else there is
+  std::string pattern{};                 // ECMAScript; its first group, or all of it, is a number
+  std::string metric{};                  // as `pattern`; the last match is a result of the run, which goes to its end
+  double timeout_s = 0;                  // 0: none
+  bool record = false;                   // a few steps with the profiler, for who analyses the folder
+  bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
+  std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
+  std::vector<std::string> own_fixes{};  // files of the user's own fixes
+  int digest_step = 0;                   // after so many steps a digest of the parameters; 0: none
+  std::vector<std::pair<std::string, std::string>> environment{};  // of the command, beside ours
+  std::vector<Watcher*> watchers{};                                // told of what happens meanwhile
+  bool show_output = false;                                        // pass the program's output through
   bool output_to_stderr = false;
   int telemetry_hz = 10;  // 0: none
   // Asked from time to time with the measured steps: is that enough? None: when `measure` are there.
   std::function<bool(std::span<const int64_t> step_ns)> enough{};
+};
+
+// What the agent tells of a fix.
+struct FixReport {
+  int32_t state = 0;  // 0 off, 1 on, 2 refused
+  int64_t step = 0;
+  std::string text{};  // JSON, see docs/agent_protocol.md
 };
 
 // The mean and the highest of what was sampled while the process ran.
@@ -56,10 +71,17 @@ struct RunSample {
   int64_t wall_ns = 0;             // of the whole process
   size_t warmup = 0;               // left out
   std::vector<int64_t> step_ns{};  // measured steps of the first rank
+  int64_t warmup_ns = 0;           // of the steps before
   std::vector<double> values{};    // matches of the pattern
   std::vector<ModelCall> calls{};  // of the first rank after warm-up, when inference is measured
   std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
+  std::vector<FixReport> fixes{};              // of the first rank
+  std::string digest{};              // of its parameters after `digest_step` steps; empty: it did not get there
+  std::string failure{};             // the exception that ended a process
+  bool out_of_memory = false;        // which was because memory ran out
+  std::vector<std::string> saved{};  // files that it saved with torch.save
+  std::optional<double> metric{};    // the last match of RunRequest::metric
   size_t ranks = 0;
   std::optional<double> gpu_memory_bytes{};                       // highest of the allocator, first rank
   std::map<std::string, SeriesSummary, std::less<>> telemetry{};  // by series; of several GPUs the mean

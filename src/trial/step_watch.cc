@@ -47,6 +47,13 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
     case wire::RecordKind::kMemory:
       if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
       break;
+    case wire::RecordKind::kFix: seen.fixes.push_back({record.value, record.b, process.texts[record.a]}); break;
+    case wire::RecordKind::kDigest: seen.digest = process.texts[static_cast<int64_t>(record.x)]; break;
+    case wire::RecordKind::kSave: seen.saved.push_back(process.texts[record.a]); break;
+    case wire::RecordKind::kFailure:
+      seen.failure = process.texts[record.a];
+      seen.out_of_memory = seen.out_of_memory || record.value == 1;
+      break;
     case wire::RecordKind::kCall: seen.calls.push_back(CallFrom(record)); break;
     default: break;
   }
@@ -72,7 +79,9 @@ const WatchedProcess* StepWatch::First() const {
 
 bool StepWatch::Enough() const {
   const WatchedProcess* first = First();
-  if (request_.to_the_end || request_.whole_process || !request_.pattern.empty() || first == nullptr) return false;
+  const bool to_the_end =
+      request_.to_the_end || request_.whole_process || !request_.pattern.empty() || !request_.metric.empty();
+  if (to_the_end || first == nullptr) return false;
   const size_t steps = first->step_ns.size();
   if (steps < request_.warmup + request_.measure) return false;
   if (request_.inference) return RequestsOf(CallsAfterWarmup(*first), true).requests.size() >= request_.measure;

@@ -20,6 +20,10 @@ struct WatchedProcess {
   std::optional<double> memory_bytes{};
   std::vector<ModelCall> calls{};
   std::string versions{};
+  std::vector<FixReport> fixes{};
+  std::string digest{}, failure{};
+  bool out_of_memory = false;
+  std::vector<std::string> saved{};
 };
 
 class StepWatch : public Watcher {

@@ -55,7 +55,8 @@ enum class RecordKind : uint16_t {
   kFailure,
   kFix,
   kOptimizer,
-  kCall
+  kCall,
+  kDigest
 };
 
 struct RingRecord {

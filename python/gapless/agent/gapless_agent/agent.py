@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from types import TracebackType
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
 from .options import Options, read_options
@@ -24,11 +24,23 @@ from .patches import Patches
 from .place import Place, find_place
 from .ring import Ring, open_ring
 
+if TYPE_CHECKING:
+    from .backward import Backward
+    from .constructors import Constructors
+    from .fixing import Fixes
+    from .models import Models
+
 NAN = float("nan")
 WORKER_RECORDS = 4096
 
 
 class Agent:
+    # What fixes work with; install.py sets them.
+    fixes: Fixes
+    models: Models
+    constructors: Constructors
+    backward: Backward
+
     def __init__(self, torch: Any, run: str, options: Options) -> None:
         self.torch = torch
         self.run = run
@@ -67,14 +79,14 @@ class Agent:
             self.place = find_place()
             folder = os.path.join(self.run, self.place.folder)
             versions = f"python {platform.python_version()} torch {self.torch.__version__}"
-            role, capacity = self._role(), self.options.ring_records
+            role, capacity = self.role(), self.options.ring_records
             if role == layout.ROLE_LOADS:  # many of them, with little to say
                 capacity = min(capacity, WORKER_RECORDS)
             self.ring = open_ring(folder, capacity, self.place, role, versions, platform.node())
             self.ring_failed = self.ring is None
         return self.ring
 
-    def _role(self) -> int:
+    def role(self) -> int:
         data = sys.modules.get("torch.utils.data")
         worker = data.get_worker_info() if data is not None else None
         return layout.ROLE_TRAINS if worker is None else layout.ROLE_LOADS

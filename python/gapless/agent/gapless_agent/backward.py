@@ -32,6 +32,13 @@ class Backward:
         # Tensor.backward calls torch.autograd.backward: one place for both, and Tensor stays as it is.
         self.agent.patches.wrap(self.agent.torch.autograd, "backward", self._around)
 
+    def inside(self, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """Puts a wrapper between this one and torch's own: it does not change what is told of the loss."""
+        patches, owner = self.agent.patches, self.agent.torch.autograd
+        patches.unwrap(owner, "backward")
+        patches.wrap(owner, "backward", make)
+        self.install()
+
     def leave_out(self, wrapped: Callable[[Any], Any]) -> None:
         self.root = wrapped(self._root)
 

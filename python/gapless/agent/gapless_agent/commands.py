@@ -7,7 +7,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from . import fixes, layout
+from . import layout
 from .control import Command
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class Commands:
         return self.running.recorder.order(self.running.agent.step, command.argument, WARMUP)
 
     def fix_on(self, command: Command) -> tuple[int, str]:
-        return fixes.switch_on(self.running.agent, command.text)
+        return self.running.fixes.switch_on(command.text)
 
     def fix_off(self, command: Command) -> tuple[int, str]:
-        return fixes.switch_off(self.running.agent, command.text)
+        return self.running.fixes.switch_off(command.text)
 
     def stop(self, command: Command) -> tuple[int, str]:
         """As Ctrl-C: after the acknowledgement is written, and never from inside a hook's guard."""

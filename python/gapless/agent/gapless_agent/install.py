@@ -13,14 +13,18 @@ from .agent import Agent, make_agent
 from .backward import Backward
 from .commands import Commands
 from .compile_watch import CompileWatch
+from .constructors import Constructors
 from .control import Control
 from .device_time import DeviceTime
+from .digest import Digest
 from .failures import Failures
+from .fixing import Fixes
 from .gc_watch import GcWatch
 from .items import Items
 from .later import Later
 from .loader import Loaders
 from .memory import Memory
+from .models import Models
 from .optim import Optimizers
 from .python_profile import PythonProfile
 from .recorder import Recorder
@@ -50,21 +54,27 @@ class Running:
         self.gc_watch = GcWatch(agent)
         self.control = Control(agent)
         self.commands = Commands(self)
+        self.fixes = agent.fixes = Fixes(self)
+        self.digest = Digest(agent, self.optimizers)
+        agent.models = Models(agent, self.optimizers)
+        agent.constructors = Constructors(agent)
+        agent.backward = Backward(agent, self.optimizers, self.later)
         full = agent.options.full
-        roots = Roots(agent, self.steps, self.optimizers)
+        roots = Roots(agent, self.steps, self.optimizers, agent.models)
         self.compile_watch.when_called = [roots.compiles, self.optimizers.compiles]
         self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), roots]
         self.parts += [
             self.items,
             self.python,
             self.memory,
-            Backward(agent, self.optimizers, self.later),
+            agent.backward,
             self.recorder,
         ]
         self.parts += [Scalers(agent, self.steps, self.optimizers, self.later), Failures(agent), self.commands]
         self.parts += [self.compile_watch]
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
+        self.parts += [agent.models, self.digest, self.fixes]  # fixes last: what they wrap is complete
         self.resets: list[Any] = [agent, self.steps, self.later, self.control]
 
     def install(self) -> None:
@@ -103,9 +113,13 @@ class Running:
             recorder.at_step(step)
         if self.commands.stop_at is not None:
             self.commands.at_step(step)
+        if self.fixes.busy:
+            self.fixes.begins(step)
+        if self.digest.due:
+            self.digest.at_step(step)
         agent.attention = bool(
             agent.attention or self.later.waiting or self.compile_watch.called or recorder.windows
-            or recorder.mark is not None or self.commands.stop_at is not None
+            or recorder.mark is not None or self.commands.stop_at is not None or self.fixes.busy or self.digest.due
         )  # fmt: skip
 
     def after_fork(self) -> None:

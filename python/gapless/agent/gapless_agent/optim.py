@@ -58,11 +58,11 @@ class Optimizers:
     def _made(self, optimizer: Any) -> None:
         source = id(optimizer)
         self.made_any = True
+        self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
         for follower in self.when_made:
             follower()
         self.steps.source_made(source)
         self._hook_again(type(optimizer))
-        self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
 
     def compiles(self, _model: Any) -> None:
         """torch.compile was called, which loads its compiler."""

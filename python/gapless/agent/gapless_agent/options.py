@@ -32,6 +32,9 @@ class Options:
     python_hz: int = 100
     calls: bool = False  # a record of each call of the model that a program infers with
     ring_records: int = 65536
+    fixes: list[str] = field(default_factory=list)  # "workers=4", "tf32": on from the start, in this order
+    own_fixes: list[str] = field(default_factory=list)  # files of fixes of the user's own
+    digest_step: int = 0  # after so many steps, a digest of all parameters; 0: none
 
     @property
     def full(self) -> bool:
@@ -48,6 +51,9 @@ def _fill(target: _T, given: Any) -> _T:
         default, value = getattr(target, entry.name), given.get(entry.name)
         if isinstance(default, Record):
             _fill(default, value)
+        elif isinstance(default, list):
+            if isinstance(value, list) and all(isinstance(one, str) for one in value):
+                setattr(target, entry.name, value)
         elif type(value) is type(default):
             setattr(target, entry.name, value)
     return target

@@ -8,16 +8,21 @@ Python 3.11 and later then have no line of ours; before, the interpreter adds th
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any, Callable
 
 _MISSING = object()
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def hide(error: BaseException) -> None:
-    """Takes the frame of the caller, the outermost one so far, off the traceback."""
+    """Takes the frame of the caller, the outermost one so far, off the traceback, and those of ours that it called."""
     trace = error.__traceback__
     if trace is not None:
-        error.__traceback__ = trace.tb_next
+        trace = trace.tb_next
+    while trace is not None and trace.tb_next is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
+        trace = trace.tb_next
+    error.__traceback__ = trace
 
 
 class Patches:

@@ -5,6 +5,8 @@
 duration of an outermost call. So submodules are never slowed down, and what torch.compile traces is torch's own. Once the model is
 known, only its class is wrapped. As soon as the program makes an optimiser, or compiles a function that may call the model, all of
 it is gone.
+
+Fixes that work on the model look for it in the same way (`models.py`), through the same wrapper: then it stays until they know theirs.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, Callable
 from . import layout
 from .agent import Agent
 from .calls import Calls
+from .models import Models
 from .optim import Optimizers
 from .patches import hide
 from .steps import HOLD, Steps
@@ -26,8 +29,9 @@ SURE_CALLS = 4  # so many calls without gradients and without an optimiser are i
 
 
 class Roots:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers) -> None:
-        self.agent, self.steps, self.optimizers = agent, steps, optimizers
+    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, models: Models) -> None:
+        self.agent, self.steps, self.optimizers, self.models = agent, steps, optimizers, models
+        self.counts_calls = agent.options.step != "explicit"
         self.module: Any = agent.torch.nn.Module
         self.known: type | None = None
         self.looks = False
@@ -37,7 +41,8 @@ class Roots:
         self.timed = Calls(agent) if agent.options.calls else None
 
     def install(self) -> None:
-        if self.agent.options.step == "explicit":
+        self.models.look = self._look
+        if not self.counts_calls:
             return
         self.optimizers.when_made.append(self.leave)
         self.agent.ends.append(self.steps.flush)
@@ -45,6 +50,7 @@ class Roots:
 
     def reset(self) -> None:
         """After a fork: a worker of a loader or a child that computes; neither is looked at."""
+        self.counts_calls = False
         self.leave()
 
     def _look(self) -> None:
@@ -58,7 +64,8 @@ class Roots:
             self.agent.patches.unwrap(self.module, "__call__")
 
     def leave(self) -> None:
-        self._look_away()
+        if not self.models.searches:
+            self._look_away()
         if self.known is not None:
             self.agent.patches.unwrap(self.known, "__call__")
             self.known = None
@@ -66,6 +73,7 @@ class Roots:
     def compiles(self, model: Any) -> None:
         """torch.compile was called. A function may call the model: what is traced must be torch's own."""
         if not isinstance(model, self.module):
+            self.models.compiles(model)
             self.leave()
 
     def _around_any(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,16 +82,20 @@ class Roots:
             if not agent.on or threading.get_ident() != agent.main_thread:
                 return original(self_, *args, **kwargs)
             self._look_away()
+            models = self.models
+            call = models.call if models.searches and models.meets(self_) else type(self_).__call__
             failed = True
             try:
-                result = type(self_).__call__(self_, *args, **kwargs)
+                result = call(self_, *args, **kwargs)
                 failed = False
             except BaseException as error:
                 hide(error)
                 raise
             finally:
-                if not self.optimizers.made_any and agent.on and failed:
+                if agent.on and (models.searches or (failed and self.counts_calls and not self.optimizers.made_any)):
                     self._look()
+            if not self.counts_calls:
+                return result
             entered = time.perf_counter_ns()
             try:
                 self._called(self_)

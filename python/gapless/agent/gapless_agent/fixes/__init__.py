@@ -1,56 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes to a running program that can be switched on and off between two steps.
+"""Changes to a program that nobody edits. A fix is one module of this package, and its name is the fix's id:
 
-A fix is one module of this package, and its name is the fix's id. It has three functions:
+    LIVE: bool                          may be switched on and off between two steps of a running program
+    why_not(agent, value: str) -> str   why it cannot be applied here at all; "" when it can
+    on(agent, value: str) -> str        applies it; says what it changed now, "" when it waits for an object to be made
+    off(agent) -> str                   takes it back, says what it changed; only where LIVE
+    nothing(agent) -> str               optional: why it never took effect
+    in_child(agent) -> None             optional: called in the child after a fork
 
-    why_not(agent) -> str    why it cannot be applied here; "" when it can
-    on(agent) -> str         applies it, says what it changed
-    off(agent) -> str        takes it back, says what it changed
+Here it runs right after `import torch`, before the script goes on, or between two steps. What it does later it tells with
+`agent.fixes.changed(id, what, edit)`; an object that must stay as it is, with `agent.fixes.pass_over(id, why)`; that it cannot be
+applied after all, with `agent.fixes.refuse(id, why)`. Arguments of constructors are changed through `agent.constructors`, models
+are found by `agent.models`, everything else goes through `agent.patches`: constructors and methods of classes, never names of modules.
+
+Modules with an underscore in front are what several fixes share.
 """
-
-from __future__ import annotations
-
-import importlib
-import re
-from typing import Any
-
-from .. import layout
-from ..agent import Agent
-
-_active: dict[str, Any] = {}
-
-
-def _find(name: str) -> Any | None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
-        return None
-    try:
-        return importlib.import_module("." + name, __name__)
-    except ImportError:
-        return None
-
-
-def _say(agent: Agent, value: int, text: str) -> None:
-    agent.emit(layout.KIND_FIX, value=value, a=agent.text(text), b=agent.step)
-
-
-def switch_on(agent: Agent, name: str) -> tuple[int, str]:
-    fix = _find(name)
-    if fix is None:
-        return layout.ACK_UNKNOWN, f"there is no fix {name!r}"
-    reason = "it is on already" if name in _active else fix.why_not(agent)
-    if reason:
-        _say(agent, layout.FIX_REFUSED, f"{name}: {reason}")
-        return layout.ACK_NOT_APPLICABLE, reason
-    changed = fix.on(agent)
-    _active[name] = fix
-    _say(agent, layout.FIX_ON, f"{name}: {changed}")
-    return layout.ACK_DONE, changed
-
-
-def switch_off(agent: Agent, name: str) -> tuple[int, str]:
-    fix = _active.pop(name, None)
-    if fix is None:
-        return layout.ACK_NOT_APPLICABLE, "it is not on"
-    changed = fix.off(agent)
-    _say(agent, layout.FIX_OFF, f"{name}: {changed}")
-    return layout.ACK_DONE, changed

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the user's own script a change belongs, and how it would be written there.
+
+A place is told only where the user's code made the call itself: a loader that a library builds inside has no line that one could
+edit. What cannot be told is left out; the change is then described in words only.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any, NamedTuple
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARIES = tuple(
+    {
+        path + os.sep
+        for name, path in sysconfig.get_paths().items()
+        if name in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
+)
+
+
+class Place(NamedTuple):
+    file: str
+    line: int
+
+
+def is_users(file: str) -> bool:
+    if file.startswith(("<", *_LIBRARIES)) or not file:
+        return False
+    return "site-packages" not in file and "dist-packages" not in file and not os.path.abspath(file).startswith(_HERE)
+
+
+def caller(made: Any = None) -> FrameType | None:
+    """The frame of the user's code that called what the agent wraps; none when a library did. `made`: the object whose constructor
+    it is; those of its subclasses are passed over."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_HERE):
+            own = code.co_name == "__init__" and code.co_argcount > 0
+            if made is None or not own or frame.f_locals.get(code.co_varnames[0]) is not made:
+                break
+        frame = frame.f_back
+    return frame if frame is not None and is_users(frame.f_code.co_filename) else None
+
+
+def place_of(frame: FrameType | None) -> Place | None:
+    return None if frame is None else Place(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
+
+
+def statement(place: Place) -> ast.stmt | None:
+    """The innermost statement of the file that the line belongs to."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(place.file)))
+    except (SyntaxError, ValueError):
+        return None
+    found: ast.stmt | None = None
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or not node.lineno <= place.line <= (node.end_lineno or node.lineno):
+            continue
+        if found is None or node.lineno >= found.lineno:
+            found = node
+    return found
+
+
+def assigned(place: Place) -> str:
+    """`x` where the statement is `x = …`; "" otherwise."""
+    here = statement(place)
+    if (
+        isinstance(here, ast.Assign)
+        and len(here.targets) == 1
+        and isinstance(here.targets[0], (ast.Name, ast.Attribute))
+    ):
+        return ast.unparse(here.targets[0])
+    return ""
+
+
+def result_of(place: Place, callee: str) -> str:
+    """`x` where the statement is `x = callee(…)` and nothing else; "" otherwise."""
+    here = statement(place)
+    if isinstance(here, ast.Assign) and isinstance(here.value, ast.Call) and ast.unparse(here.value.func) == callee:
+        return assigned(place)
+    return ""
+
+
+def mentions(place: Place, attribute: str) -> bool:
+    """Whether the statement has `.attribute` in it."""
+    here = statement(place)
+    return here is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == attribute for node in ast.walk(here)
+    )
+
+
+def names_in(frame: FrameType, kind: type) -> dict[int, str]:
+    """What the objects of a kind are called there: variables, and attributes of `self`."""
+    found: dict[int, str] = {}
+    own = frame.f_locals.get("self")
+    for name, value in (
+        {**getattr(own, "__dict__", {}), **getattr(own, "_modules", {})}.items() if own is not None else ()
+    ):
+        if isinstance(value, kind) and name.isidentifier():
+            found[id(value)] = "self." + name
+    for names in (frame.f_globals, frame.f_locals):
+        for name, value in list(names.items()):
+            if isinstance(value, kind) and not name.startswith("__"):
+                found[id(value)] = name
+    return found
+
+
+def call_name(frame: FrameType, made: Any) -> str:
+    """What the class of `made` is called in the file: it may be imported under another name."""
+    kind = type(made)
+    here = statement(Place(frame.f_code.co_filename, frame.f_lineno))
+    text = ast.unparse(here) if here is not None else ""
+    if kind.__name__ + "(" in text:
+        return kind.__name__
+    for names in (frame.f_locals, frame.f_globals):
+        for name, value in list(names.items()):
+            if value is kind and name + "(" in text:
+                return name
+    return kind.__name__
+
+
+def keywords(made: Any, values: dict[str, str]) -> dict[str, Any] | None:
+    """The same arguments at the place where `made` is constructed; called from inside its constructor."""
+    frame = caller(made)
+    place = place_of(frame)
+    if frame is None or place is None:
+        return None
+    return {"kind": "keywords", **place._asdict(), "call": call_name(frame, made), "set": values}
+
+
+def lines(kind: str, place: Place | None, *text: str, imports: tuple[str, ...] = ()) -> dict[str, Any] | None:
+    """Statements `before` or `after` the one there, or one that it moves into (`with`)."""
+    if place is None:
+        return None
+    return {"kind": kind, **place._asdict(), "lines": list(text), "imports": list(imports)}
+
+
+def after_imports(*text: str, imports: tuple[str, ...] = ("import torch",)) -> dict[str, Any] | None:
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if not isinstance(file, str) or not is_users(os.path.abspath(file)):
+        return None
+    return {"kind": "after_imports", "file": os.path.abspath(file), "lines": list(text), "imports": list(imports)}
+
+
+def environment(**values: str) -> dict[str, Any]:
+    return {"kind": "environment", "set": values}

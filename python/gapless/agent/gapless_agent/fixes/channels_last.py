@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images lie in memory with their channels last, as convolutions on tensor cores read them: weights and inputs of four dimensions.
+
+Dropout of images draws its mask in the order of the memory: other masks than before, of the same distribution.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import edits
+from ..layers import Layer, Root
+from ._values import mapped
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..constructors import Given, Plan
+
+LIVE = False
+
+
+def why_not(agent: Agent, value: str) -> str:
+    return ""
+
+
+def on(agent: Agent, value: str) -> str:
+    torch = agent.torch
+    agent.models.add(Last(agent, "channels_last"))
+    agent.constructors.change(
+        torch.nn.parallel.DistributedDataParallel, "channels_last", lambda given: _wrapped(agent, given)
+    )
+    return ""
+
+
+def nothing(agent: Agent) -> str:
+    return agent.models.nothing()
+
+
+def _has_images(torch: Any, module: Any) -> bool:
+    return any(isinstance(one, (torch.nn.Conv2d, torch.nn.ConvTranspose2d)) for one in module.modules())
+
+
+def _wrapped(agent: Agent, given: Given) -> Plan | None:
+    """Before DistributedDataParallel lays out its buckets: they follow the weights."""
+    module = given.get("module")
+    if _has_images(agent.torch, module):
+        module.to(memory_format=agent.torch.channels_last)
+    return None
+
+
+class Last(Layer):
+    training_only = False
+
+    def found(self, root: Root, module: Any) -> str:
+        torch = self.agent.torch
+        if not _has_images(torch, module):
+            return f"{type(module).__name__} has no convolutions of images"
+        if not isinstance(module, torch.nn.parallel.DistributedDataParallel):
+            module.to(memory_format=torch.channels_last)
+        return ""
+
+    def before(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        return mapped(args, self._last), mapped(kwargs, self._last)
+
+    def _last(self, value: Any) -> Any:
+        torch = self.agent.torch
+        if isinstance(value, torch.Tensor) and value.dim() == 4 and value.layout is torch.strided:
+            return value.contiguous(memory_format=torch.channels_last)
+        return value
+
+    def after(self, module: Any, result: Any) -> Any:
+        """The program may look at its results in a way that needs the usual order (`view`)."""
+        torch = self.agent.torch
+        return mapped(
+            result,
+            lambda one: (
+                one.contiguous() if isinstance(one, torch.Tensor) and one.dim() == 4 and not one.is_sparse else one
+            ),
+        )
+
+    def works(self, root: Root, module: Any) -> None:
+        edit = None
+        if root.setup is not None:
+            place, name = root.setup
+            edit = edits.lines(
+                "before", place, f"{name}.to(memory_format=torch.channels_last)", imports=("import torch",)
+            )
+        self.agent.fixes.changed("channels_last", f"{type(module).__name__} and its inputs are channels_last", edit)
+
+    def lost(self, root: Root, module: Any) -> None:
+        module.to(memory_format=self.agent.torch.contiguous_format)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activations of the model's repeated blocks are computed again in the backward pass instead of kept: less memory, more time.
+
+`checkpoint` or `checkpoint=block`: all blocks. `checkpoint=0.5`: every second one, evenly spread. `checkpoint=3`: every third.
+Random numbers are the same in both passes, and statistics of batch norm are counted once. The blocks stay the modules they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .. import edits
+from ..layers import Layer, Root
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
+LIVE = True
+IMPORT = "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import apply_activation_checkpointing"
+
+
+def _every(value: str) -> float | None:
+    """Of how many blocks one is computed again."""
+    if value in ("", "block"):
+        return 1.0
+    try:
+        given = float(value)
+    except ValueError:
+        return None
+    if 0 < given < 1:
+        return 1 / given
+    return given if given >= 1 and given == int(given) and given <= 1 << 16 else None
+
+
+def why_not(agent: Agent, value: str) -> str:
+    if _every(value) is None:
+        return f"{value!r} is neither a share of the blocks (0.5) nor a distance between them (2)"
+    if agent.fixes.is_on("compile") or agent.fixes.is_on("cudagraph"):
+        return "the model is compiled: the compiler decides what is computed again"
+    return ""
+
+
+def on(agent: Agent, value: str) -> str:
+    agent.models.add(Blocks(agent, "checkpoint", _every(value) or 1.0))
+    return ""
+
+
+def off(agent: Agent) -> str:
+    agent.models.remove("checkpoint")
+    return "activations are kept"
+
+
+def nothing(agent: Agent) -> str:
+    return agent.models.nothing()
+
+
+def repeated(torch: Any, module: Any) -> list[Any]:
+    """The blocks: of all lists of modules of one class in a row, the one with the most parameters; outer ones first."""
+    best: list[Any] = []
+    most = 0
+    for one in module.modules():
+        if not isinstance(one, (torch.nn.ModuleList, torch.nn.Sequential)):
+            continue
+        kinds: dict[type, list[Any]] = {}
+        for child in one.children():
+            if next(child.children(), None) is not None:
+                kinds.setdefault(type(child), []).append(child)
+        for same in kinds.values():
+            size = sum(parameter.numel() for block in same for parameter in block.parameters())
+            if len(same) > 1 and size > most:
+                best, most = same, size
+    return best
+
+
+class Blocks(Layer):
+    def __init__(self, agent: Agent, fix: str, every: float) -> None:
+        super().__init__(agent, fix)
+        self.every = every
+        self.chosen: dict[int, list[Any]] = {}
+
+    def found(self, root: Root, module: Any) -> str:
+        blocks = repeated(self.agent.torch, module)
+        if not blocks:
+            return f"{type(module).__name__} has no repeated blocks"
+        count = max(1, round(len(blocks) / self.every))
+        self.chosen[id(module)] = chosen = [
+            blocks[int(number * self.every)] for number in range(count) if int(number * self.every) < len(blocks)
+        ]
+        for block in chosen:
+            self.agent.models.around(block, self._again)
+        return ""
+
+    def _again(self, call: Any, block: Any, args: Any, kwargs: Any) -> Any:
+        from torch.utils.checkpoint import checkpoint
+
+        torch = self.agent.torch
+        if not torch.is_grad_enabled() or not self.agent.fixes.is_on(self.fix):
+            return call(block, *args, **kwargs)
+        passes: list[int] = []
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            passes.append(1)
+            with _counted_once(torch, block) if len(passes) > 1 else contextlib.nullcontext():
+                return call(block, *args, **kwargs)
+
+        return checkpoint(run, *args, use_reentrant=False, **kwargs)
+
+    def works(self, root: Root, module: Any) -> None:
+        chosen = self.chosen[id(module)]
+        kind = type(chosen[0]).__name__
+        edit = None
+        if root.setup is not None and self.every == 1.0:
+            place, name = root.setup
+            check = f'lambda module: type(module).__name__ == "{kind}"'
+            edit = edits.lines(
+                "before", place, f"apply_activation_checkpointing({name}, check_fn={check})", imports=(IMPORT,)
+            )
+        self.agent.fixes.changed("checkpoint", f"{len(chosen)} × {kind} computed again in the backward pass", edit)
+
+    def lost(self, root: Root, module: Any) -> None:
+        for block in self.chosen.pop(id(module), []):
+            self.agent.models.leave_alone(block)
+
+
+@contextlib.contextmanager
+def _counted_once(torch: Any, block: Any) -> Iterator[None]:
+    """Batch norm normalises as in the first pass and leaves its statistics alone: nothing of them goes into a mean of momentum 0."""
+    norms = [one for one in block.modules() if getattr(one, "track_running_stats", False) and one.training]
+    before = [(one.momentum, one.num_batches_tracked) for one in norms]
+    counts = [None if count is None else count.clone() for _, count in before]
+    for one in norms:
+        one.momentum = 0.0
+    try:
+        yield
+    finally:
+        for one, (momentum, count), kept in zip(norms, before, counts):
+            one.momentum = momentum
+            if count is not None:
+                count.copy_(kept)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The optimiser updates all parameters in few kernels: `fused=True`, or `foreach=True` with `fused_optimizer=foreach`.
+
+Adam, AdamW, SGD and Adagrad that say nothing about it themselves. Switched on in a running program, existing ones change over with
+their state; what they refuse stays as it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..constructors import Given, Plan
+
+LIVE = True
+NAMES = ("Adam", "AdamW", "SGD", "Adagrad")
+_before: dict[int, list[dict[str, Any]]] = {}  # by optimiser: the flags of its groups
+
+
+def _flags(value: str) -> dict[str, bool]:
+    return {"foreach": True, "fused": False} if value == "foreach" else {"fused": True, "foreach": False}
+
+
+def why_not(agent: Agent, value: str) -> str:
+    return "" if value in ("", "fused", "foreach") else f"{value!r} is neither fused nor foreach"
+
+
+def on(agent: Agent, value: str) -> str:
+    name = value or "fused"
+    for kind in _kinds(agent):
+        agent.constructors.change(kind, "fused_optimizer", lambda given: _plan(agent, given, name))
+    changed = [type(optimizer).__name__ for optimizer in _alive(agent) if _change_over(agent, optimizer, name)]
+    return f"{', '.join(changed)}: {name}" if changed else ""
+
+
+def off(agent: Agent) -> str:
+    back = []
+    for optimizer in _alive(agent):
+        flags = _before.pop(id(optimizer), None)
+        if flags is not None:
+            for group, kept in zip(optimizer.param_groups, flags):
+                group.update(kept)
+            _place_steps(optimizer)
+            back.append(type(optimizer).__name__)
+    _before.clear()
+    return f"{', '.join(back)}: as the program made them"
+
+
+def nothing(agent: Agent) -> str:
+    return f"the program made no optimiser that can do it ({', '.join(NAMES)})"
+
+
+def _kinds(agent: Agent) -> list[Any]:
+    return [getattr(agent.torch.optim, name) for name in NAMES]
+
+
+def _alive(agent: Agent) -> list[Any]:
+    found = [reference() for reference in agent.models.optimizers.alive.values()]
+    return [optimizer for optimizer in found if type(optimizer) in _kinds(agent)]
+
+
+def _plan(agent: Agent, given: Given, name: str) -> Plan | None:
+    from ..constructors import Plan
+
+    title = type(given.object).__name__
+    if not given.knows(name):
+        agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
+        return None
+    if any(given.get(flag) is not None for flag in ("fused", "foreach")) or given.get("differentiable"):
+        agent.fixes.pass_over("fused_optimizer", f"the program says itself how {title} computes")
+        return None
+    given.set(**{name: True})
+    optimizer = given.object
+
+    def remember() -> None:
+        _before[id(optimizer)] = [{"fused": None, "foreach": None} for _ in optimizer.param_groups]
+
+    return Plan(name, {name: "True"}, after=remember)
+
+
+def _change_over(agent: Agent, optimizer: Any, name: str) -> bool:
+    """Of an optimiser that has stepped already."""
+    signature = inspect.signature(type(optimizer).__init__).parameters
+    groups = optimizer.param_groups
+    title = type(optimizer).__name__
+    if name not in signature:
+        agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
+        return False
+    if any(group.get(flag) is not None for group in groups for flag in ("fused", "foreach") if flag in group):
+        agent.fixes.pass_over("fused_optimizer", f"the program says itself how {title} computes")
+        return False
+    if name == "fused" and not _can_fuse(agent.torch, groups):
+        agent.fixes.pass_over("fused_optimizer", f"{title}: its parameters are not all of a kind that can be fused")
+        return False
+    _before[id(optimizer)] = [
+        {flag: group.get(flag) for flag in ("fused", "foreach") if flag in group} for group in groups
+    ]
+    for group in groups:
+        group.update({flag: value for flag, value in _flags(name).items() if flag in group})
+    if name == "fused":
+        optimizer._step_supports_amp_scaling = True
+        optimizer._need_device_dtype_check_for_fused = True
+    _place_steps(optimizer)
+    return True
+
+
+def _can_fuse(torch: Any, groups: list[dict[str, Any]]) -> bool:
+    utilities = __import__("torch.utils._foreach_utils", fromlist=["_get_fused_kernels_supported_devices"])
+    supported = getattr(utilities, "_get_fused_kernels_supported_devices", lambda: ["cuda"])()
+    parameters = [parameter for group in groups for parameter in group["params"]]
+    return all(torch.is_floating_point(one) and one.device.type in supported for one in parameters)
+
+
+def _place_steps(optimizer: Any) -> None:
+    """Counts of steps lie beside the parameters for a fused optimiser, in the memory of the host otherwise."""
+    for group in optimizer.param_groups:
+        beside = bool(group.get("fused") or group.get("capturable"))
+        for parameter in group["params"]:
+            state = optimizer.state.get(parameter, {})
+            step = state.get("step")
+            if hasattr(step, "device"):
+                state["step"] = step.float().to(parameter.device if beside else "cpu")

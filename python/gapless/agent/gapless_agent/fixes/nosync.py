@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients are exchanged once per step of the optimiser, not in each of its K backward passes (DistributedDataParallel.no_sync).
+
+K is learned from two steps that agree, or given as `nosync=K`. A step that comes after fewer passes, as at the end of an epoch,
+exchanges what was held back just before the optimiser steps; code that reads gradients earlier sees the rank's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..layers import Layer, Root
+from . import _ddp
+from ._devices import number
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
+LIVE = True
+_kept: list[NoSync] = []
+
+
+def why_not(agent: Agent, value: str) -> str:
+    if value and not number(value, 2):
+        return f"{value!r} is no number of backward passes of 2 or more"
+    return _ddp.why_not(agent)
+
+
+def on(agent: Agent, value: str) -> str:
+    if not _kept:
+        _kept.append(NoSync(agent, number(value, 2)))
+    agent.models.add(_kept[0])
+    return ""
+
+
+def off(agent: Agent) -> str:
+    agent.models.remove("nosync")
+    return "gradients are exchanged in each backward pass"
+
+
+def nothing(agent: Agent) -> str:
+    return agent.models.nothing() if not agent.models.roots else "each step has one backward pass"
+
+
+class NoSync(Layer):
+    def __init__(self, agent: Agent, passes: int | None) -> None:
+        super().__init__(agent, "nosync")
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        self.passes, self.last = passes, 0
+        self.calls = 0  # of the model since the optimiser stepped
+        self.held = False  # the latest pass kept its gradients to itself
+        self.module: Any = None
+        register_optimizer_step_pre_hook(self._before_step)
+        register_optimizer_step_post_hook(self._after_step)
+
+    def found(self, root: Root, module: Any) -> str:
+        if not isinstance(module, self.agent.torch.nn.parallel.DistributedDataParallel):
+            return _ddp.NO_DDP
+        self.module = module
+        return ""
+
+    def context(self, module: Any) -> Any:
+        self.calls += 1
+        self.held = False
+        if self.passes is None or self.calls >= self.passes or not module.require_backward_grad_sync:
+            return None
+        self.held = True
+        return self._held_back(module)
+
+    @contextlib.contextmanager
+    def _held_back(self, module: Any) -> Iterator[None]:
+        """The backward pass goes by what it was during the forward pass."""
+        with module.no_sync():
+            yield
+        what = f"gradients are exchanged in every {self.passes}. backward pass only"
+        self.agent.fixes.changed("nosync", what)
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self.held and self.agent.on and self.module is not None:
+            self.held = False
+            distributed = self.agent.torch.distributed
+            size = distributed.get_world_size(self.module.process_group)
+            for parameter in self.module.parameters():
+                if parameter.grad is not None:
+                    distributed.all_reduce(parameter.grad, group=self.module.process_group)
+                    parameter.grad.div_(size)
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        calls, self.calls = self.calls, 0
+        if self.passes is None and calls > 1 and calls == self.last:
+            self.passes = calls
+        self.last = calls

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each worker of a DataLoader fetches N batches ahead (4) instead of 2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _loader
+from ._devices import number
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..constructors import Given, Plan
+
+LIVE = False
+USUAL = 4
+
+
+def why_not(agent: Agent, value: str) -> str:
+    return "" if not value or number(value) is not None else f"{value!r} is no number of batches"
+
+
+def on(agent: Agent, value: str) -> str:
+    count = number(value) or USUAL
+    _loader.change(agent, "prefetch_factor", lambda given: _ahead(agent, given, count))
+    return ""
+
+
+def nothing(agent: Agent) -> str:
+    return _loader.NO_LOADER
+
+
+def _ahead(agent: Agent, given: Given, count: int) -> Plan | None:
+    from ..constructors import Plan
+
+    before = given.get("prefetch_factor") or 2
+    if not given.get("num_workers"):
+        agent.fixes.pass_over("prefetch_factor", "a DataLoader has no workers that could fetch ahead")
+        return None
+    if before == count:
+        agent.fixes.pass_over("prefetch_factor", f"a DataLoader has prefetch_factor={count} already")
+        return None
+    given.set(prefetch_factor=count)
+    return Plan(f"prefetch_factor {before} → {count}", {"prefetch_factor": str(count)})

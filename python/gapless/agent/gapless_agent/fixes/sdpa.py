@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention in one kernel: models of Hugging Face that use `attn_implementation="eager"` change to "sdpa", and the fast kernels that a
+program has switched off for scaled_dot_product_attention are on.
+
+Attention that a script writes out by hand (matmul, softmax, matmul) cannot be replaced without knowing what else it does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import edits
+from ..layers import Layer, Root
+from . import _devices
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
+LIVE = True
+BACKENDS = ("flash", "mem_efficient", "cudnn")
+
+
+def why_not(agent: Agent, value: str) -> str:
+    missing = not hasattr(agent.torch.nn.functional, "scaled_dot_product_attention")
+    return f"torch {agent.torch.__version__} has no scaled_dot_product_attention" if missing else ""
+
+
+def on(agent: Agent, value: str) -> str:
+    agent.models.add(Attention(agent, "sdpa"))
+    return ""
+
+
+def off(agent: Agent) -> str:
+    agent.models.remove("sdpa")
+    return "attention is as the program chose"
+
+
+def nothing(agent: Agent) -> str:
+    return agent.models.nothing()
+
+
+class Attention(Layer):
+    training_only = False
+
+    def __init__(self, agent: Agent, fix: str) -> None:
+        super().__init__(agent, fix)
+        self.changed: dict[int, list[Any]] = {}
+        self.enabled: list[str] = []
+
+    def found(self, root: Root, module: Any) -> str:
+        eager = [one for one in module.modules() if _is_eager(one)]
+        eager = [one for one in eager if not any(one is not other and one in other.modules() for other in eager)]
+        old = [one for one in eager if not hasattr(one, "set_attn_implementation")]
+        if old:
+            return (
+                f'{type(old[0]).__name__} chooses its attention when it is made: pass attn_implementation="sdpa" there'
+            )
+        self._enable(module)
+        for one in eager:
+            one.set_attn_implementation("sdpa")
+        self.changed[id(module)] = eager
+        if not eager and not self.enabled:
+            return "no model of a library uses eager attention; what a script writes by hand stays as it is"
+        return ""
+
+    def _enable(self, module: Any) -> None:
+        backends = self.agent.torch.backends.cuda
+        if _devices.kind_of(module) != "cuda":
+            return
+        for name in BACKENDS:
+            is_on = getattr(backends, f"{name}_sdp_enabled", None)
+            if is_on is not None and not is_on():
+                getattr(backends, f"enable_{name}_sdp")(True)
+                self.enabled.append(name)
+
+    def works(self, root: Root, module: Any) -> None:
+        for one in self.changed.get(id(module), []):
+            edit = None
+            if root.setup is not None and one is module:
+                edit = edits.lines("before", root.setup[0], f'{root.setup[1]}.set_attn_implementation("sdpa")')
+            self.agent.fixes.changed("sdpa", f"{type(one).__name__}: attn_implementation eager → sdpa", edit)
+        if self.enabled:
+            self.agent.fixes.changed("sdpa", f"kernels for attention that were off are on: {', '.join(self.enabled)}")
+
+    def lost(self, root: Root, module: Any) -> None:
+        for one in self.changed.pop(id(module), []):
+            one.set_attn_implementation("eager")
+        for name in self.enabled:
+            getattr(self.agent.torch.backends.cuda, f"enable_{name}_sdp")(False)
+        self.enabled.clear()
+
+
+def _is_eager(module: Any) -> bool:
+    return getattr(getattr(module, "config", None), "_attn_implementation", None) == "eager"

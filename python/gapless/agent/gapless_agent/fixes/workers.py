@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes load the batches beside the training: `num_workers`, kept alive from epoch to epoch.
+
+Without a number only loaders that have no workers get some (4). Batches come in the same order; numbers drawn inside of a dataset
+come from the workers' generators instead of the program's.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from typing import TYPE_CHECKING
+
+from . import _loader
+from ._devices import number
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+    from ..constructors import Given, Plan
+
+LIVE = False
+USUAL = 4
+PREFETCH = 4
+
+
+def why_not(agent: Agent, value: str) -> str:
+    return "" if not value or number(value, 0) is not None else f"{value!r} is no number of workers"
+
+
+def on(agent: Agent, value: str) -> str:
+    _loader.change(agent, "workers", lambda given: _more(agent, given, number(value, 0)))
+    return ""
+
+
+def nothing(agent: Agent) -> str:
+    return _loader.NO_LOADER
+
+
+def _why_not(agent: Agent, given: Given) -> str:
+    from torch.utils.data import BatchSampler
+
+    sampler = given.get("batch_sampler")
+    if _loader.is_iterable(given):
+        return "the dataset is an IterableDataset: each worker would read all of it"
+    if _loader.holds_cuda(agent.torch, given.get("dataset")):
+        return "the dataset holds tensors on a GPU, which workers cannot read"
+    if sampler is not None and type(sampler) is not BatchSampler:
+        return f"the batch sampler {type(sampler).__name__} may keep count of batches, and workers fetch ahead"
+    return ""
+
+
+def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
+    from ..constructors import Plan
+
+    before = given.get("num_workers")
+    count = USUAL if asked is None else asked
+    reason = _why_not(agent, given)
+    if reason or before == count or (before and asked is None):
+        agent.fixes.pass_over("workers", reason or f"a DataLoader has num_workers={before} already")
+        return None
+    if not count:
+        given.set(
+            num_workers=0, prefetch_factor=None, persistent_workers=False, multiprocessing_context=None, timeout=0
+        )
+        return Plan(f"num_workers {before} → 0", {"num_workers": "0", "persistent_workers": "False"})
+    values = {"num_workers": str(count)}
+    given.set(num_workers=count)
+    if not given.get("persistent_workers"):
+        given.set(persistent_workers=True)
+        values["persistent_workers"] = "True"
+    if given.get("prefetch_factor") is None:
+        given.set(prefetch_factor=PREFETCH)
+        values["prefetch_factor"] = str(PREFETCH)
+    if given.get("multiprocessing_context") is None and not _forks():
+        given.set(multiprocessing_context="fork")
+        values["multiprocessing_context"] = '"fork"'
+    rest = ", ".join(
+        f"{name} {text}" for name, text in values.items() if name not in ("num_workers", "persistent_workers")
+    )
+    kept = ", persistent_workers" if "persistent_workers" in values else ""
+    return Plan(f"num_workers {before} → {count}{', ' + rest if rest else ''}{kept}", values)
+
+
+def _forks() -> bool:
+    """Whether a worker is forked unless one says otherwise; what the program has not chosen yet is not chosen here."""
+    if not sys.platform.startswith("linux"):
+        return True  # what is usual there is best there
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    return chosen == "fork" or (chosen is None and sys.version_info < (3, 14))
