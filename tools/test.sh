@@ -62,5 +62,5 @@ step "PyTorch for the tests" torch_is_there
 step "end-to-end tests of the optimised program" run_tests release -E '^test_' --repeat until-pass:2
 # Values are compared with the corpus, statistics simulated, processes killed by the thousand and commands run by the hundred with the
 # optimised program; with sanitizers that would take ten to twenty times as long.
-step "tests with sanitizers" run_tests ci -E "change points and gate|history in a crash|command line|bench, compare, bisect|whole: trend|example that records|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |python measures|real training|replays|simulated programs|advice"
+step "tests with sanitizers" run_tests ci -E "change points and gate|history in a crash|command line|bench, compare, bisect|whole: trend|example that records|continuous integration|workflows|control of the gate|oracle counts|independent answers|json schema|tensorboard's answers|rankings|html report|in a browser|converted and read back|commands in the docs|recorded options|agent, |python measures|real training|examples|python, four steps|replays|simulated programs|advice"
 step "coverage" tools/coverage.py build/ci "$lowest_coverage"

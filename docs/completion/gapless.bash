@@ -4,7 +4,7 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor predict profile query trend trigger validate --help --version'
+    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger validate --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='html json markdown terminal' option=1 ;;
@@ -16,6 +16,7 @@ _gapless() {
       'convert --format') words='chrome' option=1 ;;
       'convert --without') words='annotations counters flows memory python' option=1 ;;
       'gate --format') words='text json markdown junit sarif github' option=1 ;;
+      'optimize --allow') words='exact rounding stochastic training' option=1 ;;
       'predict --sweep') words='kernel operator thread' option=1 ;;
       'profile --python') words='sample cprofile lines memory' option=1 ;;
       'profile --with') words='nsys ncu' option=1 ;;
@@ -32,12 +33,14 @@ _gapless() {
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --pin --json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor predict profile query trend trigger validate'; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger validate'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
+        optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --pin --seed --fresh --list --quiet --json --help'; else words=''; fi ;;
         predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --no-cache --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
+        run) if [[ $cur == -* ]]; then words='--recipe --only --without --print --output --quiet --json --help'; else words=''; fi ;;
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
         validate) if [[ $cur == -* ]]; then words='--baseline --optimized --output --db --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --seed --show-output --json --help'; else words=''; fi ;;

@@ -103,6 +103,14 @@ std::string FormatNumber(double value, int decimals) {
   return out;
 }
 
+std::string FormatDigits(double value, int digits) {
+  std::array<char, 64> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general,
+                                 std::clamp(digits, 1, 17))
+                       .ptr;
+  return {buffer.data(), end};
+}
+
 size_t Utf8SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -24,6 +24,8 @@ std::string FormatBytes(int64_t bytes);
 std::string FormatCount(int64_t count);
 // Fixed decimals: FormatNumber(1.2345, 2) == "1.23".
 std::string FormatNumber(double value, int decimals);
+// Significant digits: FormatDigits(0.012345, 3) == "0.0123".
+std::string FormatDigits(double value, int digits);
 
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);

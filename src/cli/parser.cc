@@ -44,7 +44,8 @@ Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::strin
   const std::vector<std::string_view> choices = option.choices();
   for (const std::string& value : values) {
     for (const std::string_view item : option.is_list ? Split(value, ',') : std::vector<std::string_view>{value}) {
-      if (item.empty() || std::ranges::find(choices, item) != choices.end()) continue;
+      if (item.empty() || (item == "-" && option.takes == OptionSpec::Takes::kOptionalValue)) continue;  // none given
+      if (std::ranges::find(choices, item) != choices.end()) continue;
       const std::vector<std::string> names(choices.begin(), choices.end());
       return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not know '", Printable(item), "'"), "",
                   "there are: " + Join(names, ", "));

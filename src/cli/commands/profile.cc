@@ -47,7 +47,7 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
   options.explicit_steps = arguments.Has("explicit-steps");
   if (arguments.Has("python")) {
     const std::string_view kind = arguments.Value("python");
-    options.python = kind.empty() ? "sample" : kind == "memory" ? "tracemalloc" : std::string(kind);
+    options.python = kind.empty() || kind == "-" ? "sample" : kind == "memory" ? "tracemalloc" : std::string(kind);
   }
   return options;
 }

@@ -8,8 +8,9 @@ std::vector<Page> GeneratedPages() {
       {"completion/_gapless", ZshCompletion()},      {"completion/gapless.bash", BashCompletion()},
       {"completion/gapless.fish", FishCompletion()}, {"man/gapless.1", ManPage()},
       {"reference/analyses.md", AnalysesPage()},     {"reference/commands.md", CommandsPage()},
-      {"reference/formats.md", FormatsPage()},       {"reference/rules.md", RulesPage()},
-      {"reference/tables.md", TablesPage()},         {"reference/what_ifs.md", WhatIfsPage()},
+      {"reference/fixes.md", FixesPage()},           {"reference/formats.md", FormatsPage()},
+      {"reference/rules.md", RulesPage()},           {"reference/tables.md", TablesPage()},
+      {"reference/what_ifs.md", WhatIfsPage()},
   };
 }
 

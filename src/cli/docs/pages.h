@@ -21,6 +21,7 @@ std::string TablesPage();
 std::string AnalysesPage();
 std::string RulesPage();
 std::string WhatIfsPage();
+std::string FixesPage();
 std::string FormatsPage();
 std::string ManPage();
 std::string BashCompletion();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of docs/reference/.
+#include <algorithm>
+
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"
@@ -7,6 +9,7 @@
 #include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/reader.h"
+#include "optimize/fix.h"
 #include "predict/what_if.h"
 #include "query/database.h"
 
@@ -48,6 +51,43 @@ std::string TablesOf(bool analyses) {
   return out;
 }
 
+// Values on a machine that has room for all of them.
+std::string ValuesOf(const Fix& fix) {
+  const FixContext large{.cpus = 64, .ranks = 2, .gpu = true, .compute_major = 9, .all_values = true};
+  std::string out;
+  for (const std::string& value : fix.values(large).values)
+    if (!value.empty()) out += StrCat(out.empty() ? "" : ", ", "`", value, "`");
+  return out;
+}
+
+std::string LinksTo(std::span<const std::string_view> names, std::string_view page) {
+  std::string out;
+  for (const std::string_view name : names)
+    out += StrCat(out.empty() ? "" : ", ", "[", name, "](", page, "#", name, ")");
+  return out;
+}
+
+bool IsWhatIf(std::string_view name) {
+  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
+}
+
+std::string FixSection(const Fix& fix) {
+  const FixClass other = fix.class_of == nullptr ? fix.safety : FixClass::kTraining;
+  std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");
+  out += StrCat("- Class: ", NameOf(fix.safety), other == fix.safety ? "" : ", or training by its value",
+                ". Effort by hand: ", NameOf(fix.effort), ".\n");
+  if (const std::string values = ValuesOf(fix); !values.empty())
+    out += StrCat("- Values that are tried, as far as the machine has room: ", values, ".\n");
+  if (!fix.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.cures, "rules.md"), ".\n");
+  if (!fix.conflicts.empty()) out += StrCat("- Not together with: ", LinksTo(fix.conflicts, ""), ".\n");
+  if (IsWhatIf(fix.name))
+    out += StrCat("- Before it is tried: `gapless predict --what ", UsageOf(fix), "`, see [", fix.name,
+                  "](what_ifs.md#", fix.name, ").\n");
+  return out + (fix.prior == 1 ? "- Typical gain: not known.\n"
+                               : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.prior, 2),
+                                        " times.\n"));
+}
+
 }  // namespace
 
 std::string TablesPage() {
@@ -87,6 +127,24 @@ std::string WhatIfsPage() {
   for (const WhatIf* one : AllWhatIfs())
     out += StrCat("\n## ", one->name, "\n\n", one->help, " (`", UsageOf(*one), "`, ", NameOf(one->safety), ").\n\n",
                   one->why, "\n");
+  return out;
+}
+
+std::string FixesPage() {
+  std::string out = Start("Fixes",
+                          "What `gapless optimize` can switch on in an unmodified script. The class says what else may "
+                          "change: *exact* leaves\n"
+                          "every number as it is, *rounding* computes the same in other precision or order, "
+                          "*stochastic* draws other random\n"
+                          "numbers of the same distribution, *training* is another training and is tried only where "
+                          "`--allow` says so. A *live*\n"
+                          "fix is switched between two steps of a running program. How fixes are chosen and proven:\n"
+                          "[Making it faster](../OPTIMIZATION_GUIDE.md).");
+  out += "\n| fix | class | effort | live | what it does |\n|---|---|---|---|---|\n";
+  for (const Fix* fix : AllFixes())
+    out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", NameOf(fix->safety), " | ", NameOf(fix->effort), " | ",
+                  fix->live ? "yes" : "", " | ", Cell(fix->help), " |\n");
+  for (const Fix* fix : AllFixes()) out += FixSection(*fix);
   return out;
 }
 

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/benchmark.h"
+#include "cli/commands/optimize/ready.h"
+#include "cli/commands/optimize/report.h"
+#include "cli/output.h"
+#include "cli/pairs.h"
+#include "cli/progress.h"
+#include "collect/files.h"
+#include "optimize/journal.h"
+#include "optimize/recipe.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kDefaultFolder = "optimized";
+constexpr double kDefaultBudgetS = 600;
+constexpr int64_t kDefaultPairs = 12, kMostPairs = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+
+struct Ordered {
+  RunRequest request{};
+  PlannerOptions planner{};
+  CandidateOptions candidates{};
+  OwnFixes own{};
+  std::string folder{}, metric_name{};
+};
+
+Result<PlannerOptions> PlannerFrom(const Arguments& arguments) {
+  PlannerOptions options;
+  const auto budget = TimeFrom(arguments, "budget");
+  const auto pairs = arguments.Number("pairs", 4, kDefaultPairs), seed = arguments.Number("seed", 0, 1);
+  const auto pair_options = PairOptionsFrom(arguments);
+  if (!budget) return Unexpected{budget.error()};
+  if (!pairs) return Unexpected{pairs.error()};
+  if (!seed) return Unexpected{seed.error()};
+  if (!pair_options) return Unexpected{pair_options.error()};
+  options.budget_s = budget->value_or(kDefaultBudgetS);
+  options.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  options.pairs = *pair_options;
+  options.seed = static_cast<uint64_t>(*seed);
+  options.exact = arguments.Has("exact");
+  if (arguments.Has("allow")) options.allow = *FixClassNamed(arguments.Value("allow"));
+  return options;
+}
+
+Result<void> FixesFrom(const Arguments& arguments, Ordered& ordered) {
+  auto own = OwnFixesFrom(arguments.Values("fix"));
+  if (!own) return Unexpected{own.error()};
+  ordered.own = std::move(*own);
+  ordered.candidates.own = ordered.own.fixes;
+  for (const std::string& text : arguments.Values("only")) {
+    auto items = ParseFixItems(text, ordered.own.fixes);
+    if (!items) return Unexpected{items.error()};
+    ordered.candidates.only.insert(ordered.candidates.only.end(), items->begin(), items->end());
+  }
+  for (const std::string& text : arguments.Values("without")) {
+    const auto items = ParseFixItems(text, ordered.own.fixes);
+    if (!items) return Unexpected{items.error()};
+    for (const FixItem& item : *items) ordered.candidates.without.emplace_back(item.fix->name);
+  }
+  return {};
+}
+
+Result<Ordered> OrderFrom(const Arguments& arguments) {
+  Ordered ordered;
+  auto request = RequestFrom(arguments, arguments.command());
+  if (!request) return Unexpected{request.error()};
+  ordered.request = std::move(*request);
+  if (!arguments.Has("steps")) ordered.request.measure = kDefaultSteps;
+  if (!arguments.Has("warmup")) ordered.request.warmup = kDefaultWarmup;
+  auto planner = PlannerFrom(arguments);
+  if (!planner) return Unexpected{planner.error()};
+  ordered.planner = *planner;
+  ordered.planner.warmup = ordered.request.warmup;
+  if (arguments.Has("metric")) {
+    const std::string_view metric = arguments.Value("metric");
+    const size_t equals = metric.find('=');
+    if (equals == 0 || equals == metric.npos || equals + 1 == metric.size())
+      return Fail(ErrorCode::kUsage, "--metric takes a name and a pattern", std::string(metric),
+                  "--metric 'accuracy=accuracy ([0-9.]+)'");
+    ordered.metric_name = metric.substr(0, equals);
+    ordered.request.metric = metric.substr(equals + 1);
+    ordered.planner.has_metric = true;
+  }
+  GAPLESS_TRY(FixesFrom(arguments, ordered));
+  ordered.folder = arguments.Value("output", kDefaultFolder);
+  return ordered;
+}
+
+// What a decision depends on, beside the fixes.
+std::string KeyOf(const Ordered& ordered) {
+  std::string key =
+      StrCat(Join(ordered.request.command, "\x1f"), "\n", Absolute("."), "\n", ordered.request.warmup, " ",
+             ordered.request.measure, " ", static_cast<int>(ordered.planner.allow), " ", ordered.request.metric,
+             ordered.planner.exact ? " exact" : "", " ", ordered.planner.pairs.margin);
+  for (const Fix& fix : ordered.own.fixes) key += StrCat("\n", fix.own_file);
+  return key;
+}
+
+void Say(const std::string& line) { std::fputs(StrCat("gapless: ", line, "\n").c_str(), stderr); }
+
+// On standard error: a line for each decision, and on a terminal what is being done.
+class Speaker {
+ public:
+  Speaker(const Session& session, bool quiet) : session_(session), quiet_(quiet) {}
+
+  void On(const PlannerEvent& event) {
+    if (event.kind == PlannerEvent::Kind::kDecided) {
+      line_.reset();
+      if (!quiet_) Say(WordsOf(*event.decision));
+      return;
+    }
+    if (!session_.stderr_is_tty || quiet_) return;
+    if (!line_) line_.emplace();
+    line_->Update(DoingOf(event), "", event.done, event.of, [](uint64_t of) { return StrCat(of, " fixes"); });
+  }
+
+ private:
+  static std::string WordsOf(const Decision& decision) {
+    const std::string gain = decision.measured ? StrCat(" ", SpeedupText(*decision.measured)) : "";
+    return StrCat(decision.outcome == Outcome::kAccepted ? "+ " : "- ", decision.item.ToString(), gain, ": ",
+                  decision.reason);
+  }
+  static std::string DoingOf(const PlannerEvent& event) {
+    const std::string item = event.item != nullptr ? event.item->ToString() : "all together";
+    switch (event.kind) {
+      case PlannerEvent::Kind::kBaseline: return "running it as it is";
+      case PlannerEvent::Kind::kRetesting: return StrCat("is ", item, " still needed?");
+      case PlannerEvent::Kind::kFinal: return "all together";
+      case PlannerEvent::Kind::kPair:
+        return StrCat(item, ", pair ", event.contest->sequence.size(), ": ", SpeedupText(event.contest->Speedup()));
+      case PlannerEvent::Kind::kTrying:
+      case PlannerEvent::Kind::kDecided: break;
+    }
+    return StrCat("trying ", item);
+  }
+
+  const Session& session_;
+  bool quiet_;
+  std::optional<ProgressLine> line_{};
+};
+
+// A fix of the user's own is found by its path.
+std::string RecipeItemOf(const FixItem& item) {
+  if (item.fix->own_file.empty()) return item.ToString();
+  return StrCat(item.fix->own_file, item.value.empty() ? "" : StrCat("=", item.value));
+}
+
+Recipe RecipeOf(const Ordered& ordered, const Optimized& result, const FixContext& context, const RunSample& sample) {
+  Recipe recipe{.command = ordered.request.command};
+  for (const Decision& decision : result.decisions) {
+    if (decision.outcome != Outcome::kAccepted) continue;
+    RecipeFix fix{.item = RecipeItemOf(decision.item), .safety = std::string(NameOf(decision.item.Class()))};
+    for (const Change& change : decision.changes)
+      if (change.state == ChangeState::kOn && fix.what.empty()) fix.what = change.what;
+    if (decision.predicted) fix.predicted = decision.predicted->expected;
+    if (decision.measured)
+      fix.low = decision.measured->low, fix.measured = decision.measured->expected, fix.high = decision.measured->high;
+    recipe.fixes.push_back(std::move(fix));
+  }
+  for (auto& [name, value] : result.accepted.Environment(context)) recipe.environment[name] = value;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) recipe.made_on[key] = value;
+  };
+  add("cpu", sample.host.cpu);
+  add("versions", sample.versions);
+  add("gpu", sample.host.gpus.empty() ? "" : sample.host.gpus[0].model);
+  add("driver", sample.host.nvidia_driver);
+  add("gapless", GAPLESS_VERSION);
+  if (result.speedup)
+    recipe.low = result.speedup->low, recipe.speedup = result.speedup->expected, recipe.high = result.speedup->high;
+  return recipe;
+}
+
+// Where the patch applies: here, or the folder of the script where that lies elsewhere.
+std::string PatchRoot(const std::vector<Change>& changes) {
+  std::string here = Absolute(".");
+  std::string elsewhere;
+  for (const Change& change : changes) {
+    if (change.edit.file.starts_with(here + "/")) return here;
+    if (elsewhere.empty() && !change.edit.file.empty())
+      elsewhere = std::filesystem::path(change.edit.file).parent_path().string();
+  }
+  return elsewhere.empty() ? here : elsewhere;
+}
+
+Result<void> HandOver(const Ordered& ordered, const Optimized& result, const FixContext& context,
+                      const RunSample& sample, OptimizeView& view) {
+  std::vector<Change> changes;
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == Outcome::kAccepted)
+      changes.insert(changes.end(), decision.changes.begin(), decision.changes.end());
+  const std::string root = PatchRoot(changes);
+  view.patch = WritePatch(changes, root);
+  if (root != Absolute(".")) view.patch_root = root;
+  if (!result.accepted.empty()) {
+    view.recipe = StrCat(ordered.folder, "/optimized.json");
+    GAPLESS_TRY(WriteRecipe(RecipeOf(ordered, result, context, sample), view.recipe));
+    if (!view.patch.diff.empty()) {
+      view.patch_file = StrCat(ordered.folder, "/optimized.patch");
+      GAPLESS_TRY(WriteFileAtomically(view.patch_file, view.patch.diff));
+    }
+  }
+  view.log = StrCat(ordered.folder, "/report.md");
+  view.page = StrCat(ordered.folder, "/report.html");
+  GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view)));
+  return WriteFileAtomically(view.page, OptimizePage(view));
+}
+
+std::string AboutOf(const FixContext& context, const RunSample& sample) {
+  std::string about = StrCat(context.cpus, context.cpus == 1 ? " processor" : " processors");
+  if (!sample.host.gpus.empty()) about = StrCat(sample.host.gpus.size(), " × ", sample.host.gpus[0].model);
+  if (context.ranks > 1) about += StrCat(" · ", context.ranks, " ranks");
+  if (!context.torch_version.empty()) about += StrCat(" · torch ", context.torch_version);
+  return about;
+}
+
+// The folder of the recording, free: one of an earlier start goes.
+Result<std::string> FreshProfileFolder(const std::string& folder) {
+  const std::string profile = StrCat(folder, "/profile");
+  GAPLESS_TRY(MakeFolders(folder));
+  std::error_code error;
+  if (IsRunFolder(profile)) std::filesystem::remove_all(profile, error);
+  return profile;
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
+  auto ordered = OrderFrom(arguments);
+  if (!ordered) return Unexpected{ordered.error()};
+  const bool quiet = arguments.Has("quiet");
+  const auto profile = FreshProfileFolder(ordered->folder);
+  if (!profile) return Unexpected{profile.error()};
+  auto journal = Journal::Open(StrCat(ordered->folder, "/journal.jsonl"), KeyOf(*ordered), arguments.Has("fresh"),
+                               ordered->own.fixes);
+  if (!journal) return Unexpected{journal.error()};
+  if (journal->found() > 0 && !quiet)
+    Say(StrCat("going on where it was: ", journal->found(), " decisions are taken over (--fresh begins anew)"));
+
+  auto recorded = Record(ordered->request, *profile, !arguments.Has("bottlenecks"), arguments, session);
+  if (!recorded) return Unexpected{recorded.error()};
+  if (arguments.Has("bottlenecks")) {
+    auto bottlenecks = BottlenecksFrom(std::string(arguments.Value("bottlenecks")));
+    if (!bottlenecks) return Unexpected{bottlenecks.error()};
+    recorded->bottlenecks = std::move(*bottlenecks);
+  }
+  FixContext context = ContextOf(*recorded, ordered->request);
+  context.all_values = arguments.Has("grid");
+  const Predictor* const predictor =
+      recorded->advice && recorded->advice->predictor() ? &*recorded->advice->predictor() : nullptr;
+  const auto candidates = FindCandidates(context, recorded->bottlenecks, predictor, ordered->candidates);
+
+  ProcessRunner runner({.request = ordered->request, .context = context, .digests = ordered->planner.exact});
+  Speaker speaker(session, quiet);
+  const auto result =
+      Plan(candidates, ordered->planner, runner, *journal, [&](const PlannerEvent& event) { speaker.On(event); });
+  if (!result) return Unexpected{result.error()};
+  OptimizeView view{.result = *result, .command = ordered->request.command};
+  view.about = AboutOf(context, recorded->sample);
+  view.metric_name = ordered->metric_name;
+  view.folder = ordered->folder;
+  for (const Bottleneck& one : recorded->bottlenecks) view.found.push_back(one.title);
+  GAPLESS_TRY(HandOver(*ordered, *result, context, recorded->sample, view));
+  if (!journal->failure().empty() && !quiet) Say(StrCat("warning: ", journal->failure()));
+  return Answer(
+      arguments, !result->accepted.empty(), [&] { return OptimizeText(view, session.terminal.width); },
+      [&] { return OptimizeJson(view); });
+}
+
+std::vector<std::string_view> Classes() { return {"exact", "rounding", "stochastic", "training"}; }
+
+constexpr OptionSpec kOptions[] = {
+    {.name = "output", .letter = 'o', .takes = kTakesValue, .value = "DIR", .help = "Folder to leave (optimized)"},
+    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Be done after so long: 5m, 2h (10m)"},
+    {.name = "only", .takes = kTakesValue, .value = "FIXES", .help = "Try only these: workers=4,amp (may repeat)"},
+    {.name = "without", .takes = kTakesValue, .value = "FIXES", .help = "Do not try these"},
+    {.name = "allow",
+     .takes = kTakesValue,
+     .value = "CLASS",
+     .help = "The most that a fix may change (stochastic)",
+     .choices = Classes},
+    {.name = "exact", .help = "Only what leaves losses and parameters the same, bit for bit"},
+    {.name = "grid", .help = "Try every value of a fix, not only those that suit this machine"},
+    {.name = "bottlenecks", .takes = kTakesValue, .value = "FILE", .help = "Order by the bottlenecks of this report"},
+    {.name = "fix",
+     .takes = kTakesValue,
+     .value = "FILE[=CLASS]",
+     .help = "Try a fix of your own, too: a Python file (may repeat)"},
+    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give a fix up after N pairs (12)"},
+    {.name = "metric",
+     .takes = kTakesValue,
+     .value = "NAME=REGEX",
+     .help = "A result that the program prints, and that must stay: the last match"},
+    kMarginOption,
+    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Steps of each run that do not count (5)"},
+    {.name = "steps",
+     .takes = kTakesValue,
+     .value = "N",
+     .help = "Steps to measure of each run, fewer where they are long (50)"},
+    kTimeoutOption,
+    kPinOption,
+    kSeedOption,
+    {.name = "fresh", .help = "Forget what an interrupted start has decided"},
+    {.name = "list", .help = "List the fixes"},
+    {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"},
+};
+constexpr Example kExamples[] = {
+    {"gapless optimize -- python train.py", "Find what makes it faster beyond doubt, and leave a recipe and a patch"},
+    {"gapless optimize --only workers=4,amp --budget 5m -- python train.py", "Two fixes, five minutes"},
+    {"gapless optimize --exact -- torchrun --nproc-per-node 2 train.py", "Only what changes no bit of the result"},
+};
+
+}  // namespace
+
+COMMAND(optimize) = {
+    .name = "optimize",
+    .help = "Make a training command faster, with proof, without editing it",
+    .about =
+        "Records the command once, orders the fixes by what they promise, and tries them one after the other on the "
+        "unmodified script. A fix stays only when pairs of runs, or blocks of steps within a run, show that it is "
+        "faster beyond doubt and that the losses agree as its class promises. All that stay are proved together in "
+        "the end.\n\nA run that crashes, hangs or runs out of memory is contained and told. Nothing of yours is "
+        "written to: there is a folder with a recipe for `gapless run`, a patch for the script, and a report with "
+        "every "
+        "decision. What was interrupted goes on where it was.\n\nThe exit status is 0 when something stays, 1 when "
+        "nothing does.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal

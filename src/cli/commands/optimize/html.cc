@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page of its own: no script, nothing loaded from anywhere.
+#include "base/strings.h"
+#include "cli/commands/optimize/report.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kStyle = R"(
+:root{color-scheme:light dark;--ink:#1c2330;--quiet:#667085;--line:#e3e7ee;--good:#1a7f4b;--bar:#3b6fd4;--page:#fff;--soft:#f6f8fb}
+@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--quiet:#98a2b3;--line:#2b3240;--good:#57c98a;--bar:#7aa2ff;--page:#141820;--soft:#1b212c}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2.5rem auto;max-width:62rem;padding:0 1.5rem}
+h1{font-size:1.25rem;margin:0}h1 code{font-weight:600}h2{font-size:1rem;margin:2.2rem 0 .6rem}
+.about{color:var(--quiet);margin:.2rem 0 1.6rem}.gain{font-size:2.6rem;font-weight:650;letter-spacing:-.02em;color:var(--good);margin:0}
+.gain small{font-size:1rem;font-weight:400;color:var(--quiet);letter-spacing:0}
+table{border-collapse:collapse;width:100%}th,td{padding:.45rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap;font-variant-numeric:tabular-nums}
+th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}tr:last-child td{border-bottom:0}
+td.why{white-space:normal;text-align:left}.bar{display:block;height:.35rem;border-radius:.2rem;background:var(--bar);margin-top:.2rem}
+pre{background:var(--soft);padding:1rem;border-radius:.5rem;overflow:auto;font-size:13px}ins{color:var(--good);text-decoration:none}del{color:#c4432b;text-decoration:none}
+)";
+
+std::string Cells(const std::vector<std::string>& cells, std::string_view tag) {
+  std::string row = "<tr>";
+  for (const std::string& cell : cells) row += StrCat("<", tag, ">", XmlEscaped(cell), "</", tag, ">");
+  return row + "</tr>\n";
+}
+
+// The row's step as a bar below its name, against that of the slowest.
+std::string StageTable(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  std::vector<double> steps = {result.before.step_ms};
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == Outcome::kAccepted && decision.stage) steps.push_back(decision.stage->step_ms);
+  if (result.after && result.speedup && steps.size() > 2) steps.push_back(result.after->step_ms);
+  const std::vector<std::string> head = HeadOf(view);
+  std::string text = StrCat("<table>\n", Cells(head, "th"));
+  const std::vector<StageRow> rows = RowsOf(view);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string row = Cells(CellsOf(rows[i], head), "td");
+    const double share = steps[0] > 0 ? std::min(1.0, steps[i] / steps[0]) : 1;
+    row.insert(row.find("</td>"),
+               StrCat("<span class=\"bar\" style=\"width:", FormatNumber(100 * share, 1), "%\"></span>"));
+    text += row;
+  }
+  return text + "</table>\n";
+}
+
+void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
+  if (rows.empty()) return;
+  page += StrCat("<h2>", title, "</h2>\n<table>\n");
+  for (const RefusedRow& row : rows)
+    page += StrCat("<tr><td><code>", XmlEscaped(row.item), "</code></td><td class=\"why\">", XmlEscaped(row.reason),
+                   "</td></tr>\n");
+  page += "</table>\n";
+}
+
+std::string Diff(const std::string& diff) {
+  std::string text = "<pre>";
+  for (const std::string_view line : Split(diff, '\n')) {
+    const std::string_view tag = line.starts_with('+') ? "ins" : line.starts_with('-') ? "del" : "span";
+    text += StrCat("<", tag, ">", XmlEscaped(line), "</", tag, ">\n");
+  }
+  return text + "</pre>\n";
+}
+
+}  // namespace
+
+std::string OptimizePage(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  const std::string name = XmlEscaped(CommandText(view.command));
+  std::string page = StrCat("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", name,
+                            "</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>", kStyle,
+                            "</style></head><body>\n<h1><code>", name, "</code></h1>\n<p class=\"about\">",
+                            XmlEscaped(view.about), "</p>\n");
+  if (result.speedup)
+    page += StrCat("<p class=\"gain\">", XmlEscaped(StrCat(FormatNumber(result.speedup->expected, 2), "×")),
+                   " <small>faster, ", XmlEscaped(SpeedupText(*result.speedup)), " from ", result.pairs,
+                   " pairs of runs; losses: ", XmlEscaped(LossesText(result.guard)), "</small></p>\n");
+  else
+    page += "<p>No fix made it faster beyond doubt.</p>\n";
+  page += StageTable(view);
+  for (const std::string& warning : result.warnings) page += StrCat("<p>Warning: ", XmlEscaped(warning), ".</p>\n");
+  AddRefused("Tried, and not kept", RefusedOf(result, true), page);
+  AddRefused("Not tried", RefusedOf(result, false), page);
+  if (!view.found.empty()) {
+    page += "<h2>What the recording showed</h2>\n<ol>\n";
+    for (const std::string& line : view.found) page += StrCat("<li>", XmlEscaped(line), "</li>\n");
+    page += "</ol>\n";
+  }
+  if (!view.recipe.empty())
+    page += StrCat("<h2>Run it</h2>\n<pre>gapless run --recipe ", XmlEscaped(view.recipe), " -- ", name, "</pre>\n");
+  if (!view.patch.diff.empty()) page += StrCat("<h2>The patch</h2>\n", Diff(view.patch.diff));
+  return page + "</body></html>\n";
+}
+
+}  // namespace gapless::internal

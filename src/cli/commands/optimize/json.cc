@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_writer.h"
+#include "cli/commands/optimize/report.h"
+
+namespace gapless::internal {
+namespace {
+
+void WriteInterval(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& interval) {
+  if (!interval) return;
+  json.Key(key);
+  json.BeginObject();
+  json.Field("low", interval->low);
+  json.Field("expected", interval->expected);
+  json.Field("high", interval->high);
+  json.EndObject();
+}
+
+void WriteGuard(JsonWriter& json, const GuardReport& guard) {
+  if (!guard.checked) return;
+  json.Key("loss");
+  json.BeginObject();
+  json.Field("parity", guard.passed);
+  json.Field("exact", guard.exact);
+  json.Field("max_difference", guard.max_difference);
+  json.Field("spread", guard.spread);
+  json.Field("steps", guard.steps);
+  json.EndObject();
+}
+
+void WriteDecision(JsonWriter& json, const Decision& decision, const Stage& before) {
+  json.BeginObject();
+  json.Field("fix", decision.item.ToString());
+  json.Field("outcome", NameOf(decision.outcome));
+  json.Field("safety", NameOf(decision.item.Class()));
+  json.Field("effort", NameOf(decision.item.fix->effort));
+  if (decision.outcome != Outcome::kAccepted) json.Field("reason", decision.reason);
+  WriteInterval(json, "predicted", decision.predicted);
+  WriteInterval(json, "measured", decision.measured);
+  if (decision.pairs > 0) {
+    json.Field("pairs", decision.pairs);
+    json.Field("method", decision.live ? "blocks" : "processes");
+    json.Field("mde_share", decision.detectable);
+  }
+  WriteGuard(json, decision.guard);
+  json.Field("startup_s", decision.startup_s);
+  json.Field("break_even_steps", BreakEvenSteps(decision, before));
+  if (!decision.changes.empty()) {
+    json.Key("changes");
+    json.BeginArray();
+    for (const Change& change : decision.changes) json.String(change.what);
+    json.EndArray();
+  }
+  json.EndObject();
+}
+
+void WriteStage(JsonWriter& json, std::string_view what, const Stage& stage,
+                const std::optional<RatioInterval>& speedup) {
+  json.BeginObject();
+  json.Field("optimization", what);
+  json.Field("step_time_ms", stage.step_ms);
+  json.Field("samples_per_second", stage.samples_per_second);
+  WriteInterval(json, "speedup", speedup);
+  json.Field("memory_bytes", stage.memory_bytes);
+  if (stage.gpu_utilization) json.Field("gpu_utilization", 100 * *stage.gpu_utilization);
+  json.Field("loss", stage.last_loss);
+  json.Field("metric", stage.metric);
+  json.EndObject();
+}
+
+void WriteTable(JsonWriter& json, const Optimized& result) {
+  json.Key("table");
+  json.BeginArray();
+  WriteStage(json, "baseline", result.before, std::nullopt);
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == Outcome::kAccepted && decision.stage)
+      WriteStage(json, decision.item.ToString(), *decision.stage, decision.measured);
+  if (result.after) WriteStage(json, "all", *result.after, result.speedup);
+  json.EndArray();
+}
+
+}  // namespace
+
+std::string OptimizeJson(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  for (const bool accepted : {true, false}) {
+    json.Key(accepted ? "applied" : "refused");
+    json.BeginArray();
+    for (const Decision& decision : result.decisions)
+      if ((decision.outcome == Outcome::kAccepted) == accepted) WriteDecision(json, decision, result.before);
+    json.EndArray();
+  }
+  WriteInterval(json, "speedup", result.speedup);
+  json.Field("pairs", result.pairs);
+  WriteGuard(json, result.guard);
+  if (result.after && result.after->memory_bytes && result.before.memory_bytes)
+    json.Field("memory_saved_bytes", static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes));
+  WriteTable(json, result);
+  json.FieldUnlessEmpty("recipe", view.recipe);
+  json.FieldUnlessEmpty("patch", view.patch_file);
+  json.Key("warnings");
+  json.BeginArray();
+  for (const std::string& warning : result.warnings) json.String(warning);
+  json.EndArray();
+  json.Field("took_s", result.took_s);
+  json.Field("interrupted", result.interrupted);
+  json.EndObject();
+  return out + "\n";
+}
+
+}  // namespace gapless::internal

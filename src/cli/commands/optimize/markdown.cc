@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
+#include "cli/commands/optimize/report.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string Row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += StrCat(" ", Cell(cell), " |");
+  return line + "\n";
+}
+
+void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
+  if (rows.empty()) return;
+  text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");
+  for (const RefusedRow& row : rows) text += Row({StrCat("`", row.item, "`"), row.reason});
+}
+
+// Every decision, with what it rests on.
+void AddLog(const Optimized& result, std::string& text) {
+  text += "\n## The decisions, in their order\n\n";
+  for (const Decision& decision : result.decisions) {
+    text += StrCat("- **", decision.item.ToString(), "**: ", NameOf(decision.outcome), ", ", decision.reason, ".");
+    if (decision.predicted) text += StrCat(" Predicted ", SpeedupText(*decision.predicted), ".");
+    if (decision.measured)
+      text += StrCat(" Measured ", SpeedupText(*decision.measured), " in ", decision.pairs, " pairs of ",
+                     decision.live ? "blocks of steps" : "runs", ".");
+    if (decision.detectable) text += StrCat(" So many could tell ", FormatPercent(*decision.detectable), ".");
+    if (decision.guard.checked) text += StrCat(" Losses: ", LossesText(decision.guard), ".");
+    if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
+    text += "\n";
+    for (const Change& change : decision.changes) text += StrCat("  - ", change.what, "\n");
+  }
+}
+
+}  // namespace
+
+std::string OptimizeMarkdown(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  std::string text = StrCat("# `", CommandText(view.command), "`\n\n", view.about, "\n\n");
+  const std::vector<std::string> head = HeadOf(view);
+  text += Row(head);
+  text += "|";
+  for (size_t i = 0; i < head.size(); ++i) text += i == 0 ? "---|" : "---:|";
+  text += "\n";
+  for (const StageRow& row : RowsOf(view)) text += Row(CellsOf(row, head));
+  if (result.speedup)
+    text += StrCat("\nAll together ", SpeedupText(*result.speedup), " from ", result.pairs,
+                   " pairs of runs. Losses: ", LossesText(result.guard), ".\n");
+  for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");
+  AddRefused("Tried, and not kept", RefusedOf(result, true), text);
+  AddRefused("Not tried", RefusedOf(result, false), text);
+  if (!view.patch.diff.empty()) text += StrCat("\n## The patch\n\n```diff\n", view.patch.diff, "```\n");
+  AddLog(result, text);
+  return text;
+}
+
+}  // namespace gapless::internal

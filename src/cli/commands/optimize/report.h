@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `gapless optimize` says what it found: a table that grows by one row for each fix that stays, what was refused
+// and why, and what to do next. Text, Markdown and the page show the same rows; JSON has the numbers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/patch.h"
+#include "optimize/planner.h"
+
+namespace gapless::internal {
+
+struct OptimizeView {
+  const Optimized& result;
+  std::vector<std::string> command{};
+  std::string about{};               // "2 processors · torch 2.15.0"
+  std::string metric_name{};         // of --metric; empty: none
+  std::vector<std::string> found{};  // bottlenecks: a line each
+  Patch patch{};
+  std::string patch_root{};                                     // where it applies; empty: here
+  std::string folder{}, recipe{}, patch_file{}, log{}, page{};  // paths as the user would type them; empty: none
+};
+
+// A row as it is read. Empty cells were not measured.
+struct StageRow {
+  std::string what{}, step{}, throughput{}, speedup{}, memory{}, gpu{}, loss{}, metric{};
+};
+std::vector<StageRow> RowsOf(const OptimizeView& view);
+std::vector<std::string> HeadOf(const OptimizeView& view);  // of the columns that any row fills
+std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::string>& head);
+
+struct RefusedRow {
+  std::string item{}, reason{};
+};
+// What was tried and did not stay; then, where `tried` is false, what was never tried.
+std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);
+
+// "1.47x (1.41 to 1.53)", an end that is not known yet left out.
+std::string SpeedupText(const RatioInterval& speedup);
+// What a fix says of losses: "the same", "within rounding (0.0021)".
+std::string LossesText(const GuardReport& guard);
+std::string CommandText(const std::vector<std::string>& command);  // as typed into a shell
+
+std::string OptimizeText(const OptimizeView& view, int width);
+std::string OptimizeMarkdown(const OptimizeView& view);
+std::string OptimizePage(const OptimizeView& view);
+std::string OptimizeJson(const OptimizeView& view);
+
+}  // namespace gapless::internal

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/strings.h"
+#include "cli/commands/optimize/report.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kColumns[] = {"", "step", "samples/s", "speedup", "memory", "GPU", "loss"};
+
+StageRow RowOf(std::string what, const Stage& stage, std::string speedup) {
+  StageRow row{.what = std::move(what),
+               .step = StrCat(FormatNumber(stage.step_ms, stage.step_ms < 10 ? 2 : 1), " ms"),
+               .speedup = std::move(speedup)};
+  if (stage.samples_per_second) row.throughput = FormatNumber(*stage.samples_per_second, 1);
+  if (stage.memory_bytes) row.memory = FormatBytes(static_cast<int64_t>(*stage.memory_bytes));
+  if (stage.gpu_utilization) row.gpu = FormatPercent(*stage.gpu_utilization);
+  if (stage.last_loss) row.loss = FormatDigits(*stage.last_loss, 5);
+  if (stage.metric) row.metric = FormatDigits(*stage.metric, 5);
+  return row;
+}
+
+bool WasTried(const Decision& decision) {
+  switch (decision.outcome) {
+    case Outcome::kNoTime: return decision.pairs > 0;
+    case Outcome::kNothingToGain:
+    case Outcome::kNotAllowed:
+    case Outcome::kConflict: return false;
+    case Outcome::kDoesNotApply: return decision.took_s > 0;
+    default: return true;
+  }
+}
+
+bool NeedsQuotes(std::string_view word) {
+  return word.empty() || word.find_first_not_of(
+                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") != word.npos;
+}
+
+}  // namespace
+
+std::string SpeedupText(const RatioInterval& speedup) {
+  std::string text = StrCat(FormatNumber(speedup.expected, 2), "×");
+  if (speedup.low && speedup.high)
+    text += StrCat(" (", FormatNumber(*speedup.low, 2), "–", FormatNumber(*speedup.high, 2), ")");
+  else if (speedup.low)
+    text += StrCat(" (at least ", FormatNumber(*speedup.low, 2), ")");
+  return text;
+}
+
+std::string LossesText(const GuardReport& guard) {
+  if (!guard.checked) return "not seen";
+  if (guard.exact) return "the same, bit for bit";
+  if (!guard.passed) return guard.reason;
+  return StrCat("as its class allows (differ by up to ", FormatDigits(guard.max_difference, 2), ")");
+}
+
+std::string CommandText(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    if (!text.empty()) text += ' ';
+    if (!NeedsQuotes(word)) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+std::vector<StageRow> RowsOf(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == Outcome::kAccepted && decision.stage)
+      rows.push_back(RowOf(StrCat("+ ", decision.item.ToString()), *decision.stage,
+                           decision.measured ? SpeedupText(*decision.measured) : ""));
+  if (result.after && result.speedup && rows.size() > 2)
+    rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
+  return rows;
+}
+
+std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::string>& head) {
+  const std::vector<std::string> all = {row.what, row.step, row.throughput, row.speedup, row.memory, row.gpu, row.loss};
+  std::vector<std::string> cells;
+  for (const std::string& name : head) {
+    const auto* const column = std::ranges::find(kColumns, name);
+    cells.push_back(column == std::end(kColumns) ? row.metric : all[static_cast<size_t>(column - kColumns)]);
+  }
+  return cells;
+}
+
+std::vector<std::string> HeadOf(const OptimizeView& view) {
+  std::vector<std::string> all(std::begin(kColumns), std::end(kColumns));
+  if (!view.metric_name.empty()) all.push_back(view.metric_name);
+  const std::vector<StageRow> rows = RowsOf(view);
+  std::vector<std::string> head;
+  for (const std::string& name : all)
+    if (std::ranges::any_of(rows, [&](const StageRow& row) { return !CellsOf(row, {name})[0].empty(); }))
+      head.push_back(name);
+  return head;
+}
+
+std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried) {
+  std::vector<RefusedRow> rows;
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome != Outcome::kAccepted && WasTried(decision) == tried)
+      rows.push_back({decision.item.ToString(), decision.reason});
+  return rows;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/strings.h"
+#include "cli/commands/optimize/report.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string Padded(std::string_view text, size_t width, bool right) {
+  const auto shown = static_cast<size_t>(DisplayWidth(text));
+  const std::string space(width > shown ? width - shown : 0, ' ');
+  return right ? StrCat(space, text) : StrCat(text, space);
+}
+
+std::string Aligned(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (size_t column = 0; column < head.size(); ++column) {
+    auto width = static_cast<size_t>(DisplayWidth(head[column]));
+    for (const auto& row : rows) width = std::max(width, static_cast<size_t>(DisplayWidth(row[column])));
+    widths.push_back(width);
+  }
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    std::string line = " ";
+    for (size_t column = 0; column < cells.size(); ++column)
+      line += StrCat(" ", column == 0 ? "" : " ",
+                     Padded(cells[column], widths[column], column > 0 && head[column] != "speedup"));
+    while (line.ends_with(' ')) line.pop_back();
+    text += line + "\n";
+  };
+  add(head);
+  for (const auto& row : rows) add(row);
+  return text;
+}
+
+// Words in lines of at most `width`, those after the first indented.
+std::string Wrapped(std::string_view text, size_t indent, int width) {
+  std::string out;
+  size_t column = indent;
+  for (const std::string_view word : Split(text, ' ')) {
+    const auto size = static_cast<size_t>(DisplayWidth(word));
+    if (column > indent && column + 1 + size > static_cast<size_t>(width)) {
+      out += StrCat("\n", std::string(indent, ' '));
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += size;
+  }
+  return out;
+}
+
+std::string List(std::string_view title, const std::vector<RefusedRow>& rows, int width) {
+  if (rows.empty()) return "";
+  size_t longest = 0;
+  for (const RefusedRow& row : rows) longest = std::max(longest, row.item.size());
+  std::string text = StrCat("\n", title, "\n");
+  for (const RefusedRow& row : rows)
+    text += StrCat("  ", Padded(row.item, longest, false), "  ", Wrapped(row.reason, longest + 4, width), "\n");
+  return text;
+}
+
+std::string Verdict(const OptimizeView& view) {
+  const Optimized& result = view.result;
+  if (result.accepted.empty())
+    return result.interrupted ? "interrupted before a fix was found that stays\n"
+                              : "no fix made it faster beyond doubt: it stays as it is\n";
+  if (!result.speedup) return "no time was left to prove all of them together: --budget gives more\n";
+  std::string text = StrCat(SpeedupText(*result.speedup), " faster with ", result.accepted.ToString(), ", from ",
+                            result.pairs, " pairs of runs\n");
+  return text + StrCat("losses: ", LossesText(result.guard), "\n");
+}
+
+std::string Steps(const OptimizeView& view, int width) {
+  std::string text;
+  const auto line = [&](std::string_view what, const std::string& how) {
+    if (!how.empty()) text += StrCat("  ", Padded(what, 8, false), Wrapped(how, 10, width), "\n");
+  };
+  if (!view.recipe.empty())
+    line("run it", StrCat("gapless run --recipe ", view.recipe, " -- ", CommandText(view.command)));
+  if (!view.patch_file.empty())
+    line("patch",
+         StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", CommandText({view.patch_root}), " "), "< ",
+                view.patch_file));
+  for (const std::string& advice : view.patch.advice) line("by hand", advice);
+  for (const std::string& left : view.patch.left_out) line("by hand", left);
+  line("page", view.page);
+  line("log", view.log);
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string Startup(const Optimized& result) {
+  std::string text;
+  for (const Decision& decision : result.decisions) {
+    const auto steps = BreakEvenSteps(decision, result.before);
+    if (decision.outcome == Outcome::kAccepted && steps && *decision.startup_s >= 1)
+      text += StrCat(decision.item.ToString(), " takes ", FormatNumber(*decision.startup_s, 1),
+                     " s longer to start: paid back after ", FormatCount(*steps), " steps\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string OptimizeText(const OptimizeView& view, int width) {
+  std::string text = StrCat(CommandText(view.command), view.about.empty() ? "" : StrCat(" · ", view.about), "\n\n");
+  const std::vector<std::string> head = HeadOf(view);
+  std::vector<std::vector<std::string>> rows;
+  for (const StageRow& row : RowsOf(view)) rows.push_back(CellsOf(row, head));
+  text += StrCat(Aligned(head, rows), "\n", Verdict(view), Startup(view.result));
+  for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", warning, "\n");
+  text += List("tried, and not kept", RefusedOf(view.result, true), width);
+  text += List("not tried", RefusedOf(view.result, false), width);
+  return text + Steps(view, width);
+}
+
+}  // namespace gapless::internal

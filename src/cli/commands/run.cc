@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "cli/commands/run/fix_watch.h"
+#include "cli/failure.h"
+#include "cli/launching.h"
+#include "cli/output.h"
+#include "collect/files.h"
+#include "optimize/recipe_use.h"
+
+namespace gapless::internal {
+namespace {
+
+struct Plan {
+  std::string path;  // of the recipe
+  Recipe recipe{};
+  std::vector<std::string> command{};
+  RecipeUse use{};
+};
+
+Result<Plan> PlanFrom(const Arguments& arguments) {
+  Plan plan{.path = std::string(arguments.Value("recipe"))};
+  if (plan.path.empty())
+    return Fail(ErrorCode::kUsage, "there is no recipe", "", "gapless run --recipe optimized.json -- python train.py");
+  auto recipe = ReadRecipe(plan.path);
+  if (!recipe) return Unexpected{recipe.error()};
+  plan.recipe = std::move(*recipe);
+  plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
+  if (plan.command.empty())
+    return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
+  auto use = UseRecipe(plan.recipe, arguments.List("only"), arguments.List("without"),
+                       [](const char* name) -> const char* { return std::getenv(name); });
+  if (!use) return Unexpected{use.error()};
+  plan.use = std::move(*use);
+  return plan;
+}
+
+void Say(const std::string& text) { std::fputs(StrCat("gapless: ", Printable(text), "\n").c_str(), stderr); }
+
+// --- --print
+
+std::vector<std::string> NeedGapless(const Plan& plan) {
+  std::vector<std::string> items;
+  for (const std::string& item : plan.use.fixes) {
+    const auto& alone = plan.use.by_environment;
+    if (std::find(alone.begin(), alone.end(), item) == alone.end()) items.push_back(item);
+  }
+  return items;
+}
+
+std::string WithoutGapless(const Plan& plan) {
+  std::string line;
+  for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
+  return StrCat(line, ShellCommand(plan.command), "\n");
+}
+
+std::string PrintedJson(const Plan& plan) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Key("command");
+  json.BeginArray();
+  for (const std::string& word : plan.command) json.String(word);
+  json.EndArray();
+  json.Key("environment");
+  json.BeginObject();
+  for (const auto& [name, value] : plan.use.environment) json.Field(name, value);
+  json.EndObject();
+  json.Key("needs_gapless");
+  json.BeginArray();
+  for (const std::string& item : NeedGapless(plan)) json.String(item);
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+Result<int> Print(const Arguments& arguments, const Plan& plan) {
+  const auto missing = NeedGapless(plan);
+  if (!arguments.Has("quiet")) {
+    for (const std::string& note : plan.use.notes) Say(note);
+    if (!missing.empty())
+      Say(StrCat("not in it: ", Join(missing, ", "),
+                 "; gapless run switches these on, or the patch of gapless optimize"));
+  }
+  const auto printed = PrintTextOrJson(
+      arguments, [&] { return WithoutGapless(plan); }, [&] { return PrintedJson(plan); });
+  if (!printed) return printed;
+  return missing.empty() ? 0 : 1;
+}
+
+// --- running
+
+std::string_view NameOf(ChangeState state) {
+  return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
+}
+
+std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("recipe", plan.path);
+  json.Field("exit_status", result.exit_status);
+  if (result.signal != 0) json.Field("signal", result.signal);
+  json.Key("fixes");
+  json.BeginArray();
+  for (const FixReport& report : watch.reports()) {
+    json.BeginObject();
+    json.Field("fix", report.change.fix);
+    json.FieldUnlessEmpty("value", report.change.value);
+    json.Field("state", NameOf(report.change.state));
+    json.FieldUnlessEmpty("what", report.change.what);
+    json.Field("processes", report.pids.size());
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("silent");
+  json.BeginArray();
+  for (const std::string& item : watch.Silent(plan.use.fixes)) json.String(item);
+  json.EndArray();
+  json.EndObject();
+  return out + "\n";
+}
+
+void SayBefore(const Plan& plan) {
+  const std::string kept_out = KeepsAgentOut(plan.command);
+  if (!kept_out.empty()) Say(kept_out);
+  for (const std::string& note : plan.use.notes) Say(note);
+  for (const std::string& path : plan.use.own_fixes) Say(StrCat("a fix of your own: ", path));
+  for (const auto& [name, value] : plan.use.environment) Say(StrCat(name, "=", value));
+  for (const std::string& difference : Differences(plan.recipe, plan.command, DescribeHost())) Say(difference);
+}
+
+void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
+  for (const auto& process : result.processes)
+    for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", message));
+  // Without a training that tells, what the environment does is done.
+  const auto silent = watch.Silent(watch.saw_training() ? plan.use.fixes : NeedGapless(plan));
+  if (silent.empty()) return;
+  const std::string items = Join(silent, ", ");
+  Say(watch.saw_training() ? StrCat("nothing was heard of ", items)
+                           : StrCat("no training with PyTorch was seen, so these are not on: ", items));
+}
+
+Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
+  const auto plan = PlanFrom(arguments);
+  if (!plan) return Unexpected{plan.error()};
+  if (arguments.Has("print")) return Print(arguments, *plan);
+  const bool quiet = arguments.Has("quiet");
+  std::optional<TemporaryFolder> temporary;
+  std::string folder(arguments.Value("output"));
+  if (folder.empty()) {
+    auto made = TemporaryFolder::Make();
+    if (!made) return Unexpected{made.error()};
+    temporary.emplace(std::move(*made));
+    folder = temporary->path();
+  }
+  if (!quiet) SayBefore(*plan);
+  AgentOptions agent;
+  agent.light = true;
+  agent.record = false;
+  agent.fixes = plan->use.fixes;
+  agent.own_fixes = plan->use.own_fixes;
+  FixWatch watch(plan->recipe, [quiet](const std::string& sentence) {
+    if (!quiet) Say(sentence);
+  });
+  int failure_status = 0;
+  const auto result = Launch({.command = plan->command,
+                              .folder = folder,
+                              .agent_options = ToJson(agent),
+                              .environment = plan->use.environment,
+                              .output_to_stderr = arguments.JsonToStdout(),
+                              .watchers = {&watch}},
+                             &failure_status);
+  if (!result) {
+    std::fputs(DescribeError(result.error()).c_str(), stderr);
+    if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
+    return failure_status;
+  }
+  if (!quiet) SayAfter(*plan, *result, watch);
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*plan, *result, watch)));
+  return result->exit_status;
+}
+
+constexpr auto kValue = OptionSpec::Takes::kValue;
+constexpr OptionSpec kOptions[] = {
+    {.name = "recipe",
+     .letter = 'r',
+     .takes = kValue,
+     .value = "FILE",
+     .help = "What gapless optimize wrote: JSON or YAML"},
+    {.name = "only",
+     .takes = kValue,
+     .value = "LIST",
+     .help = "Fixes of the recipe to switch on, no others",
+     .is_list = true},
+    {.name = "without", .takes = kValue, .value = "LIST", .help = "Fixes of the recipe to leave out", .is_list = true},
+    {.name = "print", .help = "Run nothing: print the command as it runs without gapless"},
+    {.name = "output",
+     .letter = 'o',
+     .takes = kValue,
+     .value = "DIR",
+     .help = "Folder to leave, as of gapless profile --light (none)"},
+    kQuietOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless run --recipe optimized.json -- python train.py", "Trains with the fixes on"},
+    {"gapless run --recipe optimized.yaml", "Runs the command that the recipe was made for"},
+    {"gapless run --recipe optimized.json --without compile -- python train.py", "All fixes but one"},
+    {"gapless run --recipe optimized.json --print", "What the environment alone can do, as a line for a shell"},
+};
+
+}  // namespace
+
+COMMAND(run) = {
+    .name = "run",
+    .help = "Run a command with the fixes of a recipe switched on",
+    .about =
+        "Runs the command with the fixes on that `gapless optimize` found to pay. The script is not edited; its "
+        "output, "
+        "signals and exit status stay its own. What each fix changed, or why it did not, is said on standard error, "
+        "and "
+        "where the command, PyTorch or the machine are others than those of the recipe.\n\nWithout a command, the one "
+        "of the recipe is run. With --print nothing is run: the exit status is then 0 when the printed line does all "
+        "that "
+        "the recipe does, and 1 when fixes are missing in it.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .own_failure = 125,
+    .run = Execute};
+
+}  // namespace gapless::internal

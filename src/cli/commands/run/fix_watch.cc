@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/run/fix_watch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/strings.h"
+#include "optimize/recipe_use.h"
+
+namespace gapless::internal {
+namespace {
+
+std::string ItemOf(const Change& change) {
+  return change.value.empty() ? change.fix : StrCat(change.fix, "=", change.value);
+}
+
+}  // namespace
+
+void FixWatch::TakeVersions(const wire::RingHeader& header) {
+  if (saw_training_) return;
+  saw_training_ = true;
+  const std::string_view versions(header.versions, ::strnlen(header.versions, sizeof header.versions));
+  for (const std::string& sentence : VersionDifferences(recipe_, versions)) say_(sentence);
+}
+
+void FixWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
+  const wire::RingHeader& header = process.ring.header();
+  if (header.role != wire::AgentRole::kTrains) return;
+  TakeVersions(header);
+  if (record.kind != wire::RecordKind::kFix) return;
+  auto change = ParseChange(process.texts[record.a], record.value);
+  if (!change) return;
+  const auto same = [&](const FixReport& report) {
+    return report.change.fix == change->fix && report.change.value == change->value &&
+           report.change.state == change->state && report.change.what == change->what;
+  };
+  auto found = std::ranges::find_if(reports_, same);
+  if (found == reports_.end()) {
+    say_(SentenceOf(*change));
+    found = reports_.insert(reports_.end(), FixReport{.change = std::move(*change)});
+  }
+  found->pids.insert(header.pid);
+}
+
+std::vector<std::string> FixWatch::Silent(const std::vector<std::string>& items) const {
+  std::vector<std::string> silent;
+  for (const std::string& item : items) {
+    const std::string_view name = std::string_view(item).substr(0, item.find('='));
+    const auto is_it = [&](const FixReport& report) { return report.change.fix == name; };
+    if (std::ranges::none_of(reports_, is_it)) silent.push_back(item);
+  }
+  return silent;
+}
+
+std::string SentenceOf(const Change& change) {
+  const std::string item = ItemOf(change);
+  switch (change.state) {
+    case ChangeState::kRefused: return StrCat(item, " is not on: ", change.what);
+    case ChangeState::kOff: return StrCat(item, " is off again: ", change.what);
+    case ChangeState::kOn: break;
+  }
+  return change.what.empty() ? StrCat(item, " is on") : StrCat(item, ": ", change.what);
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/candidates.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/findings.h"
+#include "predict/advice.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kLeastGain = 1.01;  // a prediction that stays below this is not tried
+constexpr double kOfPrior = 0.1;     // of what a prior promises, where nothing else speaks for the fix
+constexpr double kLooser = 0.01;     // of speedup, for each class: of two equal fixes the safer comes first
+
+bool HasWhatIf(std::string_view name) {
+  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
+}
+
+const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
+  const Bottleneck* best = nullptr;
+  for (const Bottleneck& one : bottlenecks) {
+    bool cured = std::ranges::find(item.fix->cures, one.id) != item.fix->cures.end();
+    for (const Recommendation& recommendation : one.recommendations)
+      cured = cured || recommendation.fix.substr(0, recommendation.fix.find('=')) == item.fix->name;
+    const auto gain = [](const Bottleneck& of) { return of.gain ? of.gain->expected : 1; };
+    if (cured && (best == nullptr || gain(one) > gain(*best))) best = &one;
+  }
+  return best;
+}
+
+void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
+  const auto prediction =
+      predictor.Predict({{.name = std::string(candidate.item.fix->name), .value = candidate.item.value}});
+  if (!prediction || !prediction->refusal.empty()) return;
+  if (!prediction->nothing.empty()) {
+    if (!gpu && candidate.item.fix->blind) return;  // the what-if looks for kernels, which a processor does not have
+    candidate.skip = prediction->nothing.front();
+    return;
+  }
+  const Gain gain = GainOf(*prediction, predictor.calibration());
+  candidate.predicted = RatioInterval{.low = gain.low, .high = gain.high, .expected = gain.expected};
+  if (gain.high < kLeastGain) candidate.skip = StrCat("at most ", FormatNumber(gain.high, 2), "x is predicted");
+}
+
+void Score(const Bottleneck* cured, Candidate& candidate) {
+  const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->prior, 1.0) - 1);
+  candidate.score = candidate.predicted               ? candidate.predicted->expected
+                    : cured != nullptr && cured->gain ? std::max(cured->gain->expected, prior)
+                                                      : prior;
+  candidate.score -= kLooser * static_cast<double>(candidate.item.Class());
+}
+
+Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottleneck> bottlenecks,
+                   const Predictor* predictor, bool gpu) {
+  Candidate candidate{.item = item};
+  const Bottleneck* const cured = CuredBy(item, bottlenecks);
+  if (cured != nullptr) candidate.cures = cured->title;
+  if (predictor != nullptr && predictor->check().accepted() && HasWhatIf(item.fix->name))
+    Predict(*predictor, gpu, candidate);
+  if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
+    candidate.skip = "nothing that was found speaks for it";
+  if (asked_for) candidate.skip.clear();
+  Score(cured, candidate);
+  return candidate;
+}
+
+// Those the user named, each with the value given, else with those that suit this machine.
+std::vector<FixItem> Named(const CandidateOptions& options) {
+  if (!options.only.empty()) return options.only;
+  std::vector<FixItem> all;
+  for (const Fix* fix : AllFixes()) all.push_back({.fix = fix});
+  for (const Fix& fix : options.own) all.push_back({.fix = &fix});
+  return all;
+}
+
+}  // namespace
+
+std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const Bottleneck> bottlenecks,
+                                      const Predictor* predictor, const CandidateOptions& options) {
+  std::vector<Candidate> candidates;
+  for (FixItem item : Named(options)) {
+    if (std::ranges::find(options.without, item.fix->name) != options.without.end()) continue;
+    FixValues values = item.value.empty() && item.fix->values != nullptr ? item.fix->values(context)
+                                                                         : FixValues{.values = {item.value}};
+    if (values.values.empty()) {
+      candidates.push_back({.item = item, .score = 0, .skip = values.why_not, .does_not_apply = true});
+      continue;
+    }
+    item.value = values.values.front();
+    Candidate candidate =
+        Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context.gpu);
+    candidate.others.assign(values.values.begin() + 1, values.values.end());
+    candidates.push_back(std::move(candidate));
+  }
+  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
+    if (a.item.fix->slow_start != b.item.fix->slow_start) return b.item.fix->slow_start;
+    return a.score > b.score;
+  });
+  return candidates;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every fix of the catalogue.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "base/strings.h"
+#include "diagnose/rule.h"
+#include "optimize/fix.h"
+#include "predict/what_if.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string TextOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+fs::path ModuleOf(const Fix& fix) {
+  return fs::path("python/gapless/agent/gapless_agent/fixes") / StrCat(fix.name, ".py");
+}
+
+const FixContext kSmall{.cpus = 1, .ranks = 1};
+const FixContext kLaptop{.cpus = 2, .ranks = 1, .bf16_cpu = true, .torch_version = "2.0.1"};
+const FixContext kVolta{.cpus = 16, .ranks = 2, .gpu = true, .compute_major = 7, .torch_version = "2.4.0"};
+const FixContext kLarge{
+    .cpus = 192, .ranks = 8, .gpu = true, .compute_major = 9, .torch_version = "2.15.0", .all_values = true};
+
+TEST(Catalogue, EveryFixIsAFileOfItsNameWithALineOfHelp) {
+  EXPECT_GE(AllFixes().size(), 28U);
+  for (const Fix* fix : AllFixes()) {
+    EXPECT_TRUE(fs::exists(StrCat("src/optimize/fixes/", fix->name, ".cc"))) << fix->name;
+    EXPECT_FALSE(fix->help.empty()) << fix->name;
+    EXPECT_LE(fix->help.size(), 80U) << fix->name;
+    EXPECT_FALSE(fix->help.ends_with('.')) << fix->name;
+    EXPECT_TRUE(fix->why.starts_with("Where ")) << fix->name << " does not say when it helps";
+    EXPECT_TRUE(fix->why.ends_with('.')) << fix->name;
+    EXPECT_NE(fix->values, nullptr) << fix->name;
+    EXPECT_EQ(FindFix(fix->name), fix);
+  }
+  EXPECT_EQ(FindFix("quantum"), nullptr);
+}
+
+TEST(Catalogue, APriorHasItsSourceAndAFigureWithoutOneIsUnknown) {
+  for (const Fix* fix : AllFixes()) {
+    const bool told =
+        fix->why.find("Prior: ") != std::string_view::npos || fix->why.find("about 20 %") != std::string_view::npos;
+    EXPECT_TRUE(fix->prior == 1 || told) << fix->name << " has a prior from nowhere";
+    EXPECT_GT(fix->prior, 0.1) << fix->name;
+    EXPECT_LT(fix->prior, 4) << fix->name;
+  }
+}
+
+TEST(Catalogue, ConflictsNameFixesInBothDirections) {
+  for (const Fix* fix : AllFixes())
+    for (const std::string_view name : fix->conflicts) {
+      const Fix* other = FindFix(name);
+      ASSERT_NE(other, nullptr) << fix->name << " conflicts with " << name << ", which is none";
+      EXPECT_NE(std::ranges::find(other->conflicts, fix->name), other->conflicts.end())
+          << name << " does not know " << fix->name;
+      EXPECT_NE(other, fix);
+    }
+}
+
+TEST(Catalogue, CuresNameRules) {
+  for (const Fix* fix : AllFixes()) {
+    for (const std::string_view id : fix->cures)
+      EXPECT_TRUE(std::ranges::any_of(AllRules(), [&](const Rule* rule) { return rule->id == id; }))
+          << fix->name << ": " << id;
+  }
+}
+
+TEST(Catalogue, OrdersAreApart) {
+  std::vector<int> orders;
+  for (const Fix* fix : AllFixes()) orders.push_back(fix->order);
+  std::ranges::sort(orders);
+  EXPECT_EQ(std::ranges::adjacent_find(orders), orders.end()) << "two fixes of one order: which comes first?";
+  EXPECT_LT(FindFix("channels_last")->order, FindFix("compile")->order);
+  EXPECT_LT(FindFix("workers")->order, FindFix("prefetch_factor")->order);
+}
+
+TEST(Catalogue, WhatPredictKnowsByTheSameNameIsNoLessSafe) {
+  // A what-if of another safety would promise more than the guard of the fix allows.
+  for (const Fix* fix : AllFixes())
+    for (const WhatIf* one : AllWhatIfs()) {
+      if (one->name != fix->name || one->safety == Safety::kHardware) continue;
+      EXPECT_GE(static_cast<int>(fix->safety),
+                static_cast<int>(one->safety == Safety::kExact ? FixClass::kExact : FixClass::kRounding))
+          << fix->name;
+    }
+}
+
+TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
+  for (const Fix* fix : AllFixes())
+    for (const FixContext& context : {FixContext{}, kSmall, kLaptop, kVolta, kLarge}) {
+      const FixValues found = fix->values(context);
+      EXPECT_NE(found.values.empty(), found.why_not.empty()) << fix->name << ": values, or why there is none";
+      EXPECT_FALSE(found.why_not.ends_with('.')) << fix->name;
+      for (const std::string& value : found.values) {
+        EXPECT_EQ(std::ranges::count(found.values, value), 1) << fix->name << "=" << value;
+        const FixItem item{fix, value};
+        const auto parsed = ParseFixItem(item.ToString());
+        ASSERT_TRUE(parsed) << item.ToString() << ": " << parsed.error().message;
+        EXPECT_EQ(parsed->value, value);
+        if (fix->environment == nullptr) continue;
+        for (const std::string& variable : fix->environment(context, value))
+          EXPECT_TRUE(std::regex_match(variable, std::regex("[A-Z][A-Z0-9_]*=[^ ]+"))) << variable;
+      }
+    }
+}
+
+std::vector<std::string> Values(std::string_view name, const FixContext& context) {
+  return FindFix(name)->values(context).values;
+}
+using Texts = std::vector<std::string>;
+
+TEST(Catalogue, WorkersAreThoseThatTheProcessorsCanRun) {
+  EXPECT_EQ(Values("workers", {.cpus = 1}), (Texts{"1"}));
+  EXPECT_EQ(Values("workers", {.cpus = 2}), (Texts{"2"}));
+  EXPECT_EQ(Values("workers", {.cpus = 3}), (Texts{"2", "3"}));
+  EXPECT_EQ(Values("workers", {.cpus = 8}), (Texts{"4", "2", "8"}));
+  EXPECT_EQ(Values("workers", {.cpus = 64, .ranks = 8}), (Texts{"4", "2", "8"}));
+  EXPECT_EQ(Values("workers", {.cpus = 4, .ranks = 8}), (Texts{"1"}));
+  EXPECT_EQ(Values("workers", {.cpus = 64, .all_values = true}), (Texts{"0", "2", "4", "8", "16"}));
+  EXPECT_EQ(Values("workers", {.cpus = 1, .all_values = true}), (Texts{"0", "1"}));
+}
+
+TEST(Catalogue, MixedPrecisionFollowsTheHardware) {
+  const auto amp = [](int major) { return Values("amp", {.gpu = true, .compute_major = major}); };
+  EXPECT_EQ(amp(6), Texts{});
+  EXPECT_EQ(amp(7), (Texts{"fp16"}));
+  EXPECT_EQ(amp(8), (Texts{"bf16"}));
+  EXPECT_EQ(amp(0), (Texts{"bf16", "fp16"})) << "an unknown GPU";
+  EXPECT_EQ(Values("amp", {.bf16_cpu = true}), (Texts{"bf16"}));
+  EXPECT_EQ(Values("amp", {}), Texts{});
+  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), FixClass::kRounding);
+  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), FixClass::kTraining);
+  EXPECT_TRUE(Values("tf32", {.gpu = true, .compute_major = 7}).empty());
+}
+
+TEST(Catalogue, TheAllocatorIsToldByTheNameThatItsVersionKnows) {
+  const Fix& fix = *FindFix("allocator");
+  EXPECT_EQ(fix.environment({.torch_version = "2.15.0"}, "")[0], "PYTORCH_ALLOC_CONF=expandable_segments:True");
+  EXPECT_EQ(fix.environment({.torch_version = "2.4.1"}, "")[0], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+  EXPECT_EQ(fix.environment({}, "")[0], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") << "an unknown version";
+}
+
+TEST(Catalogue, ItemsAreReadAsTheyAreTyped) {
+  EXPECT_EQ(ParseFixItem("workers=4")->ToString(), "workers=4");
+  EXPECT_EQ(ParseFixItem("amp")->ToString(), "amp");
+  EXPECT_EQ(UsageOf(*FindFix("workers")), "workers=N");
+  EXPECT_EQ(UsageOf(*FindFix("amp")), "amp[=TYPE]");
+  EXPECT_EQ(UsageOf(*FindFix("tf32")), "tf32");
+  EXPECT_EQ(ParseFixItem("worker=4").error().hint, "did you mean workers?");
+  for (const char* wrong : {"workers", "workers=", "tf32=1", "amp=", "", "=", "amp=a b", "workers=4;rm", "quantum"})
+    EXPECT_FALSE(ParseFixItem(wrong)) << wrong;
+}
+
+TEST(Catalogue, VersionsAreCompared) {
+  EXPECT_TRUE(TorchIsAtLeast({.torch_version = "2.15.0+cu126"}, 2, 9));
+  EXPECT_TRUE(TorchIsAtLeast({.torch_version = "3.0"}, 2, 9));
+  EXPECT_FALSE(TorchIsAtLeast({.torch_version = "2.4.1"}, 2, 9));
+  for (const char* unknown : {"", "x", "2", "2.x"})
+    EXPECT_FALSE(TorchIsAtLeast({.torch_version = unknown}, 2, 1)) << unknown;
+}
+
+TEST(Catalogue, TheAgentKnowsEachFixAndWhetherItIsLive) {
+  std::vector<std::string> missing;
+  for (const Fix* fix : AllFixes()) {
+    const std::string text = TextOf(ModuleOf(*fix));
+    if (text.empty()) missing.emplace_back(fix->name);
+    const bool says = text.find("\nLIVE = ") != std::string::npos || text.find("\nLIVE: bool = ") != std::string::npos;
+    const bool live =
+        text.find("LIVE = True") != std::string::npos || text.find("LIVE: bool = True") != std::string::npos;
+    EXPECT_EQ(says ? live : fix->live, fix->live) << fix->name << " is live on one side only";
+  }
+  if (!missing.empty()) GTEST_SKIP() << "the agent has no " << Join(missing, ", ");
+  for (const auto& entry : fs::directory_iterator("python/gapless/agent/gapless_agent/fixes")) {
+    const std::string name = entry.path().stem().string();
+    const bool is_fix = entry.path().extension() == ".py" && !name.starts_with('_');
+    EXPECT_TRUE(!is_fix || FindFix(name) != nullptr) << "the catalogue has no " << name;
+  }
+}
+
+}  // namespace
+}  // namespace gapless::internal

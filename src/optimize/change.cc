@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/change.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "store/results/json/value.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kMostLines = 10'000'000;
+
+constexpr std::pair<std::string_view, EditKind> kKinds[] = {{"keywords", EditKind::kKeywords},
+                                                            {"before", EditKind::kBefore},
+                                                            {"after", EditKind::kAfter},
+                                                            {"with", EditKind::kWith},
+                                                            {"after_imports", EditKind::kAfterImports},
+                                                            {"environment", EditKind::kEnvironment}};
+
+EditKind KindOf(std::string_view name) {
+  for (const auto& [known, kind] : kKinds)
+    if (known == name) return kind;
+  return EditKind::kNone;
+}
+
+std::vector<std::string> Texts(const JsonValue& list) {
+  std::vector<std::string> texts;
+  for (const JsonValue& item : list.items())
+    if (item.Text() != nullptr) texts.push_back(*item.Text());
+  return texts;
+}
+
+// A value as Python writes it.
+std::string PythonText(const JsonValue& value) {
+  if (value.Text() != nullptr) return *value.Text();
+  if (value.Bool()) return *value.Bool() ? "True" : "False";
+  return value.Number() ? ToJson(value) : "";
+}
+
+Edit ParseEdit(const JsonValue& json) {
+  Edit edit{.kind = KindOf(json.TextOf("kind"))};
+  if (edit.kind == EditKind::kNone) return edit;
+  edit.file = json.TextOf("file");
+  edit.line = static_cast<int>(std::clamp<int64_t>(json.Get("line").Int().value_or(0), 0, kMostLines));
+  edit.call = json.TextOf("call");
+  const JsonValue& set = json.Get("set");
+  for (size_t i = 0; i < set.keys().size(); ++i)
+    if (const std::string text = PythonText(set.items()[i]); !text.empty()) edit.set.emplace_back(set.keys()[i], text);
+  edit.lines = Texts(json.Get("lines"));
+  edit.imports = Texts(json.Get("imports"));
+  return edit;
+}
+
+}  // namespace
+
+std::string_view NameOf(EditKind kind) {
+  for (const auto& [name, known] : kKinds)
+    if (known == kind) return name;
+  return "";
+}
+
+Result<Change> ParseChange(std::string_view json, int value) {
+  const auto parsed = JsonValue::Parse(json);
+  if (!parsed) return Unexpected{parsed.error()};
+  Change change{
+      .fix = parsed->TextOf("fix"), .value = PythonText(parsed->Get("value")), .what = parsed->TextOf("what")};
+  if (change.fix.empty()) return Fail(ErrorCode::kInput, "the record of a fix names none");
+  if (value < 0 || value > 2) return Fail(ErrorCode::kInput, StrCat("the record of ", change.fix, " has no state"));
+  change.state = static_cast<ChangeState>(value);
+  change.edit = ParseEdit(parsed->Get("edit"));
+  return change;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/change.h"
+
+#include <gtest/gtest.h>
+
+namespace gapless::internal {
+namespace {
+
+TEST(Change, IsReadFromTheAgentsRecord) {
+  const auto change = ParseChange(
+      R"({"fix": "workers", "value": "4", "what": "DataLoader: num_workers 0 → 4", "later": {},
+          "edit": {"kind": "keywords", "file": "/a/train.py", "line": 41, "call": "DataLoader",
+                   "set": {"num_workers": "4", "persistent_workers": true, "prefetch_factor": 4}, "imports": ["import os"]}})",
+      1);
+  ASSERT_TRUE(change) << change.error().ToString();
+  EXPECT_EQ(change->fix, "workers");
+  EXPECT_EQ(change->value, "4");
+  EXPECT_EQ(change->state, ChangeState::kOn);
+  EXPECT_EQ(change->edit.kind, EditKind::kKeywords);
+  EXPECT_EQ(change->edit.line, 41);
+  using Set = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(change->edit.set, (Set{{"num_workers", "4"}, {"persistent_workers", "True"}, {"prefetch_factor", "4"}}));
+  EXPECT_EQ(change->edit.imports, std::vector<std::string>{"import os"});
+}
+
+TEST(Change, ThatWasRefusedHasItsReason) {
+  const auto change = ParseChange(R"({"fix": "tf32", "value": "", "what": "there is no CUDA"})", 2);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->state, ChangeState::kRefused);
+  EXPECT_EQ(change->what, "there is no CUDA");
+  EXPECT_EQ(change->edit.kind, EditKind::kNone);
+}
+
+TEST(Change, OfAFutureAgentIsOneWithoutAnEdit) {
+  EXPECT_EQ(ParseChange(R"({"fix": "x", "edit": {"kind": "rewrite", "file": "a.py"}})", 1)->edit.kind, EditKind::kNone);
+  EXPECT_EQ(ParseChange(R"({"fix": "x", "edit": 4})", 1)->edit.kind, EditKind::kNone);
+  EXPECT_EQ(ParseChange(R"({"fix": "x", "edit": {"kind": "before", "line": -5}})", 1)->edit.line, 0);
+}
+
+TEST(Change, ThatCannotBeReadIsAnError) {
+  for (const char* text : {"", "x", "[]", "{}", R"({"fix": 1})", R"({"fix": "a")", "gc_freeze: 4 objects are left out"})
+    EXPECT_FALSE(ParseChange(text, 1)) << text;
+  for (const int value : {-1, 3}) EXPECT_FALSE(ParseChange(R"({"fix": "a"})", value)) << value;
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/contest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "base/strings.h"
+#include "proof/comparison.h"
+#include "proof/measure.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kFirstLook = 4;   // pairs before a contest may be given up
+constexpr double kHopeless = 0.5;  // of what could be detected in the end: as little as this is not worth the time
+constexpr int kKilled = 137;       // exit status of a process that SIGKILL ended, as the kernel does when memory is out
+constexpr size_t kMostFault = 300;
+
+bool SpeaksOfMemory(const RunSample& sample) {
+  for (const std::string* text : {&sample.failure, &sample.output_tail})
+    if (ContainsIgnoreCase(*text, "out of memory") || text->find("MemoryError") != text->npos ||
+        text->find("OutOfMemoryError") != text->npos || text->find("std::bad_alloc") != text->npos)
+      return true;
+  return false;
+}
+
+// The exception, which is the last line of its traceback, or else the last line that was printed.
+std::string LastWords(const RunSample& sample) {
+  std::string last;
+  for (const std::string_view line : Split(sample.failure.empty() ? sample.output_tail : sample.failure, '\n'))
+    if (!line.empty()) last = line;
+  return last;
+}
+
+}  // namespace
+
+Fault FaultOf(const RunSample& sample) {
+  if (sample.timed_out) return Fault::kHang;
+  if (!Succeeded(sample))
+    return sample.out_of_memory || SpeaksOfMemory(sample) || sample.exit_status == kKilled ? Fault::kOutOfMemory
+                                                                                           : Fault::kCrash;
+  return MeanStepMs(sample) > 0 ? Fault::kNone : Fault::kNothingMeasured;
+}
+
+std::string DescribeFault(const RunSample& sample) {
+  const std::string words = Ellipsize(Printable(LastWords(sample)), kMostFault);
+  switch (FaultOf(sample)) {
+    case Fault::kHang: return StrCat("it hung: not done after ", FormatDuration(sample.wall_ns), ", and was ended");
+    case Fault::kOutOfMemory: return StrCat("it ran out of memory", words.empty() ? "" : ": ", words);
+    case Fault::kCrash:
+      return StrCat("it crashed with exit status ", sample.exit_status, words.empty() ? "" : ": ", words);
+    case Fault::kNothingMeasured: return "it took no step after warm-up";
+    case Fault::kNone: break;
+  }
+  return "";
+}
+
+double MeanStepMs(const RunSample& sample) {
+  if (sample.source != SampleSource::kSteps) return TypicalValue(sample).value_or(0);
+  if (sample.step_ns.empty()) return 0;
+  const int64_t all_ns = std::accumulate(sample.step_ns.begin(), sample.step_ns.end(), int64_t{0});
+  return static_cast<double>(all_ns) / 1e6 / static_cast<double>(sample.step_ns.size());
+}
+
+RatioInterval Contest::Speedup() const { return SpeedupOf(sequence.Interval()); }
+
+std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs) {
+  const RatioInterval ratio = sequence.Interval();
+  if (sequence.Verdict() != PairVerdict::kCannotTell && ratio.low && ratio.high) return Ending::kDecided;
+  if (sequence.size() < kFirstLook) return std::nullopt;
+  const auto pairs = sequence.log_ratios();
+  if (std::ranges::all_of(pairs, [](double one) { return one >= 0; })) return Ending::kTooSmall;
+  const auto detectable = sequence.DetectableShare();
+  // What all the pairs will be able to tell.
+  const double reach =
+      std::sqrt(static_cast<double>(sequence.size()) / static_cast<double>(std::max(most_pairs, sequence.size())));
+  if (detectable && 1 - ratio.expected < kHopeless * *detectable * reach) return Ending::kTooSmall;
+  return std::nullopt;
+}
+
+Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
+  Contest contest(plan.options);
+  std::mt19937_64 coin(plan.seed);
+  while (contest.a.size() < plan.most_pairs && Clock::now() < plan.deadline) {
+    const bool b_first = (coin() >> 63) != 0;
+    RunSample samples[2];
+    for (const bool is_b : {b_first, !b_first}) {
+      auto sample = runner.Run(is_b ? plan.b : plan.a);
+      if (!sample) return Unexpected{sample.error()};
+      const Fault fault = FaultOf(*sample);
+      if (fault != Fault::kNone && !is_b) return FailureOf(*sample, {});
+      if (fault != Fault::kNone) {
+        contest.ending = Ending::kFault;
+        contest.fault = DescribeFault(*sample);
+        contest.b.push_back(std::move(*sample));
+        return contest;
+      }
+      samples[is_b ? 1 : 0] = std::move(*sample);
+    }
+    contest.sequence.Add(std::log(MeanStepMs(samples[1]) / MeanStepMs(samples[0])));
+    contest.a.push_back(std::move(samples[0]));
+    contest.b.push_back(std::move(samples[1]));
+    on_pair(contest);
+    if (const auto ending = WhetherToStop(contest.sequence, plan.most_pairs)) {
+      contest.ending = *ending;
+      return contest;
+    }
+  }
+  if (contest.a.size() >= plan.most_pairs) contest.ending = Ending::kTooSmall;
+  return contest;
+}
+
+}  // namespace gapless::internal

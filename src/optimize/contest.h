@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two sets of fixes run against each other: fresh processes in pairs, in an order drawn by lot, until it is clear which
+// is faster (validate/pair_sequence.h), or clear enough that it is not worth more of the user's time.
+//
+// A process is summarised by its mean step after warm-up, not its median: batches from workers come in bunches, and the
+// median step would not see the wait.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/fix_set.h"
+#include "trial/process_run.h"
+#include "validate/pair_sequence.h"
+
+namespace gapless::internal {
+
+// Runs the user's command with a set of fixes. An error: the command could not be run at all, or the user wants to end.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual Result<RunSample> Run(const FixSet& set) = 0;
+};
+
+enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasured };
+// What went wrong in a run, and in words: "it ended with exit status 1: ValueError: …".
+Fault FaultOf(const RunSample& sample);
+std::string DescribeFault(const RunSample& sample);
+
+// Of a process in ms: its mean step, or its whole time where no steps were seen; above zero unless FaultOf() says so.
+double MeanStepMs(const RunSample& sample);
+
+using Clock = std::chrono::steady_clock;
+
+struct ContestPlan {
+  FixSet a{}, b{};
+  PairOptions options{};
+  size_t most_pairs = 12;
+  Clock::time_point deadline = Clock::time_point::max();  // no pair begins later
+  uint64_t seed = 0;
+};
+
+enum class Ending : uint8_t {
+  kDecided,   // see sequence.Verdict()
+  kTooSmall,  // what shows is less than what could be told from noise
+  kNoTime,    // the deadline came first
+  kFault,     // B went wrong, see `fault`
+};
+
+struct Contest {
+  explicit Contest(const PairOptions& options) : sequence(options) {}
+  PairSequence sequence;  // ln(B's time / A's)
+  Ending ending = Ending::kNoTime;
+  std::vector<RunSample> a{}, b{};
+  std::string fault{};
+  RatioInterval Speedup() const;
+};
+
+// `on_pair` is told after each. An error: the user wants to end, or A itself fails.
+Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair);
+
+// After these pairs, is it worth going on, to at most `most_pairs`? Never says that B is faster: only a verdict does.
+std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs);
+
+}  // namespace gapless::internal

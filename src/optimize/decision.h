@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of one fix, and the table that all of them make.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/change.h"
+#include "optimize/fix_set.h"
+#include "optimize/guard.h"
+#include "trial/process_run.h"
+#include "validate/pair_sequence.h"
+
+namespace gapless::internal {
+
+enum class Outcome : uint8_t {
+  kAccepted,
+  kSlower,
+  kTooSmall,       // less than could be told from noise
+  kNoTime,         // the budget was used up
+  kNothingToGain,  // the recording says so; it was not tried
+  kDoesNotApply,
+  kNotAllowed,   // its class is looser than the user allows
+  kConflict,     // with one that is on
+  kOtherLosses,  // the guard spoke against it
+  kFault,        // a run with it crashed, hung or ran out of memory
+  kTakenOut,     // accepted once, and brings nothing beside those that came after it
+};
+std::string_view NameOf(Outcome outcome);  // "accepted", "slower", "too_small" …
+
+// One state of the job as measured, for a row of the table. Absent: not measured.
+struct Stage {
+  double step_ms = 0;
+  std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
+};
+Stage StageOf(const RunSample& sample);
+
+struct Decision {
+  FixItem item{};
+  Outcome outcome = Outcome::kNoTime;
+  std::string reason{};                      // a sentence, without the fix's name
+  std::optional<RatioInterval> predicted{};  // speedups; of the step it was predicted from
+  std::optional<RatioInterval> measured{};   // over those that were on before it
+  bool alone = false;                        // no other was on before it
+  size_t pairs = 0;
+  bool live = false;                   // measured in blocks of one process
+  std::optional<double> detectable{};  // the share of time that these pairs could have told
+  GuardReport guard{};
+  std::vector<Change> changes{};
+  std::optional<Stage> stage{};       // with it and those before
+  std::optional<double> startup_s{};  // that it takes longer until the first measured step
+  double took_s = 0;                  // of the user's time, to decide
+};
+
+// After so many steps the longer start is paid back; absent: it does not take longer, or never is.
+std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& before);
+
+}  // namespace gapless::internal

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/strings.h"
+#include "base/suggest.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kLongestValue = 100;
+
+// The number at the beginning of `text`, which then begins behind it and a dot; −1: there is none.
+int TakeNumber(std::string_view& text) {
+  int number = -1;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc()) return -1;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  if (text.starts_with('.')) text.remove_prefix(1);
+  return number;
+}
+
+bool IsPlain(std::string_view value) {
+  return value.size() <= kLongestValue && std::ranges::all_of(value, [](unsigned char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
+                  c == '-' || c == '+';
+         });
+}
+
+Unexpected NoSuchFix(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Fix* fix : AllFixes()) names.push_back(fix->name);
+  const std::string_view nearest = Nearest(name, names);
+  return Fail(ErrorCode::kUsage, StrCat("there is no fix '", Printable(name), "'"), "",
+              nearest.empty() ? "docs/reference/fixes.md lists them" : StrCat("did you mean ", nearest, "?"));
+}
+
+}  // namespace
+
+std::string_view NameOf(FixClass safety) {
+  switch (safety) {
+    case FixClass::kRounding: return "rounding";
+    case FixClass::kStochastic: return "stochastic";
+    case FixClass::kTraining: return "training";
+    case FixClass::kExact: break;
+  }
+  return "exact";
+}
+
+std::optional<FixClass> FixClassNamed(std::string_view name) {
+  for (const auto one : {FixClass::kExact, FixClass::kRounding, FixClass::kStochastic, FixClass::kTraining})
+    if (NameOf(one) == name) return one;
+  return std::nullopt;
+}
+
+std::string_view NameOf(Effort effort) {
+  switch (effort) {
+    case Effort::kMedium: return "medium";
+    case Effort::kAdvanced: return "advanced";
+    case Effort::kQuick: break;
+  }
+  return "quick win";
+}
+
+const Fix* FindFix(std::string_view name) {
+  for (const Fix* fix : AllFixes())
+    if (fix->name == name) return fix;
+  return nullptr;
+}
+
+std::string FixItem::ToString() const { return value.empty() ? std::string(fix->name) : StrCat(fix->name, "=", value); }
+
+FixClass FixItem::Class() const { return fix->class_of == nullptr ? fix->safety : fix->class_of(value); }
+
+Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+  const Fix* fix = FindFix(name);
+  for (const Fix& one : own)
+    if (one.name == name) fix = &one;
+  if (fix == nullptr) return NoSuchFix(name);
+  const bool given = equals != std::string_view::npos;
+  if (given && fix->value.empty())
+    return Fail(ErrorCode::kUsage, StrCat("the fix ", name, " takes no value"), "", StrCat("write it as ", name));
+  if (value.empty() && (given || (!fix->value.empty() && !fix->value.starts_with('['))))
+    return Fail(ErrorCode::kUsage, StrCat("the fix ", name, " needs a value"), "",
+                StrCat("write it as ", UsageOf(*fix)));
+  if (!IsPlain(value))
+    return Fail(ErrorCode::kUsage, StrCat("'", Printable(value.substr(0, kLongestValue)), "' is no value of a fix"), "",
+                StrCat("write it as ", UsageOf(*fix)));
+  return FixItem{fix, std::string(value)};
+}
+
+std::string UsageOf(const Fix& fix) {
+  if (fix.value.empty()) return std::string(fix.name);
+  if (fix.value.starts_with('[')) return StrCat(fix.name, "[=", fix.value.substr(1));
+  return StrCat(fix.name, "=", fix.value);
+}
+
+FixValues Always(const FixContext& /*context*/) { return {.values = {""}}; }
+
+FixValues NoneBecause(std::string_view reason) { return {.why_not = std::string(reason)}; }
+
+size_t CpusPerRank(const FixContext& context) {
+  return std::max<size_t>(1, context.cpus / std::max<size_t>(1, context.ranks));
+}
+
+bool TorchIsAtLeast(const FixContext& context, int major, int minor) {
+  std::string_view text = context.torch_version;
+  const int have_major = TakeNumber(text), have_minor = TakeNumber(text);
+  return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+}  // namespace gapless::internal

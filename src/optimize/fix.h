@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fix is a change to a running training that needs no edit of its script. This room knows *when and how much*: what a
+// fix cures, what it may change beside the time, which values are worth a try on this machine. *How* it is done knows
+// the agent: python/gapless/agent/gapless_agent/fixes/<name>.py, of the same name.
+//
+// To add one: write src/optimize/fixes/<name>.cc, end it with
+//   FIX(name) = {.name = "name", .help = "…", .why = "…", .safety = …, .effort = …, .values = Values};
+// and write the Python file. A test holds the two lists together. Where predict has a what-if of that name, it is the
+// fix's preview.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+// What may change beside the time, and so how the losses must agree (guard.h).
+enum class FixClass : uint8_t {
+  kExact,       // E: the same numbers, bit for bit
+  kRounding,    // N: the same computation, rounded differently
+  kStochastic,  // S: other random numbers of the same distribution
+  kTraining,    // C: another training; only where the user allows it
+};
+std::string_view NameOf(FixClass safety);  // "exact", "rounding", "stochastic", "training"
+
+std::optional<FixClass> FixClassNamed(std::string_view name);
+
+enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // of doing it by hand: minutes, an hour or two, days
+std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
+
+// What is known of the job before anything is tried. Absent is unknown.
+struct FixContext {
+  size_t cpus = 1;        // that the command may use
+  size_t ranks = 1;       // that train, on this machine
+  bool gpu = false;       // kernels were recorded
+  int compute_major = 0;  // of the first GPU; 0: unknown
+  int compute_minor = 0;
+  bool bf16_cpu = false;        // the processor multiplies bfloat16 itself
+  std::string torch_version{};  // "2.15.0"; empty: unknown
+  bool all_values = false;      // the whole grid was asked for
+};
+
+// The values to try, the most promising first; "" is "without a value". `why_not` says why there is none.
+struct FixValues {
+  std::vector<std::string> values{};
+  std::string why_not{};
+};
+
+struct Fix {
+  std::string_view name;     // equals the file name, the Python module's and, where there is one, the what-if's
+  std::string_view value{};  // of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
+  std::string_view help;     // one line, imperative
+  std::string_view
+      why{};  // a paragraph for docs: when it helps, what it changes, what it risks, prior gain with source
+  FixClass safety = FixClass::kExact;
+  FixClass (*class_of)(std::string_view value) = nullptr;  // where the class depends on the value; null: safety
+  Effort effort = Effort::kQuick;
+  bool blind = false;                             // worth a try though nothing that was found speaks for it
+  bool slow_start = false;                        // a run with it begins minutes later: it is tried last
+  bool live = false;                              // may be switched between two steps of a running program
+  int order = 0;                                  // of composing: lower ones are applied first
+  std::span<const std::string_view> cures{};      // ids of rules
+  std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
+  double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
+  FixValues (*values)(const FixContext& context) = nullptr;
+  std::string_view own_file{};  // of a fix of the user's own: the Python file
+  // Variables of the environment, "NAME=VALUE"; a variable that the user has set wins. Null: none.
+  std::vector<std::string> (*environment)(const FixContext& context, std::string_view value) = nullptr;
+};
+
+#define FIX(n)              \
+  extern const Fix n##_fix; \
+  constinit const Fix n##_fix
+
+std::span<const Fix* const> AllFixes();     // sorted by name; generated from the folder
+const Fix* FindFix(std::string_view name);  // null: there is none
+
+// A fix with its value, as one types it: `workers=4`, `tf32`.
+struct FixItem {
+  const Fix* fix = nullptr;
+  std::string value{};
+  std::string ToString() const;
+  FixClass Class() const;
+};
+// `workers=4`, `tf32`. An error: there is no such fix, the value is missing where one is needed or given where there is
+// none.
+// `own`: the user's own fixes, which outlive the item.
+Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own = {});
+// "workers[=N]", as one types it.
+std::string UsageOf(const Fix& fix);
+
+// For values(): always, with no value. And: none, for this reason.
+FixValues Always(const FixContext& context);
+FixValues NoneBecause(std::string_view reason);
+// Processors for each rank of this machine, 1 at least.
+size_t CpusPerRank(const FixContext& context);
+// Is the version "2.15.0" at least `major`.`minor`? An unknown one is not.
+bool TorchIsAtLeast(const FixContext& context, int major, int minor);
+
+// The list of `gapless optimize --list`.
+std::string FixesText();
+std::string FixesJson();
+
+}  // namespace gapless::internal

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fixes that are on together.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+
+class FixSet {
+ public:
+  FixSet() = default;
+
+  const std::vector<FixItem>& items() const { return items_; }  // in the order of applying
+  bool empty() const { return items_.empty(); }
+  bool Has(std::string_view name) const;
+  // With one more; a value of the same fix is replaced.
+  FixSet With(const FixItem& item) const;
+  FixSet Without(std::string_view name) const;
+  // The fix of this set that `fix` must not meet; null: none.
+  const Fix* ConflictWith(const Fix& fix) const;
+
+  // The loosest of all: that is what the losses are held to.
+  FixClass Loosest() const;
+  // As the agent takes them.
+  std::vector<std::string> Names() const;
+  std::vector<std::string> OwnFiles() const;
+  std::vector<std::pair<std::string, std::string>> Environment(const FixContext& context) const;
+  std::string ToString() const;  // "workers=4, tf32"; "nothing" when empty
+
+ private:
+  std::vector<FixItem> items_{};
+};
+
+// "workers,amp=bf16" and the user's own fixes among them; one without a value leaves it to the planner. A fault names
+// the item.
+Result<std::vector<FixItem>> ParseFixItems(std::string_view text, std::span<const Fix> own = {});
+
+}  // namespace gapless::internal

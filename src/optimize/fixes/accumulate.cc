@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  return context.all_values ? FixValues{.values = {"2", "4", "8"}} : FixValues{.values = {"2", "4"}};
+}
+
+constexpr std::string_view kCures[] = {"exposed_communication", "unfused_optimizer", "host_optimizer"};
+
+}  // namespace
+
+FIX(accumulate) = {
+    .name = "accumulate",
+    .value = "K",
+    .help = "Step the optimiser once in K batches",
+    .why =
+        "Where the exchange of gradients or the optimiser takes much of a step. Gradients of K batches are "
+        "added, their mean is applied: the optimiser sees a batch K times as large, K times less often, so "
+        "learning rate and schedule have to follow. Another training. The gain is at most (K − 1) / K of what "
+        "exchange and optimiser take.",
+    .safety = FixClass::kTraining,
+    .effort = Effort::kMedium,
+    .order = 96,
+    .cures = kCures,
+    .values = Values};
+
+}  // namespace gapless::internal

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  return context.all_values ? FixValues{.values = {"2", "4", "8", "16"}} : FixValues{.values = {"2", "4"}};
+}
+
+constexpr std::string_view kCures[] = {"small_batch", "underfilled_gpu", "low_occupancy", "tiny_kernels"};
+
+}  // namespace
+
+FIX(batch) = {
+    .name = "batch",
+    .value = "K",
+    .help = "Make batches K times as large",
+    .why =
+        "Where kernels are too small to fill the GPU and memory is free. DataLoader gets K times the batch_size: "
+        "fewer, larger steps, whose speed counts in samples. Learning rate, schedule and the number of steps "
+        "have to follow: another training. What does not fit into memory is found out by trying, contained and "
+        "refused. No figure holds for all models; `gapless predict --what batch=N` tells what a recording lets "
+        "expect.",
+    .safety = FixClass::kTraining,
+    .effort = Effort::kQuick,
+    .order = 30,
+    .cures = kCures,
+    .values = Values};
+
+}  // namespace gapless::internal

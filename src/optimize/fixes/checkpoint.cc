@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  return context.all_values ? FixValues{.values = {"0.25", "0.5", "block"}} : FixValues{.values = {"0.5", "block"}};
+}
+
+constexpr std::string_view kCures[] = {"memory_pressure"};
+constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph"};
+
+}  // namespace
+
+FIX(checkpoint) = {
+    .name = "checkpoint",
+    .value = "[HOW]",
+    .help = "Compute activations again instead of keeping them",
+    .why =
+        "Where memory limits the batch. The repeated blocks of the model are wrapped in activation "
+        "checkpointing, all of them (`block`), a share (0.5: every second one), or every third (3). The forward "
+        "pass of these runs once more in the backward pass, with the same random numbers, so the numbers stay. "
+        "It costs time, about 20 % (documentation of transformers), and pays only through a larger batch or a "
+        "model that did not fit.",
+    .safety = FixClass::kExact,
+    .effort = Effort::kMedium,
+    .live = true,
+    .order = 64,
+    .cures = kCures,
+    .conflicts = kConflicts,
+    .prior = 0.8,
+    .values = Values};
+
+}  // namespace gapless::internal

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  if (context.ranks < 2) return NoneBecause("one rank trains on this machine");
+  return context.all_values ? FixValues{.values = {"5", "10", "50", "100", "200"}}
+                            : FixValues{.values = {"50", "10", "100"}};
+}
+
+constexpr std::string_view kCures[] = {"exposed_communication", "small_collectives"};
+
+}  // namespace
+
+FIX(ddp_bucket) = {
+    .name = "ddp_bucket",
+    .value = "MB",
+    .help = "Exchange gradients in buckets of MB megabytes",
+    .why =
+        "Where the last exchange of a step is not hidden (smaller buckets start earlier), or many small "
+        "exchanges are bound by latency (larger ones). DistributedDataParallel gets bucket_cap_mb, 25 by "
+        "default. Sums may be rounded in another order. The gain is at most the exchange that is not hidden.",
+    .safety = FixClass::kRounding,
+    .effort = Effort::kQuick,
+    .order = 74,
+    .cures = kCures,
+    .values = Values};
+
+}  // namespace gapless::internal

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  if (context.ranks < 2) return NoneBecause("one rank trains on this machine");
+  if (!context.gpu) return NoneBecause("gradients are exchanged by processors");
+  return {.values = {""}};
+}
+
+constexpr std::string_view kCures[] = {"exposed_communication"};
+
+}  // namespace
+
+FIX(ddp_compress) = {
+    .name = "ddp_compress",
+    .help = "Exchange gradients in bf16",
+    .why =
+        "Where the exchange of gradients between machines is not hidden. DistributedDataParallel gets the hook "
+        "bf16_compress_hook: half the bytes, and gradients are rounded to 8 bits of mantissa before they are "
+        "summed: another training, if close. The gain is at most half of the exchange that is not hidden.",
+    .safety = FixClass::kTraining,
+    .effort = Effort::kMedium,
+    .order = 78,
+    .cures = kCures,
+    .values = Values};
+
+}  // namespace gapless::internal

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  // Fused optimisers of processors came with 2.4.
+  if (!context.gpu && !context.torch_version.empty() && !TorchIsAtLeast(context, 2, 4)) return {.values = {"foreach"}};
+  return {.values = {"fused", "foreach"}};
+}
+
+constexpr std::string_view kCures[] = {"unfused_optimizer", "host_optimizer", "tiny_kernels"};
+
+}  // namespace
+
+FIX(fused_optimizer) = {
+    .name = "fused_optimizer",
+    .value = "[HOW]",
+    .help = "Update all parameters in one kernel, or a few",
+    .why =
+        "Where the optimiser launches a kernel, or runs an operator, for each parameter. Adam, AdamW, SGD and "
+        "Adagrad get fused=True, or foreach=True, where the program gave neither, also optimisers that exist "
+        "already; where that cannot be, they stay as they are. Rounds differently (losses differ in the 7th "
+        "digit); where Adam keeps its step count changes. The gain is at most the optimiser's share of a step. "
+        "Prior: 93 to 90 ms a step, 1.03 times (GPT-2 124M on an A100); 28 to 22 ms, 1.27 times (small model on "
+        "a processor).",
+    .safety = FixClass::kRounding,
+    .effort = Effort::kQuick,
+    .blind = true,
+    .live = true,
+    .order = 90,
+    .cures = kCures,
+    .prior = 1.05,
+    .values = Values};
+
+}  // namespace gapless::internal

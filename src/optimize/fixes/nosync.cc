@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  if (context.ranks < 2) return NoneBecause("one rank trains on this machine");
+  return FixValues{.values = {""}};
+}
+
+constexpr std::string_view kCures[] = {"exposed_communication", "small_collectives"};
+constexpr std::string_view kConflicts[] = {"ddp_static"};
+
+}  // namespace
+
+FIX(nosync) = {
+    .name = "nosync",
+    .value = "[K]",
+    .help = "Exchange gradients in the last of several backward passes",
+    .why =
+        "Where a step has K backward passes, and gradients are exchanged in each of them. The first K − 1 run "
+        "under no_sync(); K is learned from the steps of the program, or given. Sums are rounded in another "
+        "order; a program that reads gradients between the passes finds those of its own rank. The gain is at "
+        "most (K − 1) / K of the exchange that is not hidden.",
+    .safety = FixClass::kRounding,
+    .effort = Effort::kMedium,
+    .live = true,
+    .order = 94,
+    .cures = kCures,
+    .conflicts = kConflicts,
+    .values = Values};
+
+}  // namespace gapless::internal

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  if (!context.gpu) return NoneBecause("activations are in the memory of the host already");
+  return {.values = {""}};
+}
+
+constexpr std::string_view kCures[] = {"memory_pressure"};
+constexpr std::string_view kConflicts[] = {"checkpoint", "cudagraph"};
+
+}  // namespace
+
+FIX(offload) = {
+    .name = "offload",
+    .help = "Keep activations in the memory of the host",
+    .why =
+        "Where memory limits the batch and the link to the host has room. Tensors of 1 MB or more that the "
+        "forward pass saves for the backward pass are copied to pinned memory of the host, and back. The numbers "
+        "stay. It costs the time of the copies: usually more than computing activations again, which is tried "
+        "first. Prior: slower; no figure is known.",
+    .safety = FixClass::kExact,
+    .effort = Effort::kMedium,
+    .live = true,
+    .order = 66,
+    .cures = kCures,
+    .conflicts = kConflicts,
+    .values = Values};
+
+}  // namespace gapless::internal

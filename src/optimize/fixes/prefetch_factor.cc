@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
+
+namespace gapless::internal {
+namespace {
+
+FixValues Values(const FixContext& context) {
+  return context.all_values ? FixValues{.values = {"2", "4", "8", "16"}} : FixValues{.values = {"4", "8"}};
+}
+
+constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "step_variation"};
+
+}  // namespace
+
+FIX(prefetch_factor) = {
+    .name = "prefetch_factor",
+    .value = "N",
+    .help = "Let each loader worker have N batches ready",
+    .why =
+        "Where the loader's workers are fast enough in the mean, but single batches come late: more batches wait "
+        "in memory for their turn. DataLoader gets prefetch_factor=N; it needs workers. N batches of each worker "
+        "stay in the memory of the host (pinned, where pin_memory is set). It brings nothing where the workers "
+        "are too slow on average. No figure is known.",
+    .safety = FixClass::kExact,
+    .effort = Effort::kQuick,
+    .order = 42,
+    .cures = kCures,
+    .values = Values};
+
+}  // namespace gapless::internal

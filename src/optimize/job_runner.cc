@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/job_runner.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "collect/files.h"
+
+namespace gapless::internal {
+namespace {
+
+// A run that takes so many times as long as the longest that ended well hangs; compiling is allowed some minutes.
+constexpr int64_t kLeastMeasuredNs = 1'000'000'000, kMostMeasuredNs = 4'000'000'000;
+constexpr size_t kLeastSteps = 10;
+constexpr double kHangs = 5, kLeastLimitS = 60, kCompileLimitS = 300;
+
+}  // namespace
+
+RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
+  RunRequest request = job_.request;
+  request.fixes = set.Names();
+  request.own_fixes = set.OwnFiles();
+  request.environment = set.Environment(job_.context);
+  // Of short steps more than were asked for, of long ones fewer.
+  request.measure = std::min(request.measure, kLeastSteps);
+  request.enough = [steps = job_.request.measure](std::span<const int64_t> step_ns) {
+    const int64_t all_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
+    return all_ns >= kMostMeasuredNs || (step_ns.size() >= steps && all_ns >= kLeastMeasuredNs);
+  };
+  if (job_.digests) request.digest_step = static_cast<int>(request.warmup + kLeastSteps);
+  if (request.timeout_s <= 0 && longest_s_ > 0)
+    request.timeout_s = std::max(kLeastLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
+  return request;
+}
+
+Result<RunSample> ProcessRunner::Start(const RunRequest& request) {
+  ++runs_;
+  auto sample = RunOnce(request);
+  if (!sample) return sample;
+  if (sample->interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (Succeeded(*sample)) longest_s_ = std::max(longest_s_, static_cast<double>(sample->wall_ns) / 1e9);
+  return sample;
+}
+
+Result<RunSample> ProcessRunner::Run(const FixSet& set) { return Start(RequestFor(set)); }
+
+Result<RunSample> ProcessRunner::RunBlocks(const FixSet& set, BlockDriver& driver) {
+  RunRequest request = RequestFor(set);
+  request.measure = 1;  // and then as many as the driver wants
+  request.enough = [&](std::span<const int64_t>) { return driver.IsDone(); };
+  request.watchers.push_back(&driver);
+  return Start(request);
+}
+
+}  // namespace gapless::internal

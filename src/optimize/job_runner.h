@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's command, run with fixes on. A run that hangs is ended; nothing of the user's is written to by us.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimize/planner.h"
+
+namespace gapless::internal {
+
+struct TrialJob {
+  RunRequest request{};  // the command, how many steps, its time limit
+  FixContext context{};
+  bool digests = false;  // ask for a digest of the parameters
+};
+
+class ProcessRunner : public JobRunner {
+ public:
+  explicit ProcessRunner(TrialJob job) : job_(std::move(job)) {}
+  Result<RunSample> Run(const FixSet& set) override;
+  Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) override;
+  size_t runs() const { return runs_; }
+
+ private:
+  RunRequest RequestFor(const FixSet& set) const;
+  Result<RunSample> Start(const RunRequest& request);
+
+  TrialJob job_;
+  double longest_s_ = 0;  // of the runs that ended well
+  size_t runs_ = 0;
+};
+
+}  // namespace gapless::internal

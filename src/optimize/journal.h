@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was decided, a line of JSON each, so that a planner that was interrupted goes on where it was. A decision holds
+// for the fixes that were on when it was made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimize/planner.h"
+
+namespace gapless::internal {
+
+class Journal : public DecisionKeeper {
+ public:
+  // `key` says what is optimised and how: a file of another key is begun anew. A last line that breaks off is left out.
+  // `own`: the user's own fixes, which outlive it.
+  static Result<Journal> Open(std::string path, const std::string& key, bool anew, std::span<const Fix> own);
+
+  const Decision* Find(const FixItem& item, const FixSet& beside) const override;
+  void Add(const Decision& decision, const FixSet& beside) override;
+  size_t found() const { return found_; }  // decisions of an earlier start
+  // The first failure to write; the planner goes on without.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  struct Entry {
+    std::string beside;
+    Decision decision;
+  };
+  Journal() = default;
+  std::string path_{}, failure_{};
+  std::vector<Entry> entries_{};
+  size_t found_ = 0;
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits of one Python file, brought together: those of one call become one, nested ones keep their places.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimize/change.h"
+#include "optimize/patch/keyword_edit.h"
+#include "optimize/patch/python_source.h"
+
+namespace gapless::internal {
+
+class FileEditor {
+ public:
+  explicit FileEditor(PythonSource source) : source_(std::move(source)) {}
+
+  // An error says why the edit does not fit the file as it is. The same edit twice is one.
+  Result<void> Add(const Edit& edit);
+  // All of them, in the order of Spliced().
+  std::vector<Splice> Splices() const;
+  const PythonSource& source() const { return source_; }
+
+ private:
+  struct CallEdit {
+    CallSite site;
+    std::string name;
+    Keywords set;
+  };
+  struct StatementEdit {
+    EditKind kind;
+    size_t begin, end;  // of the statement, in bytes
+    std::string_view indent;
+    std::vector<std::string> lines;
+    bool operator==(const StatementEdit&) const = default;
+  };
+
+  Result<void> AddKeywords(const Edit& edit);
+  Result<void> AddStatement(const Edit& edit);
+  void AddImports(const Edit& edit, size_t limit);
+  Result<void> AddBehindImports(const Edit& edit);
+  Result<bool> ReplaceSetting(const std::string& line, const Edit& edit);
+  std::string Render(const std::vector<std::string>& lines, std::string_view indent, size_t place) const;
+  std::vector<Splice> SplicesOfCalls() const;
+  void AddWithBlock(const StatementEdit& edit, std::vector<Splice>& splices) const;
+  void AddImportSplices(std::vector<Splice>& splices) const;
+  size_t BehindFuture() const;
+
+  PythonSource source_;
+  std::vector<CallEdit> calls_;
+  std::vector<StatementEdit> statements_;
+  std::vector<Splice> settings_;  // statements that set something else to what a change wants
+  std::vector<std::string> imports_, behind_imports_;
+  size_t behind_ = 0;  // where behind_imports_ go at the earliest
+};
+
+// The text with the splices in it.
+std::string Spliced(std::string_view text, const std::vector<Splice>& splices);
+
+}  // namespace gapless::internal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The imports of a Python file: what they are called there, and where another one goes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimize/patch/python_source.h"
+
+namespace gapless::internal {
+
+// What one import binds: `import a.b` → {"a.b", "", "a"}, `from a import b as c` → {"a", "b", "c"}.
+struct Binding {
+  std::string module{}, name{}, as{};
+  bool operator==(const Binding&) const = default;
+};
+// Of a line such as "from a import b, c as d"; nothing: it is no import.
+std::vector<Binding> BindingsOf(std::string_view statement);
+
+// Other names under which `from … import name as other` makes it known.
+std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name);
+
+// Where lines go that follow the imports at the top of the file: behind the last import that comes before anything but
+// a few plain statements; without one behind the documentation text and `from __future__`.
+size_t BehindImports(const PythonSource& source);
+
+// Where the file itself imports all that `statement` does, at its top level and before `limit`: behind that. 0: it
+// does not.
+size_t ImportedBehind(const PythonSource& source, std::string_view statement, size_t limit);
+
+}  // namespace gapless::internal

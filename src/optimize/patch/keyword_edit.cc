@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/patch/keyword_edit.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kWidest = 100;  // columns
+
+class Editing {
+ public:
+  Editing(const PythonSource& source, const CallSite& call, std::string_view name)
+      : source_(source), call_(call), name_(name) {}
+
+  Result<std::vector<Splice>> Run(const Keywords& set) {
+    Keywords added;
+    for (const auto& [key, value] : set) {
+      const auto given = Given(key);
+      if (!given) return Unexpected{given.error()};
+      if (*given == nullptr) {
+        added.emplace_back(key, value);
+      } else if (Text((*given)->value_begin, (*given)->end) != value) {
+        Replace((*given)->value_begin, (*given)->end, value);
+      }
+    }
+    if (!added.empty()) Add(added);
+    return std::move(splices_);
+  }
+
+ private:
+  std::string_view Text(size_t begin, size_t end) const { return source_.text().substr(begin, end - begin); }
+  void Replace(size_t begin, size_t end, std::string text) {
+    splices_.push_back({.begin = begin, .end = end, .text = std::move(text)});
+  }
+
+  // The argument that sets `key`; null: none does.
+  Result<const Argument*> Given(std::string_view key) const {
+    const auto positional = PositionalNames(name_);
+    size_t position = 0;
+    bool hidden = false;
+    const Argument* found = nullptr;
+    for (const Argument& argument : call_.arguments) {
+      if (argument.name == key) return &argument;
+      if (argument.stars == 1) hidden = true;
+      if (argument.stars > 0 || !argument.name.empty()) continue;
+      if (!hidden && position < positional.size() && positional[position] == key) found = &argument;
+      ++position;
+    }
+    if (found == nullptr && hidden && std::ranges::find(positional, key) != positional.end())
+      return Fail(ErrorCode::kInput, StrCat("the call takes its arguments from a list, which may hold ", key));
+    return found;
+  }
+
+  void Add(const Keywords& added) {
+    const auto twice = std::ranges::find(call_.arguments, 2, &Argument::stars);
+    if (twice != call_.arguments.end()) return IntoMapping(*twice, added);
+    if (call_.arguments.size() == 1 && call_.arguments[0].generator && call_.arguments[0].name.empty()) {
+      Replace(call_.arguments[0].begin, call_.arguments[0].begin, "(");
+      after_last_ = ")";
+    }
+    if (call_.arguments.empty()) {
+      Replace(call_.open + 1, call_.open + 1, Joined(added, ", "));
+    } else if (OneALine()) {
+      AddLines(added);
+    } else {
+      AddBehind(added);
+    }
+  }
+
+  static std::string Joined(const Keywords& added, std::string_view separator) {
+    std::vector<std::string> parts;
+    for (const auto& [key, value] : added) parts.push_back(StrCat(key, "=", value));
+    return Join(parts, separator);
+  }
+
+  // `**options` may hold what is added, which would be given twice then: it becomes `**{**options, "key": value}`.
+  void IntoMapping(const Argument& mapping, const Keywords& added) {
+    std::string rest;
+    for (const auto& [key, value] : added) rest += StrCat(", \"", key, "\": ", value);
+    Replace(mapping.value_begin, mapping.value_begin, "{**");
+    Replace(mapping.end, mapping.end, rest + "}");
+  }
+
+  size_t StartOfLine(size_t offset) const { return source_.StartOf(source_.LineOf(offset)); }
+
+  // Does the closing bracket stand on a line of its own?
+  bool OneALine() const {
+    const std::string_view before = Text(StartOfLine(call_.close), call_.close);
+    return before.find_first_not_of(" \t") == std::string_view::npos;
+  }
+
+  std::string IndentAt(size_t offset) const {
+    const std::string_view line = source_.text().substr(StartOfLine(offset));
+    return std::string(line.substr(0, line.find_first_not_of(" \t")));
+  }
+
+  void AddLines(const Keywords& added) {
+    const Argument& last = call_.arguments.back();
+    if (!call_.last_comma) after_last_ += ",";
+    if (!after_last_.empty()) Replace(last.end, last.end, after_last_);
+    // As the arguments that begin a line; where none does, one level below the bracket.
+    const bool begins_line =
+        Text(StartOfLine(last.begin), last.begin).find_first_not_of(" \t") == std::string_view::npos;
+    const std::string indent =
+        begins_line ? IndentAt(last.begin) : StrCat(IndentAt(call_.close), source_.indent_unit());
+    std::string text;
+    for (const auto& [key, value] : added) text += StrCat(indent, key, "=", value, ",", source_.line_end());
+    const size_t place = StartOfLine(call_.close);
+    splices_.push_back({.begin = place, .end = place, .text = text, .place = SplicePlace::kArgumentLine});
+  }
+
+  void AddBehind(const Keywords& added) {
+    const size_t last = call_.arguments.back().end;
+    const std::string text = Joined(added, ", ");
+    const size_t line = StartOfLine(last);
+    const size_t ends = std::min(source_.text().find('\n', line), source_.text().size());
+    const bool wide = ends - line + text.size() + 2 > kWidest;
+    const std::string gap = wide ? StrCat(source_.line_end(), Alignment()) : " ";
+    if (call_.last_comma && after_last_.empty()) {
+      Replace(*call_.last_comma + 1, *call_.last_comma + 1, StrCat(gap, text, ","));
+    } else {
+      if (call_.last_comma) Replace(*call_.last_comma, *call_.last_comma + 1, "");
+      Replace(last, last, StrCat(after_last_, ",", gap, text));
+    }
+  }
+
+  // White space up to below the first argument where that follows the bracket, else as the line of the last one begins.
+  std::string Alignment() const {
+    const size_t first = call_.arguments.front().begin;
+    if (source_.LineOf(first) != source_.LineOf(call_.open)) return IndentAt(call_.arguments.back().end - 1);
+    const std::string indent = IndentAt(call_.open);
+    const std::string_view until = Text(StartOfLine(call_.open) + indent.size(), first);
+    return StrCat(indent, std::string(static_cast<size_t>(DisplayWidth(Printable(until))), ' '));
+  }
+
+  const PythonSource& source_;
+  const CallSite& call_;
+  std::string_view name_;
+  std::string after_last_;  // what comes right behind the last argument
+  std::vector<Splice> splices_;
+};
+
+}  // namespace
+
+Result<std::vector<Splice>> SplicesFor(const PythonSource& source, const CallSite& call, std::string_view name,
+                                       const Keywords& set) {
+  return Editing(source, call, name).Run(set);
+}
+
+}  // namespace gapless::internal

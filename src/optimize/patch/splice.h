@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piece of a file that is replaced.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gapless::internal {
+
+// What is put into the same place stands in this order.
+enum class SplicePlace : uint8_t { kAfter, kImport, kAfterImports, kBefore, kArgumentLine, kIndentation, kWithin };
+
+struct Splice {
+  size_t begin = 0, end = 0;  // equal: nothing goes
+  std::string text{};
+  SplicePlace place = SplicePlace::kWithin;
+  size_t owner_begin = 0, owner_end = 0;  // the statement that it belongs to
+
+  // The text is whole lines, each with its end, or without one where the file ends without.
+  bool whole_lines() const { return place < SplicePlace::kIndentation; }
+};
+
+}  // namespace gapless::internal

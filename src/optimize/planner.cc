@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kBaselines = 2;
+constexpr size_t kPairsToDecide = 8;     // about as many as a clear difference takes
+constexpr double kMuchSlower = 1.15;     // a first run that takes so much longer is not followed by others
+constexpr double kMemoryHeadroom = 0.9;  // of the device
+constexpr double kShareOfTime = 0.3;     // of what is left, for one contest
+constexpr size_t kLeastBlock = 4;        // steps
+constexpr size_t kMostBlockPairs = 60;
+constexpr size_t kMostProcesses = 8;  // of a contest in blocks
+
+double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
+
+class Planner {
+ public:
+  Planner(const PlannerOptions& options, JobRunner& runner, DecisionKeeper& keeper,
+          const std::function<void(const PlannerEvent&)>& on_event)
+      : options_(options), runner_(runner), keeper_(keeper), on_event_(on_event), begun_(Clock::now()) {
+    deadline_ = begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget_s));
+  }
+
+  Result<Optimized> Run(const std::vector<Candidate>& candidates) {
+    GAPLESS_TRY(MeasureBaseline());
+    auto done = TryAll(candidates);
+    if (done) done = TakeOutWhatIsIdle();
+    if (done) done = ProveTheWhole();
+    if (!done) {
+      if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
+      result_.interrupted = true;
+    }
+    result_.took_s = Seconds(Clock::now() - begun_);
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> MeasureBaseline();
+  Result<void> TryAll(const std::vector<Candidate>& candidates);
+  Result<void> TryValues(const Candidate& candidate);
+  Result<Decision> Try(const Candidate& candidate, const FixItem& item);
+  Result<void> Measure(const FixSet& set, Decision& decision);
+  Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline);
+  Result<Contest> HoldBlocks(const FixItem& item, std::string& refusal);
+  Result<void> TakeOutWhatIsIdle();
+  bool IsProvedAlready();
+  Result<void> ProveTheWhole();
+
+  bool Refuse(const Candidate& candidate, Decision& decision) const;
+  bool Rehearsed(const RunSample& sample, const FixSet& set, Decision& decision);
+  bool HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
+  void Conclude(const Contest& contest, Decision& decision) const;
+  void Tell(PlannerEvent event) {
+    event.done = done_, event.of = candidates_;
+    on_event_(event);
+  }
+  // What the last contest will take, and so has to be left.
+  Clock::duration Reserve() const {
+    return std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(result_.accepted.empty() ? 0 : 2 * process_s_ * kPairsToDecide));
+  }
+  Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
+  // One fix may not have all the time that is left, but enough for a verdict.
+  Clock::time_point ShareDeadline() const {
+    const auto now = Clock::now();
+    const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * kShareOfTime);
+    const auto enough =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * process_s_ * kPairsToDecide));
+    return std::min(ContestDeadline(), now + std::max(share, enough));
+  }
+
+  const PlannerOptions& options_;
+  JobRunner& runner_;
+  DecisionKeeper& keeper_;
+  const std::function<void(const PlannerEvent&)>& on_event_;
+  Clock::time_point begun_, deadline_{};
+  Optimized result_{};
+  std::vector<RunSample> baselines_{};
+  double current_ms_ = 0;  // a step with those accepted so far
+  double startup_s_ = 0;   // of the baseline: its steps before the measured ones
+  double process_s_ = 0;   // a run takes
+  size_t steps_ = 0;       // that a run takes, in all
+  size_t done_ = 0, candidates_ = 0;
+  uint64_t contests_ = 0;  // so that each draws its own lots
+};
+
+Result<void> Planner::MeasureBaseline() {
+  for (size_t i = 0; i < kBaselines; ++i) {
+    Tell({.kind = PlannerEvent::Kind::kBaseline});
+    const auto begun = Clock::now();
+    auto sample = runner_.Run({});
+    if (!sample) return Unexpected{sample.error()};
+    if (FaultOf(*sample) != Fault::kNone)
+      return Fail(ErrorCode::kCommand, StrCat("the command cannot be measured: ", DescribeFault(*sample)), "",
+                  "it must train for some steps and end well by itself");
+    process_s_ = std::max(process_s_, Seconds(Clock::now() - begun));
+    baselines_.push_back(std::move(*sample));
+  }
+  const RunSample& last = baselines_.back();
+  result_.before = StageOf(last);
+  current_ms_ = std::max(MeanStepMs(baselines_[0]), MeanStepMs(last));
+  startup_s_ = static_cast<double>(last.warmup_ns) / 1e9;
+  steps_ = last.warmup + last.step_ns.size();
+  for (const std::string& file : last.saved)
+    result_.warnings.push_back(StrCat("the command saves ", file, ": every trial writes it again"));
+  return {};
+}
+
+// Without running anything.
+bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
+  const auto refuse = [&](Outcome outcome, std::string reason) {
+    decision.outcome = outcome;
+    decision.reason = std::move(reason);
+    return true;
+  };
+  if (candidate.does_not_apply) return refuse(Outcome::kDoesNotApply, candidate.skip);
+  const FixClass promised = decision.item.Class();
+  if (promised > options_.allow)
+    return refuse(Outcome::kNotAllowed,
+                  StrCat("it changes more than is allowed (", NameOf(promised), "): --allow ", NameOf(promised)));
+  if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
+    return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
+  if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
+  if (Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * process_s_)) >
+      ContestDeadline())
+    return refuse(Outcome::kNoTime, "the budget was used up");
+  return false;
+}
+
+bool Planner::HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
+  std::vector<Losses> before, after;
+  for (const RunSample& sample : baselines_) before.push_back(sample.losses);
+  for (const RunSample& sample : with) after.push_back(sample.losses);
+  decision.guard = CheckLosses(options_.exact ? FixClass::kExact : set.Loosest(), before, after);
+  const auto refuse = [&](std::string reason) {
+    decision.outcome = Outcome::kOtherLosses;
+    decision.reason = std::move(reason);
+    return true;
+  };
+  if (!decision.guard.passed) return refuse(decision.guard.reason);
+  if (options_.has_metric) {
+    std::vector<double> was, is;
+    for (const RunSample& sample : baselines_)
+      if (sample.metric) was.push_back(*sample.metric);
+    for (const RunSample& sample : with)
+      if (sample.metric) is.push_back(*sample.metric);
+    const GuardReport metric = CheckMetric(options_.exact ? FixClass::kExact : set.Loosest(), was, is);
+    if (!metric.passed) return refuse(StrCat("the metric: ", metric.reason));
+  }
+  if (!options_.exact) return false;
+  if (!decision.guard.checked) return refuse("no loss was seen, so nothing proves that they are the same");
+  for (const RunSample& sample : with)
+    if (!baselines_[0].digest.empty() && sample.digest != baselines_[0].digest)
+      return refuse("the parameters are other numbers");
+  return false;
+}
+
+// What the first run with it showed: true when it may be measured.
+bool Planner::Rehearsed(const RunSample& sample, const FixSet& set, Decision& decision) {
+  for (const FixReport& report : sample.fixes)
+    if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
+      decision.changes.push_back(std::move(*change));
+  const auto refuse = [&](Outcome outcome, std::string reason) {
+    decision.outcome = outcome;
+    decision.reason = std::move(reason);
+    return false;
+  };
+  if (FaultOf(sample) != Fault::kNone) return refuse(Outcome::kFault, DescribeFault(sample));
+  const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
+  const auto refused = in_state(ChangeState::kRefused);
+  const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
+  if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
+    return refuse(Outcome::kDoesNotApply,
+                  refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
+  }
+  if (HasOtherLosses(set, {&sample, 1}, decision)) return false;
+  if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
+      *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
+    return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
+                                          FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
+  if (MeanStepMs(sample) > kMuchSlower * current_ms_)
+    return refuse(Outcome::kSlower, StrCat("a step of its first run took ",
+                                           FormatNumber(MeanStepMs(sample) / current_ms_, 2), " times as long"));
+  return true;
+}
+
+void Planner::Conclude(const Contest& contest, Decision& decision) const {
+  decision.pairs = contest.sequence.size();
+  if (decision.pairs > 0) decision.measured = contest.Speedup();
+  decision.detectable = contest.sequence.DetectableShare();
+  const auto say = [&](Outcome outcome, std::string reason) {
+    decision.outcome = outcome;
+    decision.reason = std::move(reason);
+  };
+  const PairVerdict verdict = contest.sequence.Verdict();
+  if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
+  if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
+    return say(Outcome::kAccepted, "faster beyond doubt");
+  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "slower beyond doubt");
+  if (contest.ending == Ending::kNoTime)
+    return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
+  if (verdict == PairVerdict::kEquivalent)
+    return say(Outcome::kTooSmall,
+               StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
+  say(Outcome::kTooSmall, decision.detectable ? StrCat("too small to tell: below about ",
+                                                       FormatPercent(*decision.detectable), " nothing can be told here")
+                                              : "too small to tell");
+}
+
+Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline) {
+  const ContestPlan plan{.a = a,
+                         .b = b,
+                         .options = options_.pairs,
+                         .most_pairs = options_.most_pairs,
+                         .deadline = deadline,
+                         .seed = options_.seed + 7919 * ++contests_};
+  return Hold(plan, runner_, [&](const Contest& contest) {
+    Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
+  });
+}
+
+// Processes in which the fix is switched, until it is clear. `refusal`: it cannot be switched after all.
+Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
+  Contest contest(options_.pairs);
+  const auto deadline = ShareDeadline();
+  for (size_t process = 0; process < kMostProcesses && Clock::now() < deadline; ++process) {
+    BlockDriver driver({.fix = item.ToString(),
+                        .warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
+                        .block_steps = std::clamp<size_t>(steps_ / 8, kLeastBlock, 4 * kLeastBlock),
+                        .most_pairs = kMostBlockPairs,
+                        .seed = options_.seed + 7919 * ++contests_},
+                       contest.sequence);
+    auto sample = runner_.RunBlocks(result_.accepted, driver);
+    if (!sample) return Unexpected{sample.error()};
+    refusal = driver.refusal();
+    if (!refusal.empty()) return contest;
+    if (FaultOf(*sample) != Fault::kNone) {
+      contest.ending = Ending::kFault;
+      contest.fault = DescribeFault(*sample);
+      return contest;
+    }
+    Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
+    if (const auto ending = WhetherToStop(contest.sequence, kMostBlockPairs)) {
+      contest.ending = *ending;
+      return contest;
+    }
+    if (driver.pairs() == 0) {
+      refusal = "it takes too few steps to be switched within a run";
+      return contest;
+    }
+  }
+  if (Clock::now() < deadline) contest.ending = Ending::kTooSmall;
+  return contest;
+}
+
+Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
+  std::string refusal = "it cannot be switched";
+  std::optional<Contest> contest;
+  if (decision.item.fix->live) {
+    auto blocks = HoldBlocks(decision.item, refusal);
+    if (!blocks) return Unexpected{blocks.error()};
+    if (refusal.empty()) contest = std::move(*blocks);
+  }
+  decision.live = contest.has_value();
+  if (!contest) {
+    auto pairs = HoldPairs(result_.accepted, set, &decision.item, ShareDeadline());
+    if (!pairs) return Unexpected{pairs.error()};
+    contest = std::move(*pairs);
+  }
+  Conclude(*contest, decision);
+  if (decision.outcome != Outcome::kAccepted) return {};
+  if (!contest->b.empty()) {
+    decision.stage = StageOf(contest->b.back());
+    HasOtherLosses(set, contest->b, decision);
+  }
+  return {};
+}
+
+Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
+  Decision decision{.item = item, .predicted = candidate.predicted, .alone = result_.accepted.empty()};
+  if (const Decision* known = keeper_.Find(item, result_.accepted)) return *known;
+  if (Refuse(candidate, decision)) return decision;
+  const auto begun = Clock::now();
+  Tell({.kind = PlannerEvent::Kind::kTrying, .item = &item});
+  const FixSet set = result_.accepted.With(item);
+  auto first = runner_.Run(set);
+  if (!first) return Unexpected{first.error()};
+  if (Rehearsed(*first, set, decision)) {
+    decision.stage = StageOf(*first);
+    decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
+                         static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
+                         (startup_s_ - static_cast<double>(baselines_[0].warmup) * result_.before.step_ms / 1e3);
+    GAPLESS_TRY(Measure(set, decision));
+  }
+  decision.took_s = Seconds(Clock::now() - begun);
+  return decision;
+}
+
+// The first value, and once one is on, whether another is better still.
+Result<void> Planner::TryValues(const Candidate& candidate) {
+  std::vector<FixItem> items = {candidate.item};
+  for (const std::string& value : candidate.others) items.push_back({.fix = candidate.item.fix, .value = value});
+  for (const FixItem& item : items) {
+    auto decision = Try(candidate, item);
+    if (!decision) return Unexpected{decision.error()};
+    if (decision->outcome != Outcome::kNoTime) keeper_.Add(*decision, result_.accepted);
+    if (decision->outcome == Outcome::kAccepted) {
+      if (result_.accepted.Has(item.fix->name))  // a better value takes the place of the one before
+        for (Decision& before : result_.decisions)
+          if (before.item.fix == item.fix && before.outcome == Outcome::kAccepted) {
+            before.outcome = Outcome::kTakenOut;
+            before.reason = StrCat(item.ToString(), " is better still");
+          }
+      result_.accepted = result_.accepted.With(item);
+      current_ms_ = decision->stage->step_ms;
+    }
+    const bool stop = decision->outcome == Outcome::kNotAllowed || decision->outcome == Outcome::kConflict ||
+                      decision->outcome == Outcome::kNothingToGain || decision->outcome == Outcome::kDoesNotApply ||
+                      decision->outcome == Outcome::kNoTime || !result_.accepted.Has(item.fix->name);
+    result_.decisions.push_back(std::move(*decision));
+    Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &result_.decisions.back()});
+    if (stop) break;
+  }
+  return {};
+}
+
+Result<void> Planner::TryAll(const std::vector<Candidate>& candidates) {
+  candidates_ = candidates.size();
+  for (const Candidate& candidate : candidates) {
+    GAPLESS_TRY(TryValues(candidate));
+    ++done_;
+  }
+  return {};
+}
+
+Result<void> Planner::TakeOutWhatIsIdle() {
+  std::vector<Decision*> accepted;
+  for (Decision& decision : result_.decisions)
+    if (decision.outcome == Outcome::kAccepted) accepted.push_back(&decision);
+  for (size_t i = 0; i + 1 < accepted.size(); ++i) {
+    Decision& decision = *accepted[i];
+    if (Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                           std::chrono::duration<double>(2 * process_s_ * kPairsToDecide)) >
+        ContestDeadline())
+      break;
+    Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &decision.item});
+    auto contest = HoldPairs(result_.accepted.Without(decision.item.fix->name), result_.accepted, &decision.item,
+                             ContestDeadline());
+    if (!contest) return Unexpected{contest.error()};
+    Decision again{.item = decision.item};
+    Conclude(*contest, again);
+    if (again.outcome == Outcome::kAccepted || again.outcome == Outcome::kNoTime) continue;
+    decision.outcome = Outcome::kTakenOut;
+    decision.reason = StrCat("taken out again, beside the others: ", again.reason);
+    result_.accepted = result_.accepted.Without(decision.item.fix->name);
+    Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &decision});
+  }
+  return {};
+}
+
+// One fix alone was measured against the command as it is.
+bool Planner::IsProvedAlready() {
+  if (result_.accepted.items().size() != 1) return false;
+  for (const Decision& decision : result_.decisions) {
+    if (decision.outcome != Outcome::kAccepted || decision.live || !decision.alone) continue;
+    result_.speedup = decision.measured;
+    result_.pairs = decision.pairs;
+    result_.after = decision.stage;
+    result_.guard = decision.guard;
+    return true;
+  }
+  return false;
+}
+
+Result<void> Planner::ProveTheWhole() {
+  if (result_.accepted.empty() || IsProvedAlready()) return {};
+  Tell({.kind = PlannerEvent::Kind::kFinal});
+  auto contest = HoldPairs({}, result_.accepted, nullptr, deadline_);
+  if (!contest) return Unexpected{contest.error()};
+  if (contest->ending == Ending::kFault)
+    result_.warnings.push_back(StrCat("a run with all fixes went wrong: ", contest->fault));
+  result_.pairs = contest->sequence.size();
+  if (result_.pairs > 0) result_.speedup = contest->Speedup();
+  if (contest->b.empty()) return {};
+  result_.before = StageOf(contest->a.empty() ? baselines_.back() : contest->a.back());
+  result_.after = StageOf(contest->b.back());
+  Decision all;
+  HasOtherLosses(result_.accepted, contest->b, all);
+  result_.guard = all.guard;
+  if (!all.guard.passed) result_.warnings.push_back(StrCat("all together: ", all.guard.reason));
+  return {};
+}
+
+}  // namespace
+
+Result<Optimized> Plan(const std::vector<Candidate>& candidates, const PlannerOptions& options, JobRunner& runner,
+                       DecisionKeeper& keeper, const std::function<void(const PlannerEvent&)>& on_event) {
+  return Planner(options, runner, keeper, on_event).Run(candidates);
+}
+
+}  // namespace gapless::internal

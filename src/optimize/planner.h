@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the fixes that make a command faster beyond doubt, one after the other:
+//
+//   1. two runs as it is: how long a step takes, how far two runs' losses lie apart
+//   2. every candidate in the order of what it promises (candidates.h). One run with it on top of those that are on
+//      already: does it apply, does it end well, are the losses what its class promises? Then a contest against those
+//      without it (contest.h; live_blocks.h where it can be switched in a running program). Only a verdict lets it stay
+//   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
+//   4. all of them together against the command as it was
+//
+// The budget is the user's time: no contest begins that leaves none for the fourth step. What was decided is kept in a
+// journal, and a planner that is started again goes on from there.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/candidates.h"
+#include "optimize/contest.h"
+#include "optimize/decision.h"
+#include "optimize/live_blocks.h"
+
+namespace gapless::internal {
+
+class JobRunner : public Runner {
+ public:
+  // One process with `set` on, in which `driver` switches its fix.
+  virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
+};
+
+struct PlannerOptions {
+  FixClass allow = FixClass::kStochastic;
+  bool exact = false;  // losses and parameters must be the same, bit for bit
+  double budget_s = 600;
+  PairOptions pairs{};
+  size_t most_pairs = 12;
+  size_t warmup = 10;  // steps
+  uint64_t seed = 0;
+  bool has_metric = false;                     // each run tells a result, see RunSample::metric
+  std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
+};
+
+// What is being done, for the user who waits.
+struct PlannerEvent {
+  enum class Kind : uint8_t { kBaseline, kTrying, kPair, kDecided, kRetesting, kFinal } kind = Kind::kBaseline;
+  const FixItem* item = nullptr;
+  const Contest* contest = nullptr;    // kPair
+  const Decision* decision = nullptr;  // kDecided
+  size_t done = 0, of = 0;             // candidates
+};
+
+struct Optimized {
+  Stage before{};
+  std::vector<Decision> decisions{};  // in the order they were made
+  FixSet accepted{};
+  std::optional<RatioInterval> speedup{};  // of all together; absent: nothing was accepted, or no time was left
+  size_t pairs = 0;                        // that it is from
+  std::optional<Stage> after{};
+  GuardReport guard{};  // of all together
+  std::vector<std::string> warnings{};
+  double took_s = 0;
+  bool interrupted = false;  // by the user; what was decided stands
+};
+
+// Keeps what was decided, for a planner that is started again.
+class DecisionKeeper {
+ public:
+  virtual ~DecisionKeeper() = default;
+  virtual const Decision* Find(const FixItem& item, const FixSet& beside) const = 0;
+  virtual void Add(const Decision& decision, const FixSet& beside) = 0;
+};
+
+// An error: the command itself fails, or takes no time that can be measured.
+Result<Optimized> Plan(const std::vector<Candidate>& candidates, const PlannerOptions& options, JobRunner& runner,
+                       DecisionKeeper& keeper, const std::function<void(const PlannerEvent&)>& on_event);
+
+}  // namespace gapless::internal

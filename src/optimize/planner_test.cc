@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the planner decides about jobs of which the truth is known.
+#include "optimize/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "optimize/journal.h"
+#include "optimize/testing/simulated_job.h"
+
+namespace gapless::internal {
+namespace {
+
+// As many fixes as a test wants, each of its own name.
+Fix Named(std::string_view name, FixClass safety = FixClass::kRounding) {
+  return {.name = name, .help = "", .safety = safety, .own_file = "/own.py"};
+}
+
+class Planning : public ::testing::Test {
+ protected:
+  Optimized Find(const std::vector<Candidate>& candidates) {
+    if (!journal_) journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+    auto result = Plan(candidates, options_, job_, *journal_, [](const PlannerEvent&) {});
+    EXPECT_TRUE(result) << result.error().ToString();
+    return result ? *result : Optimized{};
+  }
+  Candidate Of(size_t fix) const { return {.item = {.fix = &fixes_[fix]}}; }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  std::vector<Fix> fixes_ = {Named("one"), Named("two"), Named("three")};
+  SimulatedJob job_{1};
+  PlannerOptions options_{};
+  std::string path_ =
+      ::testing::TempDir() + "/planner_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
+  std::optional<Journal> journal_{};
+};
+
+TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
+  job_.fixes["one"].factor = 0.7;
+  job_.fixes["two"].factor = 1.0;
+  job_.fixes["three"].factor = 0.9;
+  const Optimized result = Find({Of(0), Of(1), Of(2)});
+  EXPECT_EQ(result.accepted.ToString(), "one, three");
+  ASSERT_TRUE(result.speedup && result.speedup->low && result.speedup->high);
+  EXPECT_LT(*result.speedup->low, 1 / 0.63);
+  EXPECT_GT(*result.speedup->high, 1 / 0.63);
+  EXPECT_GT(*result.decisions[0].measured->low, 1);
+  EXPECT_EQ(result.decisions[1].outcome, Outcome::kTooSmall);
+  EXPECT_TRUE(result.guard.exact);
+}
+
+TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
+  fixes_ = {Named("slower"), Named("other_loss"), Named("crashes"), Named("hangs"), Named("memory"), Named("nan")};
+  job_.fixes["slower"].factor = 1.4;
+  job_.fixes["other_loss"] = {.factor = 0.5, .loss = [](double loss, size_t) { return 0.9 * loss; }};
+  job_.fixes["crashes"] = {.factor = 0.5, .fault = Fault::kCrash};
+  job_.fixes["hangs"] = {.factor = 0.5, .fault = Fault::kHang};
+  job_.fixes["memory"] = {.factor = 0.5, .fault = Fault::kOutOfMemory};
+  job_.fixes["nan"] = {.factor = 0.5, .loss = [](double loss, size_t step) {
+                         return step < 5 ? loss : std::numeric_limits<double>::quiet_NaN();
+                       }};
+  const Optimized result = Find({Of(0), Of(1), Of(2), Of(3), Of(4), Of(5)});
+  EXPECT_TRUE(result.accepted.empty());
+  EXPECT_FALSE(result.speedup);
+  const std::pair<Outcome, std::string> expected[] = {
+      {Outcome::kSlower, "as long"},       {Outcome::kOtherLosses, "differ"},
+      {Outcome::kFault, "ValueError: no"}, {Outcome::kFault, "hung"},
+      {Outcome::kFault, "out of memory"},  {Outcome::kOtherLosses, "no number from step 5"}};
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(result.decisions[i].outcome, expected[i].first) << i;
+    EXPECT_NE(result.decisions[i].reason.find(expected[i].second), std::string::npos) << result.decisions[i].reason;
+  }
+}
+
+TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {
+  // Both cure the same wait: with either of them there is nothing left for the other.
+  class Either : public SimulatedJob {
+   public:
+    using SimulatedJob::SimulatedJob;
+    Result<RunSample> Run(const FixSet& set) override {
+      fixes["one"].factor = set.Has("two") ? 1 : 0.8;
+      fixes["two"].factor = 0.6;
+      return SimulatedJob::Run(set);
+    }
+  } job(3);
+  journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+  const auto result = Plan({Of(0), Of(1)}, options_, job, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->accepted.ToString(), "two");
+  EXPECT_EQ(result->decisions[0].outcome, Outcome::kTakenOut);
+}
+
+TEST_F(Planning, ClassesThatAreNotAllowedAreNotTried) {
+  fixes_ = {Named("one", FixClass::kTraining)};
+  job_.fixes["one"].factor = 0.5;
+  Optimized result = Find({Of(0)});
+  EXPECT_EQ(result.decisions[0].outcome, Outcome::kNotAllowed);
+  EXPECT_EQ(job_.runs, 2U) << "only as it is";
+  options_.allow = FixClass::kTraining;
+  result = Find({Of(0)});
+}
+
+TEST_F(Planning, OneThatDoesNotApplySaysWhy) {
+  job_.fixes["one"] = {.factor = 0.5, .refusal = "the program made no DataLoader"};
+  const Optimized result = Find({Of(0)});
+  EXPECT_EQ(result.decisions[0].outcome, Outcome::kDoesNotApply);
+  EXPECT_EQ(result.decisions[0].reason, "the program made no DataLoader");
+}
+
+TEST_F(Planning, WithoutTimeNothingIsTried) {
+  options_.budget_s = 0;
+  const Optimized result = Find({Of(0), Of(1)});
+  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime);
+  EXPECT_TRUE(result.accepted.empty());
+}
+
+TEST_F(Planning, GoesOnWhereItWasInterrupted) {
+  for (const char* name : {"one", "two", "three"}) job_.fixes[name].factor = 0.8;
+  job_.interrupt_at = 30;
+  const Optimized first = Find({Of(0), Of(1), Of(2)});
+  EXPECT_TRUE(first.interrupted);
+  ASSERT_FALSE(first.decisions.empty());
+  EXPECT_LT(first.decisions.size(), 3U);
+  SimulatedJob again(5);
+  again.fixes = job_.fixes;
+  auto journal = Journal::Open(path_, "a job", false, fixes_);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(journal->found(), first.decisions.size());
+  const auto second = Plan({Of(0), Of(1), Of(2)}, options_, again, *journal, [](const PlannerEvent&) {});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->accepted.ToString(), "one, two, three");
+  EXPECT_EQ(second->decisions[0].measured->expected, first.decisions[0].measured->expected) << "taken over";
+  EXPECT_EQ(Journal::Open(path_, "another job", false, fixes_)->found(), 0U);
+}
+
+// Of 60 planners in front of three fixes that do nothing, few keep any.
+TEST_F(Planning, NoiseIsNoGain) {
+  size_t kept = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SimulatedJob job(100 + seed, 0.03);
+    options_.seed = seed;
+    journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+    const auto result = Plan({Of(0), Of(1), Of(2)}, options_, job, *journal_, [](const PlannerEvent&) {});
+    kept += result->accepted.items().size();
+  }
+  EXPECT_LE(kept, 6U) << "of 180";
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both forms hold the same keys, and are read by the same code: YAML becomes JSON first. People edit recipes, so an
+// error names the line and the key; a JSON file is looked through as YAML for that.
+#include "optimize/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "collect/files.h"
+#include "optimize/recipe_yaml.h"
+#include "store/results/json/value.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kFormat = "gapless.recipe";
+constexpr int kNewestSchema = 1;
+constexpr size_t kLargest = size_t{1} << 20;
+
+bool IsYaml(std::string_view path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
+
+bool IsVariable(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  });
+}
+
+// Variables by which a file from elsewhere would run other code than the command. No fix needs them.
+bool LoadsCode(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {"LD_", "PYTHON", "GAPLESS_", "BASH_", "DYLD_"};
+  constexpr std::string_view kNames[] = {
+      "PATH", "ENV", "HOME", "IFS", "SHELLOPTS", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+  return std::ranges::find(kNames, name) != std::end(kNames) ||
+         std::ranges::any_of(kBeginnings, [&](std::string_view one) { return name.starts_with(one); });
+}
+
+bool IsText(std::string_view text) {
+  return std::ranges::none_of(text, [](unsigned char c) { return c == 0; });
+}
+
+class Reader {
+ public:
+  // `lenient`: numbers may be texts, as those of YAML are.
+  explicit Reader(bool lenient) : lenient_(lenient) {}
+
+  Result<Recipe> Run(const JsonValue& json) {
+    if (!json.is_object() || json.TextOf("format") != kFormat) return Wrong("", "it is no recipe of gapless");
+    const auto schema = Number(json.Get("schema"));
+    if (!schema || *schema < 1 || *schema != std::floor(*schema)) return Wrong("schema", "it must be a whole number");
+    if (*schema > kNewestSchema)
+      return Fail(ErrorCode::kInput,
+                  StrCat("the recipe has schema ", *schema, ", and this gapless knows up to ", kNewestSchema), "schema",
+                  "a newer gapless reads it");
+    Texts(json.Get("command"), "command");
+    const JsonValue& fixes = json.Get("fixes");
+    if (!fixes.is_array()) return Wrong("fixes", "it must be a list");
+    for (size_t i = 0; i < fixes.items().size(); ++i) TakeFix(fixes.items()[i], StrCat("fixes[", i, "]"));
+    Pairs(json.Get("environment"), "environment", recipe_.environment);
+    for (const auto& [name, value] : recipe_.environment)
+      if (!IsVariable(name) || LoadsCode(name))
+        Note(StrCat("environment.", name), "a recipe may not set this variable");
+    Pairs(json.Get("made_on"), "made_on", recipe_.made_on);
+    Speedups(json.Get("speedup"), "speedup",
+             {{"low", &recipe_.low}, {"measured", &recipe_.speedup}, {"high", &recipe_.high}});
+    if (problem_) return Unexpected{*problem_};
+    return std::move(recipe_);
+  }
+
+ private:
+  using Fields = std::vector<std::pair<std::string_view, std::optional<double>*>>;
+
+  static Unexpected Wrong(std::string place, std::string what) {
+    return Fail(ErrorCode::kInput, std::move(what), std::move(place));
+  }
+  void Note(std::string place, std::string what) {
+    if (!problem_) problem_ = Error{ErrorCode::kInput, std::move(what), std::move(place), ""};
+  }
+  std::optional<double> Number(const JsonValue& value) const { return lenient_ ? value.NumberIn() : value.Number(); }
+
+  void Texts(const JsonValue& list, const std::string& place) {
+    if (!list.is_array()) return Note(place, "it must be a list");
+    for (size_t i = 0; i < list.items().size(); ++i) {
+      const std::string* text = list.items()[i].Text();
+      if (text == nullptr || !IsText(*text)) return Note(StrCat(place, "[", i, "]"), "it must be a text");
+      recipe_.command.push_back(*text);
+    }
+  }
+
+  void TakeFix(const JsonValue& json, const std::string& place) {
+    if (!json.is_object()) return Note(place, "it must have a key `item`");
+    RecipeFix fix{.item = json.TextOf("item"), .safety = json.TextOf("safety"), .what = json.TextOf("what")};
+    if (fix.item.empty() || !IsText(fix.item))
+      return Note(StrCat(place, ".item"), "it must name a fix, such as workers=4");
+    Speedups(json.Get("speedup"), StrCat(place, ".speedup"),
+             {{"predicted", &fix.predicted}, {"low", &fix.low}, {"measured", &fix.measured}, {"high", &fix.high}});
+    recipe_.fixes.push_back(std::move(fix));
+  }
+
+  void Pairs(const JsonValue& json, const std::string& place, std::map<std::string, std::string>& into) {
+    if (json.kind() == JsonValue::Kind::kNull) return;
+    if (!json.is_object()) return Note(place, "it must be names with their values");
+    for (size_t i = 0; i < json.items().size(); ++i) {
+      const std::string* text = json.items()[i].Text();
+      const std::string& key = json.keys()[i];
+      if (text == nullptr || !IsText(*text)) return Note(StrCat(place, ".", key), "it must be a text");
+      if (!into.emplace(key, *text).second) return Note(StrCat(place, ".", key), "it stands twice");
+    }
+  }
+
+  void Speedups(const JsonValue& json, const std::string& place, const Fields& fields) {
+    if (json.kind() == JsonValue::Kind::kNull) return;
+    if (!json.is_object()) return Note(place, "it must be names with numbers");
+    for (const auto& [key, into] : fields) {
+      const JsonValue& value = json.Get(key);
+      if (value.kind() == JsonValue::Kind::kNull) continue;
+      *into = Number(value);
+      if (!*into || !std::isfinite(**into) || **into <= 0)
+        return Note(StrCat(place, ".", key), "it must be a number above 0");
+    }
+  }
+
+  bool lenient_;
+  Recipe recipe_;
+  std::optional<Error> problem_;
+};
+
+// "optimized.json, line 12 (fixes[0].item)".
+std::string Place(const std::string& path, std::string_view line, std::string_view key) {
+  std::string place = path;
+  if (!line.empty()) place += StrCat(", ", line);
+  if (!key.empty()) place += StrCat(" (", Printable(key), ")");
+  return place;
+}
+
+constexpr std::string_view kHint = "gapless optimize writes recipes; correct this one, or make it anew";
+
+Unexpected BadRecipe(const Error& error, const std::string& path, std::string_view text) {
+  std::string line;
+  const auto yaml = ParseYaml(text);
+  // Of a key that is missing, the nearest one above it.
+  for (std::string key = error.place; yaml && !key.empty() && line.empty();) {
+    if (const auto found = yaml->lines.find(key); found != yaml->lines.end()) line = StrCat("line ", found->second);
+    const size_t cut = key.find_last_of(".[");
+    key = cut == std::string::npos ? "" : key.substr(0, cut);
+  }
+  return Fail(error.code, error.message, Place(path, line, error.place),
+              error.hint.empty() ? std::string(kHint) : error.hint);
+}
+
+Result<std::string> TextOf(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return Fail(ErrorCode::kInput, "there is no such recipe", path, std::string(kHint));
+  if (std::filesystem::file_size(path, error) > kLargest)
+    return Fail(ErrorCode::kInput, "this is too large for a recipe", path);
+  return ContentOf(path, kLargest);
+}
+
+void WriteSpeedups(JsonWriter& json, const Recipe& recipe) {
+  if (!recipe.low && !recipe.speedup && !recipe.high) return;
+  json.Key("speedup");
+  json.BeginObject();
+  json.Field("low", recipe.low);
+  json.Field("measured", recipe.speedup);
+  json.Field("high", recipe.high);
+  json.EndObject();
+}
+
+void WriteFix(JsonWriter& json, const RecipeFix& fix) {
+  json.BeginObject();
+  json.Field("item", fix.item);
+  json.FieldUnlessEmpty("safety", fix.safety);
+  json.FieldUnlessEmpty("what", fix.what);
+  if (fix.predicted || fix.low || fix.measured || fix.high) {
+    json.Key("speedup");
+    json.BeginObject();
+    json.Field("predicted", fix.predicted);
+    json.Field("low", fix.low);
+    json.Field("measured", fix.measured);
+    json.Field("high", fix.high);
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
+void WritePairs(JsonWriter& json, std::string_view key, const std::map<std::string, std::string>& pairs) {
+  json.Key(key);
+  json.BeginObject();
+  for (const auto& [name, value] : pairs) json.Field(name, value);
+  json.EndObject();
+}
+
+// A tree of values as YAML in blocks.
+void WriteYaml(std::string& out, const JsonValue& value, const std::string& indent) {
+  if (value.is_object() || value.is_array()) {
+    if (value.items().empty()) return void(out += value.is_object() ? " {}\n" : " []\n");
+    out += "\n";
+    for (size_t i = 0; i < value.items().size(); ++i) {
+      const JsonValue& item = value.items()[i];
+      if (value.is_object()) {
+        const std::string& key = value.keys()[i];
+        out += StrCat(indent, IsVariable(key) ? key : YamlQuoted(key), ":");
+        WriteYaml(out, item, indent + "  ");
+        continue;
+      }
+      std::string block;
+      WriteYaml(block, item, indent + "  ");
+      // The first key of a mapping stands beside the dash.
+      const bool mapping = item.is_object() && !item.items().empty();
+      out += StrCat(indent, "-", mapping ? " " : "", mapping ? block.substr(indent.size() + 3) : block);
+    }
+    return;
+  }
+  if (value.Text() != nullptr) return void(out += StrCat(" ", YamlQuoted(*value.Text()), "\n"));
+  out += StrCat(" ", ToJson(value), "\n");
+}
+
+}  // namespace
+
+std::string ToJson(const Recipe& recipe) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("format", kFormat);
+  json.Field("schema", recipe.schema);
+  json.Key("command");
+  json.BeginArray();
+  for (const std::string& word : recipe.command) json.String(word);
+  json.EndArray();
+  json.Key("fixes");
+  json.BeginArray();
+  for (const RecipeFix& fix : recipe.fixes) WriteFix(json, fix);
+  json.EndArray();
+  WriteSpeedups(json, recipe);
+  WritePairs(json, "environment", recipe.environment);
+  WritePairs(json, "made_on", recipe.made_on);
+  json.EndObject();
+  return out + "\n";
+}
+
+std::string ToYaml(const Recipe& recipe) {
+  std::string out;
+  if (const auto tree = JsonValue::Parse(ToJson(recipe))) WriteYaml(out, *tree, "");
+  return out.substr(std::min<size_t>(out.size(), 1));
+}
+
+Result<void> WriteRecipe(const Recipe& recipe, const std::string& path) {
+  return WriteFileAtomically(path, IsYaml(path) ? ToYaml(recipe) : ToJson(recipe));
+}
+
+Result<Recipe> ReadRecipe(const std::string& path) {
+  const auto text = TextOf(path);
+  if (!text) return Unexpected{text.error()};
+  return ParseRecipe(*text, path);
+}
+
+Result<Recipe> ParseRecipe(std::string_view text, const std::string& path) {
+  std::string json(text);
+  const bool is_yaml = IsYaml(path);
+  if (is_yaml) {
+    auto yaml = ParseYaml(text);
+    if (!yaml)
+      return Fail(ErrorCode::kInput, StrCat("this is no YAML: ", yaml.error().message),
+                  Place(path, yaml.error().place, ""), std::string(kHint));
+    json = std::move(yaml->json);
+  }
+  const auto tree = JsonValue::Parse(json);
+  if (!tree) {
+    const auto yaml = ParseYaml(text);
+    return Fail(ErrorCode::kInput, "this recipe cannot be read: it is no whole JSON",
+                Place(path, yaml ? "" : yaml.error().place, ""), std::string(kHint));
+  }
+  auto recipe = Reader(is_yaml).Run(*tree);
+  if (!recipe) return BadRecipe(recipe.error(), path, text);
+  return recipe;
+}
+
+}  // namespace gapless::internal

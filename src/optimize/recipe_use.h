@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a recipe is switched on for one run, and what of it holds here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/machine.h"
+#include "optimize/recipe.h"
+
+namespace gapless::internal {
+
+struct RecipeUse {
+  std::vector<std::string> fixes{};      // "workers=4", as the agent takes them
+  std::vector<std::string> own_fixes{};  // absolute paths
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::vector<std::string> by_environment{};  // those of `fixes` that the environment does alone
+  std::vector<std::string> notes{};           // sentences for the user
+};
+
+// `only` and `without` are names or items ("workers", "workers=4"); an error names one that the recipe does not have,
+// and when nothing is left. `value_of` gives a variable of the environment, null where it is not set: what is set
+// stays.
+Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> only,
+                            std::span<const std::string> without,
+                            const std::function<const char*(const char*)>& value_of);
+
+// In what this command and machine differ from those of the recipe, a sentence each.
+std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command, const HostFacts& host);
+// The same of the versions that an agent tells: "python 3.11.7 torch 2.15.0".
+std::vector<std::string> VersionDifferences(const Recipe& recipe, std::string_view versions);
+
+// A word, and a command, as a shell takes it back.
+std::string ShellWord(std::string_view word);
+std::string ShellCommand(std::span<const std::string> command);
+
+}  // namespace gapless::internal

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door to libyaml: recipes as YAML, and where in a file a key stands.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gapless::internal {
+
+struct YamlDocument {
+  std::string json{};                     // the same values; every scalar but null is a text
+  std::map<std::string, size_t> lines{};  // of "fixes[0].item": from 1
+};
+
+// One document of mappings, sequences and scalars. Anchors, tags, keys that stand twice and more than 50 levels are
+// errors; `place` of an error is the line. JSON is YAML.
+Result<YamlDocument> ParseYaml(std::string_view text);
+
+// A text as YAML takes it back, in quotes.
+std::string YamlQuoted(std::string_view text);
+
+}  // namespace gapless::internal

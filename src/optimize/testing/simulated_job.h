@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that only exists in memory: what each fix does to its steps and losses is said beforehand, so that what a
+// planner finds can be held against the truth.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "base/strings.h"
+#include "optimize/planner.h"
+#include "validate/random.h"
+
+namespace gapless::internal {
+
+struct SimulatedFix {
+  double factor = 1;                                       // on the time of a step
+  std::function<double(double loss, size_t step)> loss{};  // what becomes of a loss; none: the same
+  Fault fault = Fault::kNone;
+  std::string refusal{};  // it does not apply
+};
+
+class SimulatedJob : public JobRunner {
+ public:
+  explicit SimulatedJob(uint64_t seed, double noise = 0.01) : random_(seed), noise_(noise) {}
+  std::map<std::string, SimulatedFix, std::less<>> fixes{};  // by name; one that is not named does nothing
+  size_t steps = 40, runs = 0;
+  size_t interrupt_at = SIZE_MAX;  // the user ends it with this run
+
+  Result<RunSample> Run(const FixSet& set) override {
+    if (++runs >= interrupt_at) return Fail(ErrorCode::kInterrupted, "interrupted");
+    RunSample sample;
+    sample.source = SampleSource::kSteps;
+    sample.warmup = 10;
+    double step_ms = 20 * std::exp(noise_ * random_.Normal());
+    for (const FixItem& item : set.items()) {
+      const SimulatedFix& fix = fixes[std::string(item.fix->name)];
+      step_ms *= fix.factor;
+      sample.fixes.push_back({fix.refusal.empty() ? 1 : 2, 0,
+                              StrCat("{\"fix\":\"", item.fix->name, "\",\"what\":\"",
+                                     fix.refusal.empty() ? "changed" : fix.refusal, "\"}")});
+      sample.timed_out = sample.timed_out || fix.fault == Fault::kHang;
+      if (fix.fault == Fault::kCrash || fix.fault == Fault::kOutOfMemory) sample.exit_status = 1;
+      if (fix.fault == Fault::kCrash) sample.failure = "ValueError: no";
+      sample.out_of_memory = sample.out_of_memory || fix.fault == Fault::kOutOfMemory;
+    }
+    for (size_t step = 0; step < steps; ++step) {
+      double loss = 2 + std::sin(static_cast<double>(step)) / 10;
+      for (const FixItem& item : set.items())
+        if (const auto& change = fixes[std::string(item.fix->name)].loss) loss = change(loss, step);
+      sample.losses.push_back(loss);
+      const auto ns = static_cast<int64_t>(step_ms * 1e6 * std::exp(noise_ * random_.Normal()));
+      if (step < sample.warmup)
+        sample.warmup_ns += ns;
+      else
+        sample.step_ns.push_back(ns);
+    }
+    return sample;
+  }
+
+  Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& /*driver*/) override { return Run(set); }
+
+ private:
+  Random random_;
+  double noise_;
+};
+
+}  // namespace gapless::internal

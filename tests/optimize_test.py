@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`gapless optimize` on real training, on the CPU: planted problems are repaired, planted traps are refused.
+
+usage: optimize_test.py PROGRAM [--only TEST...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from agent_test import find_python
+
+ROOT = Path(__file__).resolve().parent.parent
+PLANTED = ROOT / "examples" / "planted"
+TRAPS = ROOT / "tests" / "optimize" / "traps"
+PROGRAM = ""
+PYTHON = ""
+
+
+slow = unittest.skipUnless(os.environ.get("GAPLESS_SLOW_TESTS"), "takes minutes: GAPLESS_SLOW_TESTS=1 runs it")
+
+
+class Optimize(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gapless-optimize-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_it(self, *words: str, script: Path, accept: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
+        self.words = [PROGRAM, "optimize", "--json", "-o", "out", *words]
+        done = subprocess.run(
+            [*self.words, "--", PYTHON, str(script)], check=False, cwd=self.folder, capture_output=True, text=True
+        )
+        self.assertIn(done.returncode, accept, done.stderr)
+        self.said = done.stderr
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def of(self, answer: dict[str, Any], fix: str) -> dict[str, Any]:
+        both: list[dict[str, Any]] = answer["applied"] + answer["refused"]
+        for one in both:
+            if one["fix"].split("=")[0] == fix:
+                return one
+        raise AssertionError(f"{fix} is not in {json.dumps(answer)[:2000]}\n{self.said}")
+
+    def assert_repaired(self, answer: dict[str, Any], fix: str) -> None:
+        """It stays, its interval lies above one, and the losses agree."""
+        found = self.of(answer, fix)
+        self.assertEqual(found["outcome"], "accepted", found)
+        self.assertGreater(found["measured"]["low"], 1)
+        self.assertTrue(found["loss"]["parity"])
+        self.assertGreater(answer["speedup"]["low"], 1)
+
+    def assert_refused(self, answer: dict[str, Any], fix: str, outcome: str, because: str) -> None:
+        found = self.of(answer, fix)
+        self.assertEqual(found["outcome"], outcome, found)
+        self.assertIn(because, found["reason"])
+
+
+class Repairs(Optimize):
+    """Each script with a planted problem that a CPU feels, unedited."""
+
+    def test_slow_loader(self) -> None:
+        answer = self.run_it("--only", "workers", script=PLANTED / "slow_loader.py")
+        self.assert_repaired(answer, "workers")
+        patch = (self.folder / "out" / "optimized.patch").read_text()
+        self.assertIn("num_workers=", patch)
+        self.assertTrue((self.folder / "out" / "report.html").exists())
+
+    @slow
+    def test_looping_optimizer(self) -> None:
+        self.assert_repaired(
+            self.run_it("--only", "fused_optimizer", script=PLANTED / "looping_optimizer.py"), "fused_optimizer"
+        )
+
+    def test_one_thread(self) -> None:
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one processor: a second thread has nowhere to run")
+        self.assert_repaired(self.run_it("--only", "threads", script=PLANTED / "one_thread.py"), "threads")
+
+    @slow
+    def test_garbage(self) -> None:
+        self.assert_repaired(self.run_it("--only", "gc_freeze", script=PLANTED / "garbage.py"), "gc_freeze")
+
+    @slow
+    def test_anomaly(self) -> None:
+        self.assert_repaired(self.run_it("--only", "anomaly", script=PLANTED / "anomaly.py"), "anomaly")
+
+
+class Traps(Optimize):
+    """Fixes of the user's own that must not stay, each with the right reason."""
+
+    def trap(self, name: str, *words: str, safety: str = "rounding") -> dict[str, Any]:
+        return self.run_it(
+            "--fix",
+            f"{TRAPS / name}.py={safety}",
+            "--only",
+            name,
+            *words,
+            script=PLANTED / "looping_optimizer.py",
+            accept=(1,),
+        )
+
+    @slow
+    def test_slower(self) -> None:
+        answer = self.trap("slower")
+        self.assertEqual(answer["applied"], [])
+        self.assertIn(self.of(answer, "slower")["outcome"], ("slower", "too_small"))
+
+    def test_other_loss(self) -> None:
+        self.assert_refused(self.trap("other_loss"), "other_loss", "other_losses", "differ")
+
+    def test_crashes(self) -> None:
+        self.assert_refused(self.trap("crashes"), "crashes", "fault", "crashed")
+
+    @slow
+    def test_hangs(self) -> None:
+        self.assert_refused(self.trap("hangs", "--timeout", "20s"), "hangs", "fault", "hung")
+
+    @slow
+    def test_out_of_memory(self) -> None:
+        self.assert_refused(self.trap("out_of_memory"), "out_of_memory", "fault", "out of memory")
+
+    def test_nan(self) -> None:
+        self.assert_refused(self.trap("nan"), "nan", "other_losses", "no number")
+
+    @slow
+    def test_diverges(self) -> None:
+        self.assert_refused(self.trap("diverges"), "diverges", "other_losses", "")
+
+
+class Around(Optimize):
+    def test_a_command_that_fails(self) -> None:
+        script = self.folder / "train.py"
+        script.write_text("raise SystemExit('no data')\n")
+        done = subprocess.run(
+            [PROGRAM, "optimize", "-o", "out", "--", PYTHON, str(script)],
+            check=False, cwd=self.folder, capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("no data", done.stderr)
+
+    @slow
+    def test_what_was_decided_is_taken_over(self) -> None:
+        script = PLANTED / "looping_optimizer.py"
+        first = self.run_it("--only", "fused_optimizer", script=script)
+        again = self.run_it("--only", "fused_optimizer", script=script)
+        self.assertIn("going on where it was", self.said)
+        one, two = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
+        self.assertEqual(one["measured"], two["measured"])
+
+    @slow
+    def test_exact_keeps_every_bit(self) -> None:
+        answer = self.run_it("--exact", "--only", "fused_optimizer,workers=2", script=PLANTED / "slow_loader.py")
+        found = self.of(answer, "workers")
+        if found["outcome"] == "accepted":
+            self.assertTrue(found["loss"]["exact"])
+        else:
+            self.assertEqual(found["outcome"], "other_losses", found)
+
+    @slow
+    def test_a_report_instead_of_a_recording(self) -> None:
+        report = self.folder / "report.json"
+        report.write_text(json.dumps({"bottlenecks": [{"id": "host_optimizer", "title": "the optimiser loops"}]}))
+        answer = self.run_it(
+            "--bottlenecks", str(report), "--only", "fused_optimizer", script=PLANTED / "looping_optimizer.py"
+        )
+        self.assertEqual(len(answer["applied"]) + len(answer["refused"]), len([self.of(answer, "fused_optimizer")]))
+        self.assertFalse(
+            (self.folder / "out" / "profile" / "main").exists()
+            and list((self.folder / "out" / "profile").glob("*/*.pt.trace.json*"))
+        )
+
+
+def main() -> int:
+    global PROGRAM, PYTHON
+    PROGRAM = str(Path(sys.argv[1]).resolve())
+    PYTHON, problem = find_python("newest")
+    if problem:
+        print("skipped:", problem)
+        return 77
+    only = sys.argv[sys.argv.index("--only") + 1 :] if "--only" in sys.argv else []
+    return 0 if unittest.main(argv=[sys.argv[0], *only], exit=False).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
