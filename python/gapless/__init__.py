@@ -13,10 +13,17 @@ from __future__ import annotations
 import sys
 
 from .ab_test import ABTestResult, ABTestValidator
+from .auto import AutoOptimizer, OptimizationResult
 from .benchmark import PerformanceBenchmark
+from .bottlenecks import Bottleneck, BottleneckAnalyzer, BottleneckType
+from .checkpointing import GradientCheckpointingOptimizer
 from .collect import PyTorchProfiler
 from .collector import ProfileCollector
+from .data_loading import DataLoadingOptimizer
+from .fusion import KernelFusionOptimizer
+from .memory import MemoryOptimizer
 from .metrics import PerformanceMetrics
+from .mixed_precision import MixedPrecisionOptimizer
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
 from .parity import LossParity
 from .region import profile
@@ -29,9 +36,19 @@ __version__ = "0.1.0"
 __all__ = [
     "ABTestResult",
     "ABTestValidator",
+    "AutoOptimizer",
+    "Bottleneck",
+    "BottleneckAnalyzer",
+    "BottleneckType",
+    "DataLoadingOptimizer",
+    "GradientCheckpointingOptimizer",
+    "KernelFusionOptimizer",
     "LossParity",
+    "MemoryOptimizer",
+    "MixedPrecisionOptimizer",
     "NsightComputeProfiler",
     "NsightSystemsProfiler",
+    "OptimizationResult",
     "PerformanceBenchmark",
     "PerformanceMetrics",
     "PerformanceTracker",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
-from .program import ask, run_command
+from .program import ask, run_command, say
 from .results import ProfileResult, ProfilerType
 
 
@@ -22,9 +22,9 @@ class ProfileCollector:
         recommendations of PyTorch's entry are those of the whole run.
         """
         tools = "nsys,ncu" if include_kernel_details else "nsys"
-        missing = run_command(["--python", "--with", tools], command, output_dir)
+        missing = run_command(["--python=sample", "--with", tools], command, output_dir)
         found = ask("analyze", output_dir, "--no-cache")
-        ask("analyze", output_dir, "--no-cache", "-o", str(Path(output_dir) / "report.html"))
+        say("analyze", output_dir, "--no-cache", "-o", str(Path(output_dir) / "report.html"))
         whole = ProfileResult(ProfilerType.PYTORCH_PROFILER, output_dir, dict(found["run"]))
         whole.summary["bottlenecks"] = found["bottlenecks"]
         whole.summary["missing"] = missing

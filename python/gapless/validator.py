@@ -85,8 +85,8 @@ class PerformanceValidator:
         seed = secrets.randbits(32) if seed is None else seed
         batches = Batches(data_loader)
         with Kept(baseline_model), Kept(optimized_model):
-            models = [_Trained(model, make_optimizer, criterion) for model in (baseline_model, optimized_model)]
-            loss = _warm_up(models, [next(batches) for _ in range(warmup_steps)], seed)
+            models = [TrainedModel(model, make_optimizer, criterion) for model in (baseline_model, optimized_model)]
+            loss = warm_up(models, [next(batches) for _ in range(warmup_steps)], seed)
             sides = [model.side for model in models]
             ratios = take_pairs(sides[0], sides[1], batches, pairs, random.Random(seed))
         found = ABTestResult.of(sides[0], sides[1], ratios, seed)
@@ -101,7 +101,7 @@ class PerformanceValidator:
         return _joined(found, loss, regression)
 
 
-class _Trained:
+class TrainedModel:
     """A model, its training as it begins, and its side of the pairs."""
 
     def __init__(self, model: Any, make_optimizer: MakeOptimizer | None, criterion: Criterion | None) -> None:
@@ -130,7 +130,7 @@ class _Trained:
         return found
 
 
-def _warm_up(models: list[_Trained], batches: list[Any], seed: int) -> LossParity | None:
+def warm_up(models: list[TrainedModel], batches: list[Any], seed: int) -> LossParity | None:
     """The baseline twice and the optimised model, each from its beginning: the warm-up of both, and their losses."""
     if not batches:
         return None

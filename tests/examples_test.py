@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every script of examples/lab and examples/planted runs, says what it should, and gives the same losses twice.
+
+usage: examples_test.py PROGRAM [--torch newest|oldest] [--only TEST...]
+
+In the Python that agent_test.py finds; skipped where there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from agent_test import ROOT, WHERE, find_python
+
+LAB, PLANTED = ROOT / "examples/lab", ROOT / "examples/planted"
+STAGES = ["slow_train", "stage1_loader", "stage2_precision", "stage3_layout", "stage4_compile", "stage5_all"]
+SMALL = ("--size", "32", "--batch", "4", "--steps", "6")
+LIMIT_S = 240
+FEW_LINES = 20  # that two stages may differ in, counting both sides
+PYTHON = ""
+PROGRAM = ""
+IMAGES = ""
+
+
+def run(script: Path, *words: str, python: tuple[str, ...] = ()) -> str:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [PYTHON, *python, str(script), *words], capture_output=True, text=True, check=False, timeout=LIMIT_S, env=environment
+    )  # fmt: skip
+    if done.returncode:
+        raise AssertionError(f"{script.name} {' '.join(words)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def number(text: str, name: str) -> float:
+    found = re.search(rf"(?m)^{name} ([-+.e0-9]+)$", text)
+    if found is None:
+        raise AssertionError(f"no {name} in {text!r}")
+    return float(found[1])
+
+
+@functools.cache
+def stage(name: str, *words: str) -> float:
+    return number(run(LAB / f"{name}.py", "--data", IMAGES, *SMALL, *words), "final_loss")
+
+
+class Stages(unittest.TestCase):
+    def test_twice_the_same_and_another_seed(self) -> None:
+        first = stage("slow_train")
+        self.assertEqual(first, stage.__wrapped__("slow_train"))
+        self.assertNotEqual(first, stage("slow_train", "--seed", "1"))
+
+    def test_workers_change_no_loss(self) -> None:
+        self.assertEqual(stage("slow_train"), stage("stage1_loader"))
+
+    def test_later_stages_learn_the_same(self) -> None:
+        first = stage("slow_train")
+        for name in STAGES[2:4]:
+            self.assertAlmostEqual(stage(name), first, delta=0.1 * first, msg=name)
+
+    def test_compiled_stages_learn_the_same(self) -> None:
+        if shutil.which("g++") is None:
+            self.skipTest("torch.compile needs g++ on a CPU")
+        can = subprocess.run(
+            [PYTHON, "-c", "import torch; torch.compile(torch.nn.Linear(1, 1))"], capture_output=True, text=True, check=False
+        )  # fmt: skip
+        if "not yet supported" in can.stderr or "not supported on Python" in can.stderr:
+            self.skipTest(can.stderr.strip().splitlines()[-1])
+        first = stage("slow_train")
+        for name in STAGES[4:]:
+            self.assertAlmostEqual(stage(name), first, delta=0.1 * first, msg=name)
+
+    def test_throughput_and_accuracy(self) -> None:
+        text = run(LAB / "slow_train.py", "--data", IMAGES, *SMALL[:4], "--steps", "12")
+        self.assertGreater(number(text, "samples_per_second"), 0)
+        self.assertTrue(0 <= number(text, "accuracy") <= 1)
+
+    def test_each_stage_is_the_one_before_with_few_lines_changed(self) -> None:
+        for before, after in zip(STAGES, STAGES[1:]):
+            one, other = ((LAB / f"{name}.py").read_text().splitlines() for name in (before, after))
+            changed = [line for line in difflib.ndiff(one, other) if line[0] in "+-"]
+            self.assertTrue(2 < len(changed) <= FEW_LINES, f"{before} → {after}: {len(changed)} lines")
+
+
+class Workloads(unittest.TestCase):
+    def test_transformer(self) -> None:
+        text = run(
+            LAB / "transformer.py",
+            *["--width", "64", "--layers", "2", "--length", "32", "--batch", "4", "--steps", "40"],
+        )
+        self.assertLess(number(text, "final_loss"), 5.4)  # ln 256 = 5.55
+        self.assertIn("NVTX ranges need a GPU", text)
+
+    def test_data_parallel_ranks(self) -> None:
+        for ranks in (1, 2):
+            launcher = ("-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}") if ranks > 1 else ()
+            text = run(LAB / "ddp.py", "--layers", "2", "--steps", "20", python=launcher)
+            self.assertIn(f"ranks {ranks} over gloo", text)
+            self.assertLess(number(text, "final_loss"), 1)
+
+    def test_sharded_ranks(self) -> None:
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+        text = run(LAB / "fsdp.py", "--layers", "2", "--steps", "20", python=launcher)
+        if "needs PyTorch 2.6" in text:
+            self.skipTest(text.strip())
+        whole = run(LAB / "fsdp.py", "--layers", "2", "--steps", "20")
+        held, all_ = (int(re.findall(r"rank 0 holds (\d+)", one)[0]) for one in (text, whole))
+        self.assertLessEqual(held, 0.51 * all_)
+        self.assertLess(number(text, "final_loss"), 1)
+
+    def test_pools(self) -> None:
+        text = run(LAB / "custom_allocator.py", "--steps", "30")
+        used, made = map(int, re.findall(r"host pool: (\d+) batches in (\d+) buffers", text)[0])
+        self.assertEqual(used, 30)
+        self.assertTrue(1 < made <= 10)
+        self.assertIn("a device memory pool needs a GPU", text)
+
+    def test_recording_of_memory_is_read(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            run(LAB / "memory_profiling.py", "--width", "64", "--folder", folder)
+            words = [
+                PROGRAM,
+                "query",
+                f"{folder}/memory.json",
+                "SELECT count(*) n FROM memory_event",
+                "--no-cache",
+                "--csv",
+            ]
+            done = subprocess.run(words, check=True, capture_output=True, text=True)
+            self.assertGreater(int(done.stdout.split()[1]), 10)
+
+    def test_inference(self) -> None:
+        text = run(LAB / "inference.py", *["--size", "32", "--batch", "4", "--requests", "20"])
+        self.assertIn("requests 20 answers 80", text)
+        self.assertLessEqual(number(text, "latency_p50_ms"), number(text, "latency_p95_ms"))
+
+
+class Planted(unittest.TestCase):
+    def test_each_runs_and_has_its_line_in_the_readme(self) -> None:
+        readme = (PLANTED / "README.md").read_text()
+        for script in sorted(PLANTED.glob("*.py")):
+            if script.name in ("planted.py", "straggler_rank.py"):  # shared code, and ranks: collect_test.py
+                continue
+            with self.subTest(script.name):
+                self.assertIn(f"`{script.name}`", readme)
+                run(script, "--steps", "3")
+
+
+def main() -> int:
+    global PYTHON, PROGRAM, IMAGES
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--torch", choices=sorted(WHERE), default="newest")
+    parser.add_argument("--only", nargs="+", metavar="TEST", default=[])
+    given = parser.parse_args()
+    PYTHON, problem = find_python(given.torch)
+    if problem:
+        print("skipped:", problem)
+        return 77
+    PROGRAM = str(Path(given.program).resolve())
+    with tempfile.TemporaryDirectory() as IMAGES:
+        words = [word for pattern in given.only for word in ("-k", pattern)]
+        return 0 if unittest.main(argv=[sys.argv[0], *words], exit=False).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The optimisers of the package on small models: what they change, that the losses stay, and what they measure."""
+
+from __future__ import annotations
+
+import copy
+import time
+import unittest
+from typing import Any
+
+import gapless
+
+try:
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader
+except ImportError:
+    raise unittest.SkipTest("no PyTorch in this Python") from None
+
+
+def conv_net() -> Any:
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Dropout(0.2), nn.Conv2d(8, 8, 3, bias=False),
+        nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4),
+    )  # fmt: skip
+
+
+class Residual(nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(16, 16), nn.ReLU()) for _ in range(4))
+        self.head = nn.Linear(16, 4)
+
+    def forward(self, inputs: Any) -> Any:
+        for block in self.blocks:
+            inputs = inputs + block(inputs)
+        return self.head(inputs)
+
+
+class Branching(nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = conv_net()
+
+    def forward(self, inputs: Any) -> Any:
+        return self.layers(inputs if inputs.sum() > 0 else -inputs)
+
+
+def learn(model: Any, inputs: Any, steps: int = 4) -> tuple[list[float], dict[str, Any]]:
+    torch.manual_seed(1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    losses = []
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(model(inputs), torch.arange(len(inputs)) % 4)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, model.state_dict()
+
+
+def kept_for_backward(model: Any, inputs: Any) -> int:
+    """Numbers that the forward pass keeps, weights aside."""
+    own = {one.data_ptr() for one in model.parameters()}
+    found: list[int] = []
+
+    def pack(tensor: Any) -> Any:
+        if tensor.data_ptr() not in own:
+            found.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        model(inputs)
+    return sum(found)
+
+
+class Slow(torch.utils.data.Dataset):  # type: ignore[misc,type-arg,unused-ignore]
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def __len__(self) -> int:
+        return 512
+
+    def __getitem__(self, index: int) -> tuple[Any, int]:
+        time.sleep(self.seconds)
+        return torch.full((16,), float(index % 7)), index % 4
+
+
+class MixedPrecision(unittest.TestCase):
+    def test_a_step_learns_as_in_32_bits_and_weights_stay_there(self) -> None:
+        losses = {}
+        for mixed in (False, True):
+            torch.manual_seed(0)
+            model = Residual()
+            inputs, targets = torch.randn(64, 16), torch.arange(64) % 4
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if mixed:
+                step = gapless.MixedPrecisionOptimizer().wrap_training_step(
+                    model, nn.functional.cross_entropy, optimizer
+                )
+            else:
+                step = self.plain(model, optimizer)
+            losses[mixed] = [step(inputs, targets).item() for _ in range(20)]
+            self.assertEqual({one.dtype for one in model.parameters()}, {torch.float32})
+        self.assertNotEqual(losses[True], losses[False])
+        self.assertAlmostEqual(losses[True][-1], losses[False][-1], delta=0.02)
+        self.assertLess(losses[True][-1], losses[True][0])
+
+    @staticmethod
+    def plain(model: Any, optimizer: Any) -> Any:
+        def step(inputs: Any, targets: Any) -> Any:
+            loss = nn.functional.cross_entropy(model(inputs), targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    def test_the_estimate_is_measured_and_leaves_nothing_behind(self) -> None:
+        model = conv_net()
+        optimizer = gapless.MixedPrecisionOptimizer()
+        self.assertGreater(optimizer.estimate_speedup(model), 0)
+        self.assertGreater(optimizer.estimate_speedup(model, torch.randn(4, 3, 16, 16)), 0)
+        self.assertTrue(all(one.grad is None for one in model.parameters()))
+        self.assertEqual(optimizer.estimate_speedup(nn.LayerNorm(4)), 1.0)
+
+
+class Checkpointing(unittest.TestCase):
+    def check(self, plain: Any, changed: Any, inputs: Any) -> None:
+        self.assertLess(kept_for_backward(changed, inputs), kept_for_backward(copy.deepcopy(plain), inputs))
+        (losses, state), (other, after) = learn(plain, inputs), learn(changed, inputs)
+        self.assertEqual(losses, other)
+        self.assertEqual(list(state), list(after))
+
+    def test_a_chain_in_segments_keeps_losses_and_statistics(self) -> None:
+        inputs = torch.randn(8, 3, 16, 16)
+        plain = conv_net()
+        (losses, state) = learn(plain, inputs)
+        changed = gapless.GradientCheckpointingOptimizer().apply_checkpointing(conv_net(), 3)
+        other, after = learn(changed, inputs)
+        self.assertEqual(losses, other)
+        for name, tensor in state.items():
+            self.assertTrue(torch.equal(tensor, after[name]), name)
+        self.assertLess(kept_for_backward(changed, inputs), kept_for_backward(plain, inputs) / 2)
+
+    def test_blocks_of_a_list(self) -> None:
+        inputs = torch.randn(8, 16)
+        torch.manual_seed(0)
+        plain = Residual()
+        changed = gapless.GradientCheckpointingOptimizer().apply_checkpointing(copy.deepcopy(plain))
+        self.check(plain, changed, inputs)
+
+    def test_a_share_of_the_blocks(self) -> None:
+        inputs = torch.randn(8, 16)
+        sizes = [
+            kept_for_backward(gapless.MemoryOptimizer().enable_activation_checkpointing(Residual(), ratio), inputs)
+            for ratio in (0, 0.5, 1)
+        ]
+        self.assertTrue(sizes[0] > sizes[1] > sizes[2], sizes)
+        with self.assertRaisesRegex(ValueError, "between 0 and 1"):
+            gapless.MemoryOptimizer().enable_activation_checkpointing(Residual(), 2)
+
+    def test_a_model_without_blocks(self) -> None:
+        with self.assertRaisesRegex(ValueError, "no nn.Sequential"):
+            gapless.GradientCheckpointingOptimizer().apply_checkpointing(nn.Linear(2, 2))
+
+
+class Loading(unittest.TestCase):
+    def test_a_waiting_dataset_gets_workers(self) -> None:
+        found = gapless.DataLoadingOptimizer().optimize_dataloader(Slow(0.002), 8, {"num_workers": 0})
+        if set(found["measured"]) == {0}:
+            self.skipTest("one core: there is nothing to choose from")
+        self.assertGreater(found["num_workers"], 0)
+        self.assertTrue(found["persistent_workers"])
+        self.assertGreater(found["estimated_speedup"], 1.3)
+        self.assertEqual(found["estimated_speedup"], found["measured"][found["num_workers"]] / found["measured"][0])
+        names = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
+        next(iter(DataLoader(Slow(0), batch_size=8, **{name: found[name] for name in names})))
+
+    def test_a_quick_dataset_gets_none(self) -> None:
+        found = gapless.DataLoadingOptimizer().optimize_dataloader([torch.zeros(1)] * 64, 8, {"num_workers": 0})
+        self.assertEqual((found["num_workers"], found["prefetch_factor"], found["estimated_speedup"]), (0, None, 1.0))
+
+    def test_an_empty_dataset(self) -> None:
+        with self.assertRaisesRegex(ValueError, "no batch"):
+            gapless.DataLoadingOptimizer().optimize_dataloader([], 8, {})
+
+
+class Fusion(unittest.TestCase):
+    def trained(self, model: Any) -> Any:
+        learn(model, torch.randn(8, 3, 16, 16))
+        return model.eval()
+
+    def test_folded_in_traced_and_untraceable_models(self) -> None:
+        for model in (self.trained(conv_net()), self.trained(Branching())):
+            inputs = torch.randn(4, 3, 16, 16)
+            before = model(inputs)
+            fused = gapless.KernelFusionOptimizer().fuse_conv_bn_relu(model)
+            self.assertLess((fused(inputs) - before).abs().max().item(), 1e-5)
+            self.assertFalse([one for one in fused.modules() if isinstance(one, nn.BatchNorm2d)])
+            self.assertTrue(all(one.inplace for one in fused.modules() if isinstance(one, nn.ReLU)))
+            self.assertTrue(torch.equal(model(inputs), before))  # the model that was given is as it was
+
+    def test_a_convolution_that_others_read_stays(self) -> None:
+        class Twice(nn.Module):  # type: ignore[misc,unused-ignore]
+            def __init__(self) -> None:
+                super().__init__()
+                self.conv, self.norm = nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3)
+
+            def forward(self, inputs: Any) -> Any:
+                found = self.conv(inputs)
+                return found + self.norm(found)
+
+        model = Twice().eval()
+        fused = gapless.KernelFusionOptimizer().fuse_conv_bn_relu(model)
+        self.assertTrue([one for one in fused.modules() if isinstance(one, nn.BatchNorm2d)])
+
+    def test_not_in_training(self) -> None:
+        with self.assertRaisesRegex(ValueError, r"call model.eval\(\)"):
+            gapless.KernelFusionOptimizer().fuse_conv_bn_relu(conv_net())
+
+    def test_compiled_keeps_the_names_of_weights(self) -> None:
+        model = Residual()
+        inputs = torch.randn(8, 16)
+        before = model(inputs)
+        names = list(model.state_dict())
+        try:
+            compiled = gapless.KernelFusionOptimizer().apply_torch_compile(model, mode="default")
+            found = compiled(inputs)
+        except Exception as error:  # noqa: BLE001 -- no compiler here
+            self.skipTest(f"torch.compile does not work here: {type(error).__name__}")
+        self.assertLess((found - before).abs().max().item(), 1e-5)
+        if hasattr(model, "compile"):
+            self.assertEqual(list(compiled.state_dict()), names)
+
+
+class Memory(unittest.TestCase):
+    def test_the_largest_that_fits_was_tried_and_leaves_the_model_alone(self) -> None:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(20_000, 64), nn.ReLU(), nn.Linear(64, 20_000))
+        before = copy.deepcopy(model.state_dict())
+        free = gapless.MemoryOptimizer()
+        self.assertEqual(free.find_optimal_batch_size(model, torch.randn(1, 20_000), max_batch_size=8), 8)
+        self.assertIn(8, free.tried)
+        top = max(peak for peak in free.tried.values() if peak is not None)
+        tight = gapless.MemoryOptimizer(limit_gb=(top + 0.15) / 0.9)
+        found = tight.find_optimal_batch_size(model, torch.randn(1, 20_000), max_batch_size=1 << 14)
+        self.assertTrue(8 <= found < 1 << 14, tight.tried)
+        peak = tight.tried[found]
+        assert peak is not None and tight.limit_gb is not None
+        self.assertLessEqual(peak, 0.9 * tight.limit_gb)
+        for name, tensor in model.state_dict().items():
+            self.assertTrue(torch.equal(tensor, before[name]), name)
+
+    def test_nothing_fits(self) -> None:
+        self.assertEqual(
+            gapless.MemoryOptimizer(limit_gb=0.001).find_optimal_batch_size(Residual(), torch.randn(1, 16)), 0
+        )
+
+    def test_running_out_of_memory_is_not_fitting_and_other_errors_are_raised(self) -> None:
+        class Limited(nn.Module):  # type: ignore[misc,unused-ignore]
+            def __init__(self) -> None:
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(1))
+
+            def forward(self, inputs: Any) -> Any:
+                if len(inputs) > 23:
+                    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+                return inputs * self.weight
+
+        self.assertEqual(gapless.MemoryOptimizer().find_optimal_batch_size(Limited(), torch.ones(1, 4), 512), 23)
+        with self.assertRaisesRegex(RuntimeError, "shapes"):
+            gapless.MemoryOptimizer().find_optimal_batch_size(Residual(), torch.ones(1, 5))
+
+
+if __name__ == "__main__":
+    unittest.main()
