@@ -135,8 +135,9 @@ std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix>
 
 }  // namespace
 
-Result<Journal> Journal::Open(std::string path, const std::string& key, bool anew, std::span<const Fix> own) {
-  Journal journal;
+Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::string& key, bool anew,
+                                              std::span<const Fix> own) {
+  DecisionJournal journal;
   journal.path_ = std::move(path);
   std::string head;
   JsonWriter json(head);
@@ -160,7 +161,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   return journal;
 }
 
-const Decision* Journal::Find(const FixItem& item, const FixSet& beside) const {
+const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside) const {
   for (const Entry& entry : entries_)
     if (entry.decision.item.fix == item.fix && entry.decision.item.value == item.value &&
         entry.beside == beside.ToString())
@@ -168,7 +169,7 @@ const Decision* Journal::Find(const FixItem& item, const FixSet& beside) const {
   return nullptr;
 }
 
-void Journal::Add(const Decision& decision, const FixSet& beside) {
+void DecisionJournal::Add(const Decision& decision, const FixSet& beside) {
   if (Find(decision.item, beside) != nullptr) return;
   entries_.push_back({beside.ToString(), decision});
   const std::string line = LineOf(decision, beside.ToString());

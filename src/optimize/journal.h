@@ -10,11 +10,11 @@
 
 namespace gapless::internal {
 
-class Journal : public DecisionKeeper {
+class DecisionJournal : public DecisionKeeper {
  public:
   // `key` says what is optimised and how: a file of another key is begun anew. A last line that breaks off is left out.
   // `own`: the user's own fixes, which outlive it.
-  static Result<Journal> Open(std::string path, const std::string& key, bool anew, std::span<const Fix> own);
+  static Result<DecisionJournal> Open(std::string path, const std::string& key, bool anew, std::span<const Fix> own);
 
   const Decision* Find(const FixItem& item, const FixSet& beside) const override;
   void Add(const Decision& decision, const FixSet& beside) override;
@@ -27,7 +27,7 @@ class Journal : public DecisionKeeper {
     std::string beside;
     Decision decision;
   };
-  Journal() = default;
+  DecisionJournal() = default;
   std::string path_{}, failure_{};
   std::vector<Entry> entries_{};
   size_t found_ = 0;

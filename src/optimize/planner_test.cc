@@ -20,7 +20,7 @@ Fix Named(std::string_view name, FixClass safety = FixClass::kRounding) {
 class Planning : public ::testing::Test {
  protected:
   Optimized Find(const std::vector<Candidate>& candidates) {
-    if (!journal_) journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+    if (!journal_) journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
     auto result = Plan(candidates, options_, job_, *journal_, [](const PlannerEvent&) {});
     EXPECT_TRUE(result) << result.error().ToString();
     return result ? *result : Optimized{};
@@ -33,7 +33,7 @@ class Planning : public ::testing::Test {
   PlannerOptions options_{};
   std::string path_ =
       ::testing::TempDir() + "/planner_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
-  std::optional<Journal> journal_{};
+  std::optional<DecisionJournal> journal_{};
 };
 
 TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
@@ -84,7 +84,7 @@ TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {
       return SimulatedJob::Run(set);
     }
   } job(3);
-  journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
   const auto result = Plan({Of(0), Of(1)}, options_, job, *journal_, [](const PlannerEvent&) {});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->accepted.ToString(), "two");
@@ -124,14 +124,14 @@ TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   EXPECT_LT(first.decisions.size(), 3U);
   SimulatedJob again(5);
   again.fixes = job_.fixes;
-  auto journal = Journal::Open(path_, "a job", false, fixes_);
+  auto journal = DecisionJournal::Open(path_, "a job", false, fixes_);
   ASSERT_TRUE(journal);
   EXPECT_EQ(journal->found(), first.decisions.size());
   const auto second = Plan({Of(0), Of(1), Of(2)}, options_, again, *journal, [](const PlannerEvent&) {});
   ASSERT_TRUE(second);
   EXPECT_EQ(second->accepted.ToString(), "one, two, three");
   EXPECT_EQ(second->decisions[0].measured->expected, first.decisions[0].measured->expected) << "taken over";
-  EXPECT_EQ(Journal::Open(path_, "another job", false, fixes_)->found(), 0U);
+  EXPECT_EQ(DecisionJournal::Open(path_, "another job", false, fixes_)->found(), 0U);
 }
 
 // Of 60 planners in front of three fixes that do nothing, few keep any.
@@ -140,7 +140,7 @@ TEST_F(Planning, NoiseIsNoGain) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SimulatedJob job(100 + seed, 0.03);
     options_.seed = seed;
-    journal_.emplace(*Journal::Open(path_, "a job", true, fixes_));
+    journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
     const auto result = Plan({Of(0), Of(1), Of(2)}, options_, job, *journal_, [](const PlannerEvent&) {});
     kept += result->accepted.items().size();
   }

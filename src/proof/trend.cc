@@ -71,8 +71,8 @@ std::optional<double> DriftWorthTelling(const Trend& trend) {
   return all;
 }
 
-std::optional<CommitRange> CommitsOf(const Trend& trend, const ChangePoint& change) {
-  CommitRange range{.after = trend.points[Before(change)].commit, .up_to = trend.points[change.last].commit};
+std::optional<ChangedCommits> CommitsOf(const Trend& trend, const ChangePoint& change) {
+  ChangedCommits range{.after = trend.points[Before(change)].commit, .up_to = trend.points[change.last].commit};
   if (range.after.empty() || range.up_to.empty() || range.after == range.up_to) return std::nullopt;
   return range;
 }

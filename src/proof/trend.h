@@ -55,10 +55,10 @@ TrendChange KindOf(const Trend& trend, const Drift& drift);
 
 // Commits that may have brought a change: those after the first one up to the last, as `git log FIRST..LAST` lists
 // them. Absent: commits are not known, or both are the same, and then none did.
-struct CommitRange {
+struct ChangedCommits {
   std::string after, up_to;
 };
-std::optional<CommitRange> CommitsOf(const Trend& trend, const ChangePoint& change);
+std::optional<ChangedCommits> CommitsOf(const Trend& trend, const ChangePoint& change);
 // Runs before and after it are known to be of one commit.
 bool IsWithinOneCommit(const Trend& trend, const ChangePoint& change);
 

@@ -38,7 +38,7 @@ Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
   const auto rows = connection.Run(StrCat("SELECT ", kColumns, " FROM advice ORDER BY recorded_at_ns, id"), {});
   if (!rows) return Unexpected{rows.error()};
   std::vector<AdviceRecord> all;
-  for (const SqlRow& row : *rows)
+  for (const DbRow& row : *rows)
     all.push_back({.uid = row.Text(0),
                    .recorded_unix_ns = row.Int(1).value_or(0),
                    .what = row.Text(2),

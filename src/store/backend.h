@@ -26,9 +26,9 @@ struct Bytes {
 using SqlCell = std::variant<std::monostate, int64_t, double, std::string, Bytes>;  // monostate: NULL
 
 // One row of an answer. What is NULL, or of another type than asked for, is absent.
-class SqlRow {
+class DbRow {
  public:
-  explicit SqlRow(std::vector<SqlCell> cells) : cells_(std::move(cells)) {}
+  explicit DbRow(std::vector<SqlCell> cells) : cells_(std::move(cells)) {}
   std::optional<int64_t> Int(size_t column) const { return Get<int64_t>(column); }
   std::optional<double> Real(size_t column) const { return Get<double>(column); }
   std::optional<bool> Flag(size_t column) const;
@@ -63,7 +63,7 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual const Dialect& dialect() const = 0;
-  virtual Result<std::vector<SqlRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) = 0;
+  virtual Result<std::vector<DbRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) = 0;
   virtual Result<void> Begin(Purpose purpose) = 0;
   // When it succeeds, what was written is on the disk, whatever becomes of the machine.
   virtual Result<void> Commit() = 0;

@@ -45,7 +45,7 @@ std::vector<SqlCell> CellsOf(const BenchmarkRecord& r) {
 }
 
 // A row whose first column is `id` and the others kRunColumns.
-BenchmarkRecord RecordFrom(const SqlRow& row) {
+BenchmarkRecord RecordFrom(const DbRow& row) {
   BenchmarkRecord r;
   r.id = row.Int(0).value_or(0);
   r.uid = row.Text(1);
@@ -188,7 +188,7 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
              ") ORDER BY m.run, m.ordinal"),
       {});
   if (!metrics) return Unexpected{metrics.error()};
-  for (const SqlRow& row : *metrics)
+  for (const DbRow& row : *metrics)
     page.at(row.Int(0).value_or(0))
         ->metrics.push_back({.name = row.Text(1),
                              .value = row.Real(2).value_or(0),
@@ -201,7 +201,7 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
                             ") ORDER BY recorded_at_ns, id"),
                      {});
   if (!verdicts) return Unexpected{verdicts.error()};
-  for (const SqlRow& row : *verdicts)
+  for (const DbRow& row : *verdicts)
     page.at(row.Int(0).value_or(0))
         ->verdicts.push_back({row.Int(1).value_or(0), row.Text(2), row.Text(3), row.Text(4)});
   return {};
@@ -216,7 +216,7 @@ Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions
       conditions.cells);
   if (!rows) return Unexpected{rows.error()};
   std::vector<BenchmarkRecord> records;
-  for (const SqlRow& row : *rows) records.push_back(RecordFrom(row));
+  for (const DbRow& row : *rows) records.push_back(RecordFrom(row));
   std::string ids;
   Page page;
   for (BenchmarkRecord& record : records) {
@@ -229,7 +229,7 @@ Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions
 
 }  // namespace
 
-std::optional<bool> SqlRow::Flag(size_t column) const {
+std::optional<bool> DbRow::Flag(size_t column) const {
   const auto number = Int(column);
   return number ? std::optional<bool>(*number != 0) : std::nullopt;
 }

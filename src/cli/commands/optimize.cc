@@ -236,8 +236,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const bool quiet = arguments.Has("quiet");
   const auto profile = FreshProfileFolder(ordered->folder);
   if (!profile) return Unexpected{profile.error()};
-  auto journal = Journal::Open(StrCat(ordered->folder, "/journal.jsonl"), KeyOf(*ordered), arguments.Has("fresh"),
-                               ordered->own.fixes);
+  auto journal = DecisionJournal::Open(StrCat(ordered->folder, "/journal.jsonl"), KeyOf(*ordered),
+                                       arguments.Has("fresh"), ordered->own.fixes);
   if (!journal) return Unexpected{journal.error()};
   if (journal->found() > 0 && !quiet)
     Say(StrCat("going on where it was: ", journal->found(), " decisions are taken over (--fresh begins anew)"));

@@ -112,7 +112,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
   if (result.signal != 0) json.Field("signal", result.signal);
   json.Key("fixes");
   json.BeginArray();
-  for (const FixReport& report : watch.reports()) {
+  for (const ToldFix& report : watch.reports()) {
     json.BeginObject();
     json.Field("fix", report.change.fix);
     json.FieldUnlessEmpty("value", report.change.value);

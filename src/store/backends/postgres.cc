@@ -77,7 +77,7 @@ class PostgresConnection : public Connection {
 
   Result<void> Connect();
   const Dialect& dialect() const override { return kDialect; }
-  Result<std::vector<SqlRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
+  Result<std::vector<DbRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
   Result<void> Begin(Purpose purpose) override {
     GAPLESS_TRY(Execute(purpose == Purpose::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN"));
     return purpose == Purpose::kMigrate ? Execute(kMigrationLock) : Result<void>();
@@ -99,7 +99,7 @@ class PostgresConnection : public Connection {
   }
   Result<void> Greet();
   Unexpected Failure(const PGresult* result) const;
-  std::vector<SqlRow> RowsOf(const PGresult* result) const;
+  std::vector<DbRow> RowsOf(const PGresult* result) const;
   SqlCell CellOf(const PGresult* result, int row, int column) const;
 
   LibPq pq_;
@@ -159,8 +159,8 @@ SqlCell PostgresConnection::CellOf(const PGresult* result, int row, int column) 
   return content;
 }
 
-std::vector<SqlRow> PostgresConnection::RowsOf(const PGresult* result) const {
-  std::vector<SqlRow> rows;
+std::vector<DbRow> PostgresConnection::RowsOf(const PGresult* result) const {
+  std::vector<DbRow> rows;
   for (int row = 0; row < pq_.ntuples(result); ++row) {
     std::vector<SqlCell> cells;
     for (int column = 0; column < pq_.nfields(result); ++column) cells.push_back(CellOf(result, row, column));
@@ -169,7 +169,7 @@ std::vector<SqlRow> PostgresConnection::RowsOf(const PGresult* result) const {
   return rows;
 }
 
-Result<std::vector<SqlRow>> PostgresConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
+Result<std::vector<DbRow>> PostgresConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
   const Parameters given(parameters);
   PGresult* const result =
       pq_.exec_params(connection_, sql.c_str(), static_cast<int>(given.values.size()), given.types.data(),
@@ -180,7 +180,7 @@ Result<std::vector<SqlRow>> PostgresConnection::Run(const std::string& sql, std:
     pq_.clear(result);
     return failure;
   }
-  std::vector<SqlRow> rows = RowsOf(result);
+  std::vector<DbRow> rows = RowsOf(result);
   pq_.clear(result);
   return rows;
 }

@@ -82,7 +82,7 @@ class SqliteConnection : public Connection {
 
   Result<void> Connect();
   const Dialect& dialect() const override { return kDialect; }
-  Result<std::vector<SqlRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
+  Result<std::vector<DbRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
   Result<void> Begin(Purpose purpose) override {
     return Execute(purpose == Purpose::kRead ? "BEGIN" : "BEGIN IMMEDIATE");
   }
@@ -116,14 +116,14 @@ Unexpected SqliteConnection::Failure() const {
               code == SQLITE_FULL ? "make room on the disk" : "");
 }
 
-Result<std::vector<SqlRow>> SqliteConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
+Result<std::vector<DbRow>> SqliteConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
   std::string text = sql;
   std::ranges::replace(text, '$', '?');  // ?1 is the first parameter wherever it stands
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(db_, text.c_str(), static_cast<int>(text.size()), &statement, nullptr) != SQLITE_OK)
     return Failure();
   for (size_t i = 0; i < parameters.size(); ++i) Bind(statement, static_cast<int>(i) + 1, parameters[i]);
-  std::vector<SqlRow> rows;
+  std::vector<DbRow> rows;
   int code = SQLITE_ROW;
   while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
     std::vector<SqlCell> cells;

@@ -54,9 +54,9 @@ bool IsName(std::string_view text) {
 
 }  // namespace
 
-Result<Recorded> Record(const RunRequest& request, const std::string& folder, bool profile, const Arguments& arguments,
-                        const Session& session) {
-  Recorded recorded;
+Result<ProfiledJob> Record(const RunRequest& request, const std::string& folder, bool profile,
+                           const Arguments& arguments, const Session& session) {
+  ProfiledJob recorded;
   RunRequest once = request;
   once.folder = folder;
   once.record = profile;
@@ -93,7 +93,7 @@ Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path) {
   return bottlenecks;
 }
 
-FixContext ContextOf(const Recorded& recorded, const RunRequest& request) {
+FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
   FixContext context{.cpus = ProcessorsOf(request), .ranks = std::max<size_t>(1, recorded.sample.ranks)};
   const std::string_view versions = recorded.sample.versions;
   const size_t torch = versions.find("torch ");

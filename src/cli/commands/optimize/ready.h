@@ -16,7 +16,7 @@
 namespace gapless::internal {
 
 // A recording and what was found in it; absent parts: nothing could be recorded.
-struct Recorded {
+struct ProfiledJob {
   std::unique_ptr<LoadedRun> loaded{};
   std::unique_ptr<Tables> tables{};
   std::optional<Advice> advice{};
@@ -26,12 +26,12 @@ struct Recorded {
 
 // Runs the command once, into `folder`: under the profiler, and looks at the recording; or else for some steps only. An
 // error: the command fails.
-Result<Recorded> Record(const RunRequest& request, const std::string& folder, bool profile, const Arguments& arguments,
-                        const Session& session);
+Result<ProfiledJob> Record(const RunRequest& request, const std::string& folder, bool profile,
+                           const Arguments& arguments, const Session& session);
 // The bottlenecks of a report, as `gapless analyze --json` writes it.
 Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path);
 
-FixContext ContextOf(const Recorded& recorded, const RunRequest& request);
+FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request);
 // The user's own fixes: --fix FILE.py[=exact|rounding|stochastic|training]. The texts live in `names`.
 struct OwnFixes {
   std::vector<std::unique_ptr<std::string>> names{};

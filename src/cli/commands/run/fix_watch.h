@@ -14,7 +14,7 @@
 namespace gapless::internal {
 
 // What one fix did, in how many processes.
-struct FixReport {
+struct ToldFix {
   Change change;
   std::set<int64_t> pids{};
 };
@@ -27,7 +27,7 @@ class FixWatch : public Watcher {
   FixWatch(const Recipe& recipe, Say say) : recipe_(recipe), say_(std::move(say)) {}
   void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
 
-  const std::vector<FixReport>& reports() const { return reports_; }
+  const std::vector<ToldFix>& reports() const { return reports_; }
   bool saw_training() const { return saw_training_; }
   // Those of the items of which nothing was heard.
   std::vector<std::string> Silent(const std::vector<std::string>& items) const;
@@ -37,7 +37,7 @@ class FixWatch : public Watcher {
 
   const Recipe& recipe_;
   Say say_;
-  std::vector<FixReport> reports_;
+  std::vector<ToldFix> reports_;
   bool saw_training_ = false;
 };
 
