@@ -36,7 +36,7 @@ namespace gapless {
 
 namespace internal {
 struct RunState;
-}
+}  // namespace internal
 
 // Takes one row of a result: the names of its columns and its cells, good until the call returns. False: no more.
 using RowVisitor = std::function<bool(std::span<const std::string> columns, std::span<const Cell> cells)>;

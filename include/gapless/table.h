@@ -27,7 +27,7 @@ namespace gapless {
 
 namespace internal {
 class TableData;
-}
+}  // namespace internal
 
 // One value. Absent is absent, never 0: what was not recorded has no value of any type.
 class Cell {
