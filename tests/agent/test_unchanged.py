@@ -48,6 +48,30 @@ LOOK = """
     print(threading.active_count(), importlib.util.find_spec("torch").name)
 """
 
+# Wrappers of the program's own, one around torch's and one in a subclass, each of which must run as often as without the agent.
+WRAP = """
+    import torch
+    from torch import nn
+    calls, original = [0, 0], nn.Module.__call__
+    def counted(self, *args, **kwargs):
+        calls[0] += 1
+        return original(self, *args, **kwargs)
+    nn.Module.__call__ = counted
+    class Own(nn.Sequential):
+        def __call__(self, *args, **kwargs):
+            calls[1] += 1
+            return super().__call__(*args, **kwargs)
+    net, x = Own(nn.Linear(4, 4)), torch.ones(2, 4)
+    with torch.no_grad():
+        for _ in range(6):
+            net(x)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        net(x).sum().backward()
+        optimizer.step()
+    print(calls)
+"""
+
 
 Observed = tuple[int, str, str, dict[str, bytes]]  # exit status, output, errors, files written
 
@@ -151,6 +175,9 @@ class Unchanged(AgentTest):
 
     def test_what_a_program_can_look_at(self) -> None:
         self.both(self.script(LOOK))
+
+    def test_wrappers_around_a_models_call(self) -> None:
+        self.assertEqual(self.both(self.script(WRAP)).code, 0)
 
     def test_users_sitecustomize(self) -> None:
         other = self.folder / "other"

@@ -161,7 +161,7 @@ class Models:
                 root.setup = (known.place, known.names[id(module)])
         for layer in list(self.layers):
             self._attach(root, module, layer)
-        self.around(module, self._through)
+        self.around(module, self.through)
 
     def _attach(self, root: Root, module: Any, layer: Layer) -> None:
         try:
@@ -231,11 +231,8 @@ class Models:
 
         return __call__
 
-    def call(self, module: Any, *args: Any, **kwargs: Any) -> Any:
-        """The call at which a root was found, inside of its class's own `__call__` if it has one."""
-        return self._through(self.agent.torch.nn.Module.__call__, module, args, kwargs)
-
-    def _through(self, plain: Call, module: Any, args: Any, kwargs: Any) -> Any:
+    def through(self, plain: Call, module: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a root, also the one at which it was found; `plain` calls it without fixes."""
         root = self.roots.get(id(module))
         if root is None or not root.layers or self.depth:
             return plain(module, *args, **kwargs)

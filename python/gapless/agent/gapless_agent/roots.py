@@ -35,6 +35,8 @@ class Roots:
         self.module: Any = agent.torch.nn.Module
         self.known: type | None = None
         self.looks = False
+        # Where the program has put a wrapper of its own around one of ours, ours stays, and does nothing.
+        self.generation = 0
         self.source = 0
         self.calls: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
@@ -56,11 +58,13 @@ class Roots:
     def _look(self) -> None:
         if not self.looks:
             self.looks = True
+            self.generation += 1
             self.agent.patches.wrap(self.module, "__call__", self._around_any)
 
     def _look_away(self) -> None:
         if self.looks:
             self.looks = False
+            self.generation += 1
             self.agent.patches.unwrap(self.module, "__call__")
 
     def leave(self) -> None:
@@ -77,16 +81,20 @@ class Roots:
             self.leave()
 
     def _around_any(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        generation = self.generation
+
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
             agent = self.agent
-            if not agent.on or threading.get_ident() != agent.main_thread:
+            if generation != self.generation or not agent.on or threading.get_ident() != agent.main_thread:
                 return original(self_, *args, **kwargs)
             self._look_away()
             models = self.models
-            call = models.call if models.searches and models.meets(self_) else type(self_).__call__
             failed = True
             try:
-                result = call(self_, *args, **kwargs)
+                if models.searches and models.meets(self_):
+                    result = models.through(original, self_, args, kwargs)
+                else:
+                    result = original(self_, *args, **kwargs)
                 failed = False
             except BaseException as error:
                 hide(error)
