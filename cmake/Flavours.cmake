@@ -1,6 +1,6 @@
 # What a build is for: warnings are errors always; sanitizers, coverage and fuzzing on request (see CMakePresets.json).
 set(GAPLESS_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined or thread")
-option(GAPLESS_COVERAGE "Instrument for line coverage" OFF)
+option(GAPLESS_COVERAGE "Instrument for line coverage (needs clang)" OFF)
 option(GAPLESS_FUZZ "Build the fuzz targets (needs clang)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -25,6 +25,11 @@ endif()
 if(GAPLESS_SANITIZE)
   add_compile_options(-fsanitize=${GAPLESS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${GAPLESS_SANITIZE})
+  add_compile_definitions(GAPLESS_SANITIZED)  # everything takes ten times as long, and no memory may be limited
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # NVML, CUPTI and libpq are called by signatures of our own, over types that are opaque to us.
+    add_compile_options(-fno-sanitize=function)
+  endif()
 endif()
 if(GAPLESS_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -33,6 +38,11 @@ if(GAPLESS_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(GAPLESS_COVERAGE)
-  add_compile_options(--coverage -fprofile-update=atomic)
-  add_link_options(--coverage)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "GAPLESS_COVERAGE needs clang: cmake --preset coverage")
+  endif()
+  # Each program adds its counts to a file of its own there; tools/coverage.py reads them all.
+  set(profile ${PROJECT_BINARY_DIR}/profiles/%4m.profraw)
+  add_compile_options(-fprofile-instr-generate=${profile} -fcoverage-mapping -fprofile-update=atomic)
+  add_link_options(-fprofile-instr-generate=${profile})
 endif()

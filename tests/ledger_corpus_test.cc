@@ -54,7 +54,7 @@ void ExpectAddsUp(Tables& tables) {
   EXPECT_EQ(idle_in_parts, idle_in_ledger);
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef GAPLESS_SANITIZED
 constexpr size_t kTakeOneOf = 4;  // of the large ones: all of them would take seven minutes
 constexpr int kLeastRecordings = 30;
 #else

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Line coverage of src/ after the tests of an instrumented build: tools/coverage.py BUILD_FOLDER LOWEST_PERCENT
 
-Asks gcov for each object's counts as JSON and adds them up per line; sources of tests and benchmarks are left out. Prints the
-total and the files with most lines missed, writes every file to BUILD_FOLDER/coverage.txt, and exits 1 below the limit.
-(gcovr 5, which Debian 12 has, parses gcov's text output of every header and takes several minutes for the same.)
+The programs of such a build (cmake/Flavours.cmake) leave their counts in BUILD_FOLDER/profiles; llvm-cov adds them up. Sources
+of tests and benchmarks are left out. Prints the rooms and the files with most lines missed, writes every file to
+BUILD_FOLDER/coverage.txt, and exits 1 below the limit.
 """
 
 from __future__ import annotations
 
 import collections
 import json
-import multiprocessing.pool
 import os
 import pathlib
 import re
@@ -19,48 +18,52 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OURS = re.compile(r"^src/.*\.(?:cc|h)$")
-NOT_OURS = re.compile(r"_(?:test|bench)\.cc$")
-
-Lines = collections.Counter[int]  # times each line was run
+NOT_OURS = r"_(test|bench)\.cc$|/testing/"
+Counts = tuple[int, int]  # lines missed, lines
 
 
-def counts_of(gcda: pathlib.Path) -> list[tuple[str, Lines]]:
-    """Of the files of src/ in one object."""
-    command = ["gcov", "--json-format", "--stdout", "--relative-only", "--source-prefix", str(ROOT), str(gcda)]
-    output = subprocess.run(command, cwd=gcda.parent, capture_output=True, text=True, check=True).stdout
-    result = []
-    for document in output.splitlines():
-        for file in json.loads(document)["files"]:
-            name = file["file"].removeprefix(f"{ROOT}/")
-            if OURS.match(name) and not NOT_OURS.search(name):
-                lines: Lines = collections.Counter()
-                for line in file["lines"]:
-                    lines[line["line_number"]] += line["count"]
-                result.append((name, lines))
+def programs(build: pathlib.Path) -> list[pathlib.Path]:
+    """The program and those of the tests."""
+    return [p for p in sorted(build.glob("test_*")) + [build / "gapless"] if p.is_file() and os.access(p, os.X_OK)]
+
+
+def counts_of(build: pathlib.Path) -> dict[str, Counts]:
+    """Of every file of src/, by its path from the root."""
+    merged = build / "coverage.profdata"
+    raw = [str(p) for p in sorted((build / "profiles").glob("*.profraw"))]
+    subprocess.run(["llvm-profdata-16", "merge", "-sparse", "-failure-mode=all", "-o", str(merged), *raw], check=True)
+    first, *others = map(str, programs(build))
+    command = [
+        "llvm-cov-16",
+        "export",
+        "-summary-only",
+        f"-instr-profile={merged}",
+        f"-ignore-filename-regex={NOT_OURS}",
+    ]
+    command += [first, *(f"-object={p}" for p in others)]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    result = {}
+    for file in report["data"][0]["files"]:
+        name, lines = file["filename"].removeprefix(f"{ROOT}/"), file["summary"]["lines"]
+        if re.match(r"src/.*\.(cc|h)$", name) and lines["count"]:
+            result[name] = (lines["count"] - lines["covered"], lines["count"])
     return result
 
 
-def add_up(build: pathlib.Path) -> dict[str, Lines]:
-    total: dict[str, Lines] = collections.defaultdict(collections.Counter)
-    with multiprocessing.pool.ThreadPool(os.cpu_count()) as pool:
-        for counts in pool.imap_unordered(counts_of, sorted(build.rglob("*.gcda"))):
-            for file, lines in counts:
-                total[file].update(lines)
-    return total
+def row(name: str, missed: int, lines: int) -> str:
+    return f"{100 * (lines - missed) / lines:6.1f} % {missed:5} of {lines:5} missed  {name}"
 
 
 def main(build: pathlib.Path, lowest: float) -> int:
-    rows = []
-    for file, lines in ((f, n) for f, n in add_up(build).items() if n):
-        rows.append((sum(1 for n in lines.values() if n == 0), len(lines), file))
-    rows.sort(reverse=True)
-    texts = [
-        f"{100 * (all_ - missed) / all_:6.1f} % {missed:5} of {all_:5} missed  {file}" for missed, all_, file in rows
-    ]
+    files = counts_of(build)
+    texts = [row(name, *files[name]) for name in sorted(files, key=lambda n: -files[n][0])]
+    rooms: dict[str, Counts] = collections.defaultdict(lambda: (0, 0))
+    for name, (missed, lines) in files.items():
+        room = "/".join(name.split("/")[:2])
+        rooms[room] = (rooms[room][0] + missed, rooms[room][1] + lines)
     (build / "coverage.txt").write_text("\n".join(texts) + "\n")
-    print("\n".join(texts[:10]))
-    missed, every = sum(r[0] for r in rows), sum(r[1] for r in rows)
+    print("\n".join([row(name, *rooms[name]) for name in sorted(rooms)] + [""] + texts[:10]))
+    missed, every = (sum(c[i] for c in files.values()) for i in (0, 1))
     percent = 100 * (every - missed) / every if every else 0
     print(
         f"line coverage of src/: {percent:.1f} % ({every - missed} of {every} lines), at least {lowest:g} % is wanted"

@@ -51,7 +51,7 @@ TEST(ThreadPool, WorksOnItsOwnThreadsSideBySide) {
   EXPECT_TRUE(met);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more address space than there is
+#ifndef GAPLESS_SANITIZED  // which need more address space than there is
 
 // In a process of its own, which may map only that much more memory.
 void SumWithin(rlim_t more_bytes, size_t most_threads) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -38,7 +39,7 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
       ++seen.steps;
       seen.step_ns += record.dur_ns;
       for (size_t i = 0; i < kEdges.size(); ++i) seen.below[i] += Seconds(record.dur_ns) <= kEdges[i] ? 1 : 0;
-      if (std::isfinite(record.x) && record.x > 0) seen.wait_ns += static_cast<int64_t>(record.x);
+      seen.wait_ns += std::max<int64_t>(wire::WholeOf(record.x), 0);
       if (record.b > 0) seen.samples += static_cast<uint64_t>(record.b), seen.has_samples = true;
       if ((record.flags & wire::kStepSkipped) != 0) ++seen.skipped;
       break;

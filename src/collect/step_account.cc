@@ -2,7 +2,6 @@
 #include "collect/step_account.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace gapless::internal {
 
@@ -18,7 +17,7 @@ bool StepAccount::Add(const wire::RingRecord& record) {
   open_.ts_ns = record.ts_ns;
   open_.dur_ns = record.dur_ns;
   open_.flags = record.flags;
-  if (std::isfinite(record.x) && record.x > 0) open_.wait_ns = static_cast<int64_t>(record.x);
+  if (const int64_t wait_ns = wire::WholeOf(record.x); wait_ns > 0) open_.wait_ns = wait_ns;
   last_ = open_;
   open_ = {};
   return true;

@@ -26,7 +26,7 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"nsys", "tests/data/nsys_two_processes.sqlite"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"}};
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef GAPLESS_SANITIZED
 constexpr size_t kPrefixStep = 262'144, kTextStep = 16'384;  // each costs ten times as much
 constexpr int kMutations = 250;
 #else

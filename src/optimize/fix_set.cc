@@ -50,6 +50,10 @@ FixClass FixSet::Loosest() const {
   return loosest;
 }
 
+bool FixSet::ComputesInBfloat16() const {
+  return std::ranges::any_of(items_, [](const FixItem& item) { return item.fix->bfloat16; });
+}
+
 std::vector<std::string> FixSet::Names() const {
   std::vector<std::string> names;
   for (const FixItem& item : items_) names.push_back(item.ToString());

@@ -27,6 +27,7 @@ class FixSet {
 
   // The loosest of all: that is what the losses are held to.
   FixClass Loosest() const;
+  bool ComputesInBfloat16() const;
   // As the agent takes them.
   std::vector<std::string> Names() const;
   std::vector<std::string> OwnFiles() const;

@@ -114,11 +114,12 @@ void CheckMeans(FixClass promised, std::span<const Losses> without, std::span<co
   }
 }
 
-void CheckSteps(FixClass promised, std::span<const Losses> without, std::span<const Losses> with, GuardReport& report) {
+void CheckSteps(FixClass promised, std::span<const Losses> without, std::span<const Losses> with, double rounding,
+                GuardReport& report) {
   const size_t close = promised == FixClass::kExact ? SIZE_MAX : kClose;
   const double spread = SpreadOf(without, close).value_or(0);
   double allowed = kSpread * spread;
-  if (promised == FixClass::kRounding) allowed = std::max(allowed, kRoundingShare * Largest(without, close));
+  if (promised == FixClass::kRounding) allowed = std::max(allowed, rounding * Largest(without, close));
   for (const Losses& run : with)
     for (const Losses& other : without) {
       const Difference found = Differ(other, run, close);
@@ -142,7 +143,8 @@ std::vector<Losses> WithLosses(std::span<const Losses> runs) {
 
 }  // namespace
 
-GuardReport CheckLosses(FixClass promised, std::span<const Losses> without_all, std::span<const Losses> with_all) {
+GuardReport CheckLosses(FixClass promised, std::span<const Losses> without_all, std::span<const Losses> with_all,
+                        double rounding) {
   GuardReport report;
   const std::vector<Losses> without = WithLosses(without_all), with = WithLosses(with_all);
   if (without.empty()) return report;
@@ -163,7 +165,7 @@ GuardReport CheckLosses(FixClass promised, std::span<const Losses> without_all, 
     report.max_difference = std::max(report.max_difference, found.most);
     report.exact = report.exact && found.most == 0;
   }
-  if (report.reason.empty() && promised <= FixClass::kRounding) CheckSteps(promised, without, with, report);
+  if (report.reason.empty() && promised <= FixClass::kRounding) CheckSteps(promised, without, with, rounding, report);
   const bool whole = std::ranges::none_of(without[0], [](double loss) { return std::isnan(loss); });
   if (report.reason.empty() && whole) CheckMeans(promised, without, with, common, report);
   report.passed = report.reason.empty();

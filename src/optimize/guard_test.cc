@@ -51,9 +51,16 @@ TEST(Guard, AJobThatIsNotReproducibleIsHeldToItsOwnSpread) {
 }
 
 TEST(Guard, RoundingMayDriftApartLaterButNotAtOnce) {
-  EXPECT_TRUE(Check(FixClass::kRounding, Changed(Falling(), 0.005)).passed);
-  EXPECT_FALSE(Check(FixClass::kRounding, Changed(Falling(), 0.05)).passed);
+  EXPECT_TRUE(Check(FixClass::kRounding, Changed(Falling(), 0.0005)).passed);
+  EXPECT_FALSE(Check(FixClass::kRounding, Changed(Falling(), 0.005)).passed);
   EXPECT_TRUE(Check(FixClass::kRounding, Changed(Falling(), -0.05, kClose)).passed);
+}
+
+TEST(Guard, Bfloat16RoundsMore) {
+  const std::vector<Losses> without = {Falling(), Falling()}, near = {Changed(Falling(), 0.005)},
+                            far = {Changed(Falling(), 0.05)};
+  EXPECT_TRUE(CheckLosses(FixClass::kRounding, without, near, kBfloat16Rounding).passed);
+  EXPECT_FALSE(CheckLosses(FixClass::kRounding, without, far, kBfloat16Rounding).passed);
 }
 
 TEST(Guard, ALossThatIsNoNumber) {

@@ -59,7 +59,7 @@ void BlockDriver::Answered(const wire::RingRecord& record, const AgentProcess& p
   if (answer == wire::Answer::kDone || answer == wire::Answer::kLate) {
     blocks_[found->second].begins = record.b;
   } else if (refusal_.empty()) {
-    refusal_ = process.texts[static_cast<int64_t>(record.x)];
+    refusal_ = process.texts[wire::WholeOf(record.x)];
     if (refusal_.empty()) refusal_ = "it cannot be switched in this program";
   }
   posted_.erase(found);

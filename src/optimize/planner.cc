@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "optimize/judge.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr size_t kPairsToDecide = 8;     // about as many as a clear difference takes
-constexpr double kMuchSlower = 1.15;     // a first run that takes so much longer is not followed by others
-constexpr double kMemoryHeadroom = 0.9;  // of the device
-constexpr double kShareOfTime = 0.3;     // of what is left, for one contest
-constexpr size_t kLeastBlock = 4;        // steps
+constexpr size_t kPairsToDecide = 8;  // about as many as a clear difference takes
+constexpr double kShareOfTime = 0.3;  // of what is left, for one contest
+constexpr size_t kLeastBlock = 4;     // steps
 constexpr size_t kMostBlockPairs = 60;
 constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 
@@ -54,9 +53,6 @@ class Planner {
   Result<void> ProveTheWhole();
 
   bool Refuse(const Candidate& candidate, Decision& decision) const;
-  bool Rehearsed(const RunSample& sample, const FixSet& set, Decision& decision);
-  bool HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
-  void Conclude(const Contest& contest, Decision& decision) const;
   void Tell(PlannerEvent event) {
     event.done = done_, event.of = candidates_;
     on_event_(event);
@@ -83,6 +79,7 @@ class Planner {
   Clock::time_point begun_, deadline_{};
   Optimized result_{};
   std::vector<RunSample> baselines_{};
+  Judge judge_{options_, baselines_};
   double current_ms_ = 0;  // a step with those accepted so far
   double startup_s_ = 0;   // of the baseline: its steps before the measured ones
   double process_s_ = 0;   // a run takes
@@ -132,86 +129,6 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
       ContestDeadline())
     return refuse(Outcome::kNoTime, "the budget was used up");
   return false;
-}
-
-bool Planner::HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
-  std::vector<Losses> before, after;
-  for (const RunSample& sample : baselines_) before.push_back(sample.losses);
-  for (const RunSample& sample : with) after.push_back(sample.losses);
-  decision.guard = CheckLosses(options_.exact ? FixClass::kExact : set.Loosest(), before, after);
-  const auto refuse = [&](std::string reason) {
-    decision.outcome = Outcome::kOtherLosses;
-    decision.reason = std::move(reason);
-    return true;
-  };
-  if (!decision.guard.passed) return refuse(decision.guard.reason);
-  if (options_.has_metric) {
-    std::vector<double> was, is;
-    for (const RunSample& sample : baselines_)
-      if (sample.metric) was.push_back(*sample.metric);
-    for (const RunSample& sample : with)
-      if (sample.metric) is.push_back(*sample.metric);
-    const GuardReport metric = CheckMetric(options_.exact ? FixClass::kExact : set.Loosest(), was, is);
-    if (!metric.passed) return refuse(StrCat("the metric: ", metric.reason));
-  }
-  if (!options_.exact) return false;
-  if (!decision.guard.checked) return refuse("no loss was seen, so nothing proves that they are the same");
-  for (const RunSample& sample : with)
-    if (!baselines_[0].digest.empty() && sample.digest != baselines_[0].digest)
-      return refuse("the parameters are other numbers");
-  return false;
-}
-
-// What the first run with it showed: true when it may be measured.
-bool Planner::Rehearsed(const RunSample& sample, const FixSet& set, Decision& decision) {
-  for (const FixReport& report : sample.fixes)
-    if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
-      decision.changes.push_back(std::move(*change));
-  const auto refuse = [&](Outcome outcome, std::string reason) {
-    decision.outcome = outcome;
-    decision.reason = std::move(reason);
-    return false;
-  };
-  if (FaultOf(sample) != Fault::kNone) return refuse(Outcome::kFault, DescribeFault(sample));
-  const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
-  const auto refused = in_state(ChangeState::kRefused);
-  const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
-  if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
-    return refuse(Outcome::kDoesNotApply,
-                  refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
-  }
-  if (HasOtherLosses(set, {&sample, 1}, decision)) return false;
-  if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
-      *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
-    return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
-                                          FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
-  if (MeanStepMs(sample) > kMuchSlower * current_ms_)
-    return refuse(Outcome::kSlower, StrCat("a step of its first run took ",
-                                           FormatNumber(MeanStepMs(sample) / current_ms_, 2), " times as long"));
-  return true;
-}
-
-void Planner::Conclude(const Contest& contest, Decision& decision) const {
-  decision.pairs = contest.sequence.size();
-  if (decision.pairs > 0) decision.measured = contest.Speedup();
-  decision.detectable = contest.sequence.DetectableShare();
-  const auto say = [&](Outcome outcome, std::string reason) {
-    decision.outcome = outcome;
-    decision.reason = std::move(reason);
-  };
-  const PairVerdict verdict = contest.sequence.Verdict();
-  if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
-  if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
-    return say(Outcome::kAccepted, "faster beyond doubt");
-  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "slower beyond doubt");
-  if (contest.ending == Ending::kNoTime)
-    return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
-  if (verdict == PairVerdict::kEquivalent)
-    return say(Outcome::kTooSmall,
-               StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
-  say(Outcome::kTooSmall, decision.detectable ? StrCat("too small to tell: below about ",
-                                                       FormatPercent(*decision.detectable), " nothing can be told here")
-                                              : "too small to tell");
 }
 
 Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline) {
@@ -274,11 +191,11 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     if (!pairs) return Unexpected{pairs.error()};
     contest = std::move(*pairs);
   }
-  Conclude(*contest, decision);
+  judge_.Conclude(*contest, decision);
   if (decision.outcome != Outcome::kAccepted) return {};
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b.back());
-    HasOtherLosses(set, contest->b, decision);
+    judge_.HasOtherLosses(set, contest->b, decision);
   }
   return {};
 }
@@ -292,7 +209,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   const FixSet set = result_.accepted.With(item);
   auto first = runner_.Run(set);
   if (!first) return Unexpected{first.error()};
-  if (Rehearsed(*first, set, decision)) {
+  if (judge_.PassesFirstRun(*first, set, current_ms_, decision)) {
     decision.stage = StageOf(*first);
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
@@ -355,7 +272,7 @@ Result<void> Planner::TakeOutWhatIsIdle() {
                              ContestDeadline());
     if (!contest) return Unexpected{contest.error()};
     Decision again{.item = decision.item};
-    Conclude(*contest, again);
+    judge_.Conclude(*contest, again);
     if (again.outcome == Outcome::kAccepted || again.outcome == Outcome::kNoTime) continue;
     decision.outcome = Outcome::kTakenOut;
     decision.reason = StrCat("taken out again, beside the others: ", again.reason);
@@ -392,7 +309,7 @@ Result<void> Planner::ProveTheWhole() {
   result_.before = StageOf(contest->a.empty() ? baselines_.back() : contest->a.back());
   result_.after = StageOf(contest->b.back());
   Decision all;
-  HasOtherLosses(result_.accepted, contest->b, all);
+  judge_.HasOtherLosses(result_.accepted, contest->b, all);
   result_.guard = all.guard;
   if (!all.guard.passed) result_.warnings.push_back(StrCat("all together: ", all.guard.reason));
   return {};

@@ -70,6 +70,12 @@ struct RingRecord {
 static_assert(sizeof(RingRecord) == kRingRecordBytes && offsetof(RingRecord, ts_ns) == 16 &&
               offsetof(RingRecord, x) == 48);
 
+// x or y as the whole number that it stands for; -1: it is none from 0 to 2^53 (a ring may hold anything).
+constexpr int64_t WholeOf(double value) {
+  constexpr double kLargest = int64_t{1} << 53;
+  return value >= 0 && value <= kLargest ? static_cast<int64_t>(value) : -1;
+}
+
 // Flags of kStep.
 inline constexpr uint16_t kStepRecorded = 1, kStepInference = 2, kStepExplicit = 4, kStepSkipped = 8, kStepFirst = 16;
 // kText: the bytes from offset 16; `flags` counts them.

@@ -75,7 +75,7 @@ class Waiting {
       reply.answered = true;
       reply.answer = static_cast<wire::Answer>(record.value);
       reply.step = record.b;
-      reply.text = process.texts[static_cast<int64_t>(record.x)];
+      reply.text = process.texts[wire::WholeOf(record.x)];
     }
     if (reply.answered && record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
       reply.file = process.texts[record.a];

@@ -41,6 +41,7 @@ FIX(amp) = {
     .class_of = ClassOf,
     .effort = Effort::kMedium,
     .blind = true,
+    .bfloat16 = true,
     .live = true,
     .order = 70,
     .cures = kCures,

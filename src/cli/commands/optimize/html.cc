@@ -2,6 +2,7 @@
 // A page of its own: no script, nothing loaded from anywhere.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "optimize/recipe_use.h"
 
 namespace gapless::internal {
 namespace {
@@ -67,7 +68,7 @@ std::string Diff(const std::string& diff) {
 
 std::string OptimizePage(const OptimizeView& view) {
   const Optimized& result = view.result;
-  const std::string name = XmlEscaped(CommandText(view.command));
+  const std::string name = XmlEscaped(ShellCommand(view.command));
   std::string page = StrCat("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", name,
                             "</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>", kStyle,
                             "</style></head><body>\n<h1><code>", name, "</code></h1>\n<p class=\"about\">",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "optimize/recipe_use.h"
 
 namespace gapless::internal {
 namespace {
@@ -44,7 +45,7 @@ void AddLog(const Optimized& result, std::string& text) {
 
 std::string OptimizeMarkdown(const OptimizeView& view) {
   const Optimized& result = view.result;
-  std::string text = StrCat("# `", CommandText(view.command), "`\n\n", view.about, "\n\n");
+  std::string text = StrCat("# `", ShellCommand(view.command), "`\n\n", view.about, "\n\n");
   const std::vector<std::string> head = HeadOf(view);
   text += Row(head);
   text += "|";

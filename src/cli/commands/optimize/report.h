@@ -41,7 +41,6 @@ std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);
 std::string SpeedupText(const RatioInterval& speedup);
 // What a fix says of losses: "the same", "within rounding (0.0021)".
 std::string LossesText(const GuardReport& guard);
-std::string CommandText(const std::vector<std::string>& command);  // as typed into a shell
 
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);

@@ -32,11 +32,6 @@ bool WasTried(const Decision& decision) {
   }
 }
 
-bool NeedsQuotes(std::string_view word) {
-  return word.empty() || word.find_first_not_of(
-                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") != word.npos;
-}
-
 }  // namespace
 
 std::string SpeedupText(const RatioInterval& speedup) {
@@ -53,21 +48,6 @@ std::string LossesText(const GuardReport& guard) {
   if (guard.exact) return "the same, bit for bit";
   if (!guard.passed) return guard.reason;
   return StrCat("as its class allows (differ by up to ", FormatDigits(guard.max_difference, 2), ")");
-}
-
-std::string CommandText(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& word : command) {
-    if (!text.empty()) text += ' ';
-    if (!NeedsQuotes(word)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
-  return text;
 }
 
 std::vector<StageRow> RowsOf(const OptimizeView& view) {

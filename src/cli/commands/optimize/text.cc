@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "optimize/recipe_use.h"
 
 namespace gapless::internal {
 namespace {
@@ -80,11 +81,10 @@ std::string Steps(const OptimizeView& view, int width) {
     if (!how.empty()) text += StrCat("  ", Padded(what, 8, false), Wrapped(how, 10, width), "\n");
   };
   if (!view.recipe.empty())
-    line("run it", StrCat("gapless run --recipe ", view.recipe, " -- ", CommandText(view.command)));
+    line("run it", StrCat("gapless run --recipe ", view.recipe, " -- ", ShellCommand(view.command)));
   if (!view.patch_file.empty())
-    line("patch",
-         StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", CommandText({view.patch_root}), " "), "< ",
-                view.patch_file));
+    line("patch", StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", ShellWord(view.patch_root), " "),
+                         "< ", view.patch_file));
   for (const std::string& advice : view.patch.advice) line("by hand", advice);
   for (const std::string& left : view.patch.left_out) line("by hand", left);
   line("page", view.page);
@@ -106,7 +106,7 @@ std::string Startup(const Optimized& result) {
 }  // namespace
 
 std::string OptimizeText(const OptimizeView& view, int width) {
-  std::string text = StrCat(CommandText(view.command), view.about.empty() ? "" : StrCat(" · ", view.about), "\n\n");
+  std::string text = StrCat(ShellCommand(view.command), view.about.empty() ? "" : StrCat(" · ", view.about), "\n\n");
   const std::vector<std::string> head = HeadOf(view);
   std::vector<std::vector<std::string>> rows;
   for (const StageRow& row : RowsOf(view)) rows.push_back(CellsOf(row, head));

@@ -70,7 +70,7 @@ void Rows::AddStep(const RingRecord& record) {
                     .complete = true,
                     .source = StepSource::kAgent,
                     .samples = Known(record.b),
-                    .wait_ns = std::isfinite(record.x) && record.x >= 0 ? static_cast<int64_t>(record.x) : kAbsent});
+                    .wait_ns = Known(wire::WholeOf(record.x))});
   if (std::isfinite(record.y)) AddCounter(record, "agent cost", "ns", record.y);
   if ((record.flags & wire::kStepSkipped) != 0) AddCounter(record, "skipped step", "", 1);
 }

@@ -38,7 +38,7 @@ class Rows {
   int64_t open_text_ = 0;  // whose next piece is awaited
   std::vector<StepRow> steps_;
   std::map<int64_t, double> losses_;
-  int64_t recording_since_ns_ = kAbsent, last_ns_ = 0;
+  int64_t recording_since_ns_ = kAbsent;
 };
 
 }  // namespace gapless::internal::agent

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kMuchSlower = 1.15;     // a first run that takes so much longer is not followed by others
+constexpr double kMemoryHeadroom = 0.9;  // of the device
+
+}  // namespace
+
+bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, double current_ms, Decision& decision) const {
+  for (const FixReport& report : sample.fixes)
+    if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
+      decision.changes.push_back(std::move(*change));
+  const auto refuse = [&](Outcome outcome, std::string reason) {
+    decision.outcome = outcome;
+    decision.reason = std::move(reason);
+    return false;
+  };
+  if (FaultOf(sample) != Fault::kNone) return refuse(Outcome::kFault, DescribeFault(sample));
+  const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
+  const auto refused = in_state(ChangeState::kRefused);
+  const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
+  if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
+    return refuse(Outcome::kDoesNotApply,
+                  refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
+  }
+  if (HasOtherLosses(set, {&sample, 1}, decision)) return false;
+  if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
+      *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
+    return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
+                                          FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
+  if (MeanStepMs(sample) > kMuchSlower * current_ms)
+    return refuse(Outcome::kSlower, StrCat("a step of its first run took ",
+                                           FormatNumber(MeanStepMs(sample) / current_ms, 2), " times as long"));
+  return true;
+}
+
+bool Judge::HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
+  std::vector<Losses> before, after;
+  for (const RunSample& sample : baselines_) before.push_back(sample.losses);
+  for (const RunSample& sample : with) after.push_back(sample.losses);
+  decision.guard = CheckLosses(options_.exact ? FixClass::kExact : set.Loosest(), before, after,
+                               set.ComputesInBfloat16() ? kBfloat16Rounding : kFloat32Rounding);
+  const auto refuse = [&](std::string reason) {
+    decision.outcome = Outcome::kOtherLosses;
+    decision.reason = std::move(reason);
+    return true;
+  };
+  if (!decision.guard.passed) return refuse(decision.guard.reason);
+  if (options_.has_metric) {
+    std::vector<double> was, is;
+    for (const RunSample& sample : baselines_)
+      if (sample.metric) was.push_back(*sample.metric);
+    for (const RunSample& sample : with)
+      if (sample.metric) is.push_back(*sample.metric);
+    const GuardReport metric = CheckMetric(options_.exact ? FixClass::kExact : set.Loosest(), was, is);
+    if (!metric.passed) return refuse(StrCat("the metric: ", metric.reason));
+  }
+  if (!options_.exact) return false;
+  if (!decision.guard.checked) return refuse("no loss was seen, so nothing proves that they are the same");
+  for (const RunSample& sample : with)
+    if (!baselines_[0].digest.empty() && sample.digest != baselines_[0].digest)
+      return refuse("the parameters are other numbers");
+  return false;
+}
+
+void Judge::Conclude(const Contest& contest, Decision& decision) const {
+  decision.pairs = contest.sequence.size();
+  if (decision.pairs > 0) decision.measured = contest.Speedup();
+  decision.detectable = contest.sequence.DetectableShare();
+  const auto say = [&](Outcome outcome, std::string reason) {
+    decision.outcome = outcome;
+    decision.reason = std::move(reason);
+  };
+  const PairVerdict verdict = contest.sequence.Verdict();
+  if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
+  if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
+    return say(Outcome::kAccepted, "faster beyond doubt");
+  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "slower beyond doubt");
+  if (contest.ending == Ending::kNoTime)
+    return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
+  if (verdict == PairVerdict::kEquivalent)
+    return say(Outcome::kTooSmall,
+               StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
+  say(Outcome::kTooSmall, decision.detectable ? StrCat("too small to tell: below about ",
+                                                       FormatPercent(*decision.detectable), " nothing can be told here")
+                                              : "too small to tell");
+}
+
+}  // namespace gapless::internal
