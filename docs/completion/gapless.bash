@@ -4,7 +4,7 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger validate --help --version'
+    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger tune validate --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='html json markdown terminal' option=1 ;;
@@ -33,7 +33,7 @@ _gapless() {
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --pin --json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger validate'; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run trend trigger tune validate'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --listen --flight-steps --light --hz --quiet --json --help'; else words=''; fi ;;
         optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --pin --seed --fresh --list --quiet --json --help'; else words=''; fi ;;
@@ -43,6 +43,7 @@ _gapless() {
         run) if [[ $cur == -* ]]; then words='--recipe --only --without --print --output --quiet --json --help'; else words=''; fi ;;
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
+        tune) if [[ $cur == -* ]]; then words='--grid --ranks --budget --rounds --margin --warmup --steps --timeout --pin --seed --json --help'; else words='dataloader batch scaling comm'; fi ;;
         validate) if [[ $cur == -* ]]; then words='--baseline --optimized --output --db --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --seed --show-output --json --help'; else words=''; fi ;;
       esac
     fi

@@ -147,6 +147,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   TakeSteps(watch, request, sample);
   TakeRest(watch, sample);
   TelemetrySummary telemetry = SummarizeTelemetry(StrCat(run->path, "/telemetry.gts"));
+  sample.gpu_capacity_bytes = telemetry.gpu_capacity_bytes;
   sample.telemetry = std::move(telemetry.series);
   sample.gpus = telemetry.gpus;
   if (!request.metric.empty()) {

@@ -86,7 +86,8 @@ struct RunSample {
   std::optional<double> gpu_memory_bytes{};                       // highest of the allocator, first rank
   std::map<std::string, SeriesSummary, std::less<>> telemetry{};  // by series; of several GPUs the mean
   size_t gpus = 0;
-  std::string output_tail{};  // the last lines it printed, when they were not passed through
+  std::optional<double> gpu_capacity_bytes{};  // memory of the smallest of the machine's GPUs
+  std::string output_tail{};                   // the last lines it printed, when they were not passed through
   HostFacts host{};
   std::optional<GitFacts> git{};
   std::string versions{};  // as the agent tells them: "python 3.11.7 torch 2.15.0"

@@ -2,6 +2,7 @@
 #include "trial/telemetry_summary.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -47,6 +48,19 @@ void TakeSamples(std::string_view body, size_t count, std::map<uint32_t, Series>
   }
 }
 
+// "gpu.0.memory_bytes": "85899345920"
+void TakeText(std::string_view body, TelemetrySummary& summary) {
+  const auto head = At<telemetry::TextBody>(body, 0);
+  if (size_t{head.key_bytes} + head.value_bytes + sizeof head > body.size()) return;
+  const std::string_view key = body.substr(sizeof head, head.key_bytes);
+  const std::string_view value = body.substr(sizeof head + head.key_bytes, head.value_bytes);
+  double bytes = 0;
+  if (!key.starts_with("gpu.") || !key.ends_with(".memory_bytes") ||
+      std::from_chars(value.data(), value.data() + value.size(), bytes).ec != std::errc() || bytes <= 0)
+    return;
+  summary.gpu_capacity_bytes = std::min(bytes, summary.gpu_capacity_bytes.value_or(bytes));
+}
+
 }  // namespace
 
 TelemetrySummary SummarizeTelemetry(const std::string& path) {
@@ -61,6 +75,7 @@ TelemetrySummary SummarizeTelemetry(const std::string& path) {
     const auto head = At<telemetry::RecordHeader>(bytes, at);
     if (head.bytes < sizeof head || head.bytes > bytes.size() - at || head.bytes % 8 != 0) break;
     const std::string_view body = bytes.substr(at + sizeof head, head.bytes - sizeof head);
+    if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kText)) TakeText(body, summary);
     if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSeries)) TakeSeries(body, all);
     if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSamples)) TakeSamples(body, head.count, all);
     at += head.bytes;

@@ -291,8 +291,8 @@ RANKS = """
 
 
 class Ranks(FixTest):
-    def ranks(self, *fixes: str) -> Done:
-        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", self.script(RANKS))
+    def ranks(self, *fixes: str, text: str = RANKS) -> Done:
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", self.script(text))
         done = self.execute(*launcher, options={"record": {"on": False}, "fixes": list(fixes)})
         self.assertEqual(done.code, 0, done.err)
         return done
@@ -311,6 +311,13 @@ class Ranks(FixTest):
             self.assertIn("every 3.", of(ring, "nosync")[0][1]["what"])
             edit = of(ring, "ddp_bucket")[0][1]["edit"]
             self.assertEqual((edit["call"], edit["set"]), ("DistributedDataParallel", {"bucket_cap_mb": "1"}))
+
+    def test_without_any_exchange(self) -> None:
+        """What `gapless tune comm` measures: ranks that drift apart."""
+        apart = RANKS.replace("assert torch.allclose", "assert not torch.allclose")
+        self.assertNotEqual(apart, RANKS)
+        for ring in self.ranks("nosync=0", text=apart).rings():
+            self.assertIn("not exchanged", of(ring, "nosync")[0][1]["what"])
 
     def test_compressed(self) -> None:
         plain = [float(word) for word in self.ranks().out.split()[1:]]

@@ -6,9 +6,9 @@
 #include "cli/benchmark.h"
 #include "cli/commands/bench/inference.h"
 #include "cli/commands/bench/report.h"
-#include "cli/commands/bench/scaling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/scaling.h"
 #include "proof/measure.h"
 #include "proof/result_json.h"
 #include "validate/interval.h"
@@ -51,7 +51,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
       if (!offer || !offer->interval || offer->interval->expected <= 0) return false;
       return (offer->interval->high - offer->interval->low) / 2 <= wanted * offer->interval->expected;
     };
-  auto counts = ScalingFrom(arguments, plan.request);
+  auto counts = RanksFrom(arguments, "scaling", plan.request);
   if (!counts) return Unexpected{counts.error()};
   plan.scaling = std::move(*counts);
   return plan;

@@ -212,14 +212,6 @@ Result<void> HandOver(const Ordered& ordered, const Optimized& result, const Fix
   return WriteFileAtomically(view.page, OptimizePage(view));
 }
 
-std::string AboutOf(const FixContext& context, const RunSample& sample) {
-  std::string about = StrCat(context.cpus, context.cpus == 1 ? " processor" : " processors");
-  if (!sample.host.gpus.empty()) about = StrCat(sample.host.gpus.size(), " × ", sample.host.gpus[0].model);
-  if (context.ranks > 1) about += StrCat(" · ", context.ranks, " ranks");
-  if (!context.torch_version.empty()) about += StrCat(" · torch ", context.torch_version);
-  return about;
-}
-
 // The folder of the recording, free: one of an earlier start goes.
 Result<std::string> FreshProfileFolder(const std::string& folder) {
   const std::string profile = StrCat(folder, "/profile");
@@ -249,6 +241,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     if (!bottlenecks) return Unexpected{bottlenecks.error()};
     recorded->bottlenecks = std::move(*bottlenecks);
   }
+  ordered->planner.memory_limit_bytes = recorded->sample.gpu_capacity_bytes;
   FixContext context = ContextOf(*recorded, ordered->request);
   context.all_values = arguments.Has("grid");
   const Predictor* const predictor =

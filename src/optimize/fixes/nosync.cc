@@ -9,6 +9,9 @@ FixValues Values(const FixContext& context) {
   return FixValues{.values = {""}};
 }
 
+// Without any exchange it is no training; that is for measuring.
+FixClass ClassOf(std::string_view value) { return value == "0" ? FixClass::kTraining : FixClass::kRounding; }
+
 constexpr std::string_view kCures[] = {"exposed_communication", "small_collectives"};
 constexpr std::string_view kConflicts[] = {"ddp_static"};
 
@@ -24,6 +27,7 @@ FIX(nosync) = {
         "order; a program that reads gradients between the passes finds those of its own rank. The gain is at "
         "most (K − 1) / K of the exchange that is not hidden.",
     .safety = FixClass::kRounding,
+    .class_of = ClassOf,
     .effort = Effort::kMedium,
     .live = true,
     .order = 94,

@@ -20,14 +20,18 @@ struct SimulatedFix {
   std::function<double(double loss, size_t step)> loss{};  // what becomes of a loss; none: the same
   Fault fault = Fault::kNone;
   std::string refusal{};  // it does not apply
+  double samples = 1;     // on the samples of a step
+  double memory = 1;      // on what the GPU's allocator holds
 };
 
 class SimulatedJob : public JobRunner {
  public:
   explicit SimulatedJob(uint64_t seed, double noise = 0.01) : random_(seed), noise_(noise) {}
-  std::map<std::string, SimulatedFix, std::less<>> fixes{};  // by name; one that is not named does nothing
+  // By item ("workers=4") or name; one that is not named does nothing.
+  std::map<std::string, SimulatedFix, std::less<>> fixes{};
   size_t steps = 40, runs = 0;
-  size_t interrupt_at = SIZE_MAX;  // the user ends it with this run
+  double samples = 0, memory_bytes = 0;  // of a step, of the GPU; 0: not known
+  size_t interrupt_at = SIZE_MAX;        // the user ends it with this run
 
   Result<RunSample> Run(const FixSet& set) override {
     if (++runs >= interrupt_at) return Fail(ErrorCode::kInterrupted, "interrupted");
@@ -35,9 +39,10 @@ class SimulatedJob : public JobRunner {
     sample.source = SampleSource::kSteps;
     sample.warmup = 10;
     double step_ms = 20 * std::exp(noise_ * random_.Normal());
+    double samples_a_step = samples, memory = memory_bytes;
     for (const FixItem& item : set.items()) {
-      const SimulatedFix& fix = fixes[std::string(item.fix->name)];
-      step_ms *= fix.factor;
+      const SimulatedFix& fix = Of(item);
+      step_ms *= fix.factor, samples_a_step *= fix.samples, memory *= fix.memory;
       sample.fixes.push_back({fix.refusal.empty() ? 1 : 2, 0,
                               StrCat("{\"fix\":\"", item.fix->name, "\",\"what\":\"",
                                      fix.refusal.empty() ? "changed" : fix.refusal, "\"}")});
@@ -46,10 +51,12 @@ class SimulatedJob : public JobRunner {
       if (fix.fault == Fault::kCrash) sample.failure = "ValueError: no";
       sample.out_of_memory = sample.out_of_memory || fix.fault == Fault::kOutOfMemory;
     }
+    if (samples_a_step > 0) sample.samples_per_second = samples_a_step / step_ms * 1e3;
+    if (memory > 0) sample.gpu_memory_bytes = memory;
     for (size_t step = 0; step < steps; ++step) {
       double loss = 2 + std::sin(static_cast<double>(step)) / 10;
       for (const FixItem& item : set.items())
-        if (const auto& change = fixes[std::string(item.fix->name)].loss) loss = change(loss, step);
+        if (const auto& change = Of(item).loss) loss = change(loss, step);
       sample.losses.push_back(loss);
       const auto ns = static_cast<int64_t>(step_ms * 1e6 * std::exp(noise_ * random_.Normal()));
       if (step < sample.warmup)
@@ -63,6 +70,11 @@ class SimulatedJob : public JobRunner {
   Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& /*driver*/) override { return Run(set); }
 
  private:
+  const SimulatedFix& Of(const FixItem& item) {
+    const auto found = fixes.find(item.ToString());
+    return found != fixes.end() ? found->second : fixes[std::string(item.fix->name)];
+  }
+
   Random random_;
   double noise_;
 };

@@ -111,6 +111,14 @@ FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
   return context;
 }
 
+std::string AboutOf(const FixContext& context, const RunSample& sample) {
+  std::string about = StrCat(context.cpus, context.cpus == 1 ? " processor" : " processors");
+  if (!sample.host.gpus.empty()) about = StrCat(sample.host.gpus.size(), " × ", sample.host.gpus[0].model);
+  if (context.ranks > 1) about += StrCat(" · ", context.ranks, " ranks");
+  if (!context.torch_version.empty()) about += StrCat(" · torch ", context.torch_version);
+  return about;
+}
+
 Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
   OwnFixes own;
   for (const std::string& word : words) {

@@ -32,6 +32,8 @@ Result<ProfiledJob> Record(const RunRequest& request, const std::string& folder,
 Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path);
 
 FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request);
+// "2 processors · torch 2.15.0", for the head of a report.
+std::string AboutOf(const FixContext& context, const RunSample& sample);
 // The user's own fixes: --fix FILE.py[=exact|rounding|stochastic|training]. The texts live in `names`.
 struct OwnFixes {
   std::vector<std::unique_ptr<std::string>> names{};

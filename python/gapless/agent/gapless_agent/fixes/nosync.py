@@ -3,11 +3,15 @@
 
 K is learned from two steps that agree, or given as `nosync=K`. A step that comes after fewer passes, as at the end of an epoch,
 exchanges what was held back just before the optimiser steps; code that reads gradients earlier sees the rank's own.
+
+`nosync=0` never exchanges any: each rank trains for itself, which is no training and shows what the exchange costs
+(`gapless tune comm`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +23,23 @@ if TYPE_CHECKING:
     from ..agent import Agent
 
 LIVE = True
+NEVER = sys.maxsize  # so many passes no step has
 _kept: list[NoSync] = []
 
 
 def why_not(agent: Agent, value: str) -> str:
-    if value and not number(value, 2):
+    if value and not _passes(value):
         return f"{value!r} is no number of backward passes of 2 or more"
     return _ddp.why_not(agent)
 
 
+def _passes(value: str) -> int | None:
+    return NEVER if value == "0" else number(value, 2)
+
+
 def on(agent: Agent, value: str) -> str:
     if not _kept:
-        _kept.append(NoSync(agent, number(value, 2)))
+        _kept.append(NoSync(agent, _passes(value)))
     agent.models.add(_kept[0])
     return ""
 
@@ -67,7 +76,7 @@ class NoSync(Layer):
         self.held = False
         if self.passes is None or self.calls >= self.passes or not module.require_backward_grad_sync:
             return None
-        self.held = True
+        self.held = self.passes != NEVER
         return self._held_back(module)
 
     @contextlib.contextmanager
@@ -76,6 +85,8 @@ class NoSync(Layer):
         with module.no_sync():
             yield
         what = f"gradients are exchanged in every {self.passes}. backward pass only"
+        if self.passes == NEVER:
+            what = "gradients are not exchanged: each rank trains for itself"
         self.agent.fixes.changed("nosync", what)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:

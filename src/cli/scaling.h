@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `bench --scaling`: what is asked, and how the curve is shown.
+// The same training with several numbers of ranks: what is asked (`bench --scaling`, `tune`), and how the curve is
+// shown.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/benchmark.h"
@@ -16,8 +18,11 @@ inline constexpr OptionSpec kScalingOption = {.name = "scaling",
                                               .help = "Measure with so many ranks each, by torchrun: 1,2,4,8",
                                               .is_list = true};
 
-// The counts of --scaling, ascending; empty without it. An error when the command cannot be started with several ranks.
-Result<std::vector<int>> ScalingFrom(const Arguments& arguments, const RunRequest& request);
+// The counts of a list's option, ascending; empty without it. An error when the command cannot be started with several
+// ranks.
+Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request);
+// That error, if it cannot.
+Result<void> NeedsRanks(const RunRequest& request);
 
 std::string ScalingText(const ScalingCurve& curve);
 std::string ScalingJson(const ScalingCurve& curve);

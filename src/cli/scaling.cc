@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/bench/scaling.h"
+#include "cli/scaling.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,20 +14,24 @@ namespace {
 constexpr int kMostRanks = 4096;
 }  // namespace
 
-Result<std::vector<int>> ScalingFrom(const Arguments& arguments, const RunRequest& request) {
+Result<void> NeedsRanks(const RunRequest& request) {
+  if (CanHaveRanks(request.command)) return {};
+  return Fail(ErrorCode::kUsage, "how is this command started with several ranks?", Join(request.command, " "),
+              "put {n} where the number of ranks stands: torchrun --nproc-per-node {n} train.py");
+}
+
+Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request) {
   std::vector<int> counts;
-  for (const std::string& word : arguments.List("scaling")) {
+  for (const std::string& word : arguments.List(option)) {
     int count = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
     if (error != std::errc() || end != word.data() + word.size() || count < 1 || count > kMostRanks)
-      return Fail(ErrorCode::kUsage, "--scaling takes numbers of ranks, such as 1,2,4", word);
+      return Fail(ErrorCode::kUsage, StrCat("--", option, " takes numbers of ranks, such as 1,2,4"), word);
     counts.push_back(count);
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  if (!counts.empty() && !CanHaveRanks(request.command))
-    return Fail(ErrorCode::kUsage, "how is this command started with several ranks?", Join(request.command, " "),
-                "put {n} where the number of ranks stands: torchrun --nproc-per-node {n} train.py");
+  if (!counts.empty()) GAPLESS_TRY(NeedsRanks(request));
   return counts;
 }
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/benchmark.h"
+#include "cli/commands/optimize/ready.h"
+#include "cli/commands/tune/report.h"
+#include "cli/output.h"
+#include "cli/pairs.h"
+#include "cli/progress.h"
+#include "cli/scaling.h"
+#include "collect/machine.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kDefaultBudgetS = 600;
+constexpr int64_t kDefaultRounds = 12, kMostRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+constexpr int kMostRanks = 8;  // that are tried where none are named
+
+struct TuneOrder {
+  RunRequest request{};
+  TuneOptions options{};
+  std::vector<int> ranks{};
+};
+
+Result<TuneOrder> OrderFrom(const Arguments& arguments) {
+  TuneOrder order;
+  auto request = RequestFrom(arguments, arguments.command());
+  const auto budget = TimeFrom(arguments, "budget");
+  const auto rounds = arguments.Number("rounds", 1, kDefaultRounds), seed = arguments.Number("seed", 0, 1);
+  const auto pairs = PairOptionsFrom(arguments);
+  if (!request) return Unexpected{request.error()};
+  if (!budget) return Unexpected{budget.error()};
+  if (!rounds) return Unexpected{rounds.error()};
+  if (!seed) return Unexpected{seed.error()};
+  if (!pairs) return Unexpected{pairs.error()};
+  order.request = std::move(*request);
+  if (!arguments.Has("steps")) order.request.measure = kDefaultSteps;
+  if (!arguments.Has("warmup")) order.request.warmup = kDefaultWarmup;
+  order.options = {.pairs = *pairs,
+                   .most_rounds = static_cast<size_t>(std::min(*rounds, kMostRounds)),
+                   .budget_s = budget->value_or(kDefaultBudgetS),
+                   .seed = static_cast<uint64_t>(*seed)};
+  auto ranks = RanksFrom(arguments, "ranks", order.request);
+  if (!ranks) return Unexpected{ranks.error()};
+  order.ranks = std::move(*ranks);
+  return order;
+}
+
+// On a terminal, what is being done.
+class TuneLine {
+ public:
+  explicit TuneLine(const Session& session) : shows_(session.stderr_is_tty) {}
+  void Say(const std::string& doing) {
+    if (shows_) line_.Update("measuring", doing, ++runs_, 0, [](uint64_t count) { return StrCat(count, " runs"); });
+  }
+
+ private:
+  bool shows_;
+  uint64_t runs_ = 0;
+  ProgressLine line_{};
+};
+
+Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder order, bool batches) {
+  const auto seen = Record(order.request, "", false, arguments, session);
+  if (!seen) return Unexpected{seen.error()};
+  FixContext context = ContextOf(*seen, order.request);
+  context.gpu = seen->sample.gpu_memory_bytes.value_or(0) > 0;
+  order.options.by_samples = batches;
+  order.options.memory_limit_bytes = seen->sample.gpu_capacity_bytes;
+  const auto columns = batches ? BatchSettings(context) : LoaderSettings(context, arguments.Has("grid"));
+  ProcessRunner runner({.request = order.request, .context = context});
+  std::optional<TuneLine> line(session);
+  const auto table = Tune(columns, order.options, runner, [&](const std::string& doing) { line->Say(doing); });
+  line.reset();
+  if (!table) return Unexpected{table.error()};
+  const TuneView view{.table = *table,
+                      .command = order.request.command,
+                      .about = AboutOf(context, seen->sample),
+                      .is_training = batches};
+  return PrintTextOrJson(
+      arguments, [&] { return TuneText(view, session.terminal.width); }, [&] { return TuneJson(view); });
+}
+
+// 1, 2, 4, 8, as far as there are devices.
+std::vector<int> UsualRanks() {
+  const HostFacts host = DescribeHost();
+  const auto devices = host.gpus.empty() ? host.cores : static_cast<int64_t>(host.gpus.size());
+  std::vector<int> ranks = {1};
+  for (int more = 2; more <= std::min<int64_t>(devices, kMostRanks); more *= 2) ranks.push_back(more);
+  return ranks;
+}
+
+Result<int> TuneScaling(const Arguments& arguments, Session& session, const TuneOrder& order) {
+  std::optional<TuneLine> line(session);
+  const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks,
+                                    [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
+  line.reset();
+  if (!curve) return Unexpected{curve.error()};
+  return PrintTextOrJson(
+      arguments, [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
+}
+
+std::string_view NameOfPart(ExchangePart part) {
+  switch (part) {
+    case ExchangePart::kWhole: return "as it is";
+    case ExchangePart::kWithoutExchange: return "without the exchange";
+    case ExchangePart::kAlone: break;
+  }
+  return "one rank alone";
+}
+
+Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrder& order) {
+  const int ranks = order.ranks.empty() ? 2 : order.ranks.back();
+  if (order.ranks.size() > 1 || ranks < 2)
+    return Fail(ErrorCode::kUsage, "--ranks takes one number of 2 or more here", "", "gapless tune comm --ranks 4");
+  RunRequest requests[3] = {order.request, order.request, order.request};
+  for (size_t part = 0; part < 3; ++part)
+    requests[part].command =
+        WithRanks(order.request.command, part == static_cast<size_t>(ExchangePart::kAlone) ? 1 : ranks);
+  requests[static_cast<size_t>(ExchangePart::kWithoutExchange)].fixes = {"nosync=0"};
+  std::optional<TuneLine> line(session);
+  const ExchangeOptions options{.pairs = order.options.pairs,
+                                .most_rounds = order.options.most_rounds,
+                                .budget_s = order.options.budget_s,
+                                .seed = order.options.seed};
+  const auto cost = MeasureExchange(options, ranks, [&](ExchangePart part) -> Result<RunSample> {
+    line->Say(std::string(NameOfPart(part)));
+    auto sample = RunOnce(requests[static_cast<size_t>(part)]);
+    if (sample && sample->interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
+    return sample;
+  });
+  line.reset();
+  if (!cost) return Unexpected{cost.error()};
+  return PrintTextOrJson(
+      arguments, [&] { return ExchangeText(*cost, ranks, order.request.command); },
+      [&] { return ExchangeJson(*cost, ranks); });
+}
+
+std::vector<std::string_view> Questions() { return {"dataloader", "batch", "scaling", "comm"}; }
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const std::string& question = arguments.positionals()[0];
+  auto order = OrderFrom(arguments);
+  if (!order) return Unexpected{order.error()};
+  const bool needs_ranks = question == "scaling" || question == "comm";
+  if (!needs_ranks && !order->ranks.empty())
+    return Fail(ErrorCode::kUsage, "--ranks goes with scaling and comm", question);
+  if (arguments.Has("grid") && question != "dataloader")
+    return Fail(ErrorCode::kUsage, "--grid goes with dataloader", question);
+  if (needs_ranks) GAPLESS_TRY(NeedsRanks(order->request));
+  if (question == "scaling") return TuneScaling(arguments, session, *order);
+  if (question == "comm") return TuneComm(arguments, session, *order);
+  return TuneSettings(arguments, session, std::move(*order), question == "batch");
+}
+
+constexpr PositionalSpec kPositionals[] = {
+    {.name = "QUESTION", .help = "dataloader, batch, scaling or comm", .min = 1, .max = 1, .choices = Questions}};
+constexpr OptionSpec kOptions[] = {
+    {.name = "grid", .help = "dataloader: pinned memory and how far to load ahead, too"},
+    {.name = "ranks",
+     .takes = kTakesValue,
+     .value = "LIST",
+     .help = "scaling: 1,2,4,8 as far as there are devices; comm: one number (2)",
+     .is_list = true},
+    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Be done after so long: 5m, 2h (10m)"},
+    {.name = "rounds",
+     .takes = kTakesValue,
+     .value = "N",
+     .help = "Give up telling settings apart after N rounds (12)"},
+    kMarginOption,
+    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Steps of each run that do not count (5)"},
+    {.name = "steps",
+     .takes = kTakesValue,
+     .value = "N",
+     .help = "Steps to measure of each run, fewer where they are long (50)"},
+    kTimeoutOption,
+    kPinOption,
+    kSeedOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless tune dataloader -- python train.py", "How many workers?"},
+    {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
+    {"gapless tune scaling --ranks 1,2,4 -- python train.py", "How much do more GPUs bring?"},
+    {"gapless tune comm --ranks 4 -- python train.py", "What does the exchange of gradients cost?"},
+};
+
+}  // namespace
+
+COMMAND(tune) = {
+    .name = "tune",
+    .help = "Answer one question: workers, batch size, scaling, communication",
+    .about =
+        "Runs an unmodified training script under several settings, in rounds whose order is drawn by lot, and says "
+        "which is faster beyond doubt.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until "
+        "they do not fit or bring nothing more, with and without mixed precision. `scaling` runs it with several "
+        "ranks. `comm` measures what a step takes with and without the exchange of gradients, and one rank alone: the "
+        "shares of compute, overhead and communication.\n\nNothing stays changed: `gapless optimize --only` proves "
+        "what was found and makes a recipe and a patch of it.",
+    .positionals = kPositionals,
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal

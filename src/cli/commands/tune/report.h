@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless tune` found, as text and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimize/exchange_cost.h"
+#include "optimize/tuning.h"
+
+namespace gapless::internal {
+
+struct TuneView {
+  const TuneTable& table;
+  std::vector<std::string> command{};
+  std::string about{};       // "2 processors · torch 2.15.0"
+  bool is_training = false;  // the settings make another training of it
+};
+
+std::string TuneText(const TuneView& view, int width);
+std::string TuneJson(const TuneView& view);
+
+std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<std::string>& command);
+std::string ExchangeJson(const ExchangeCost& cost, int ranks);
+
+}  // namespace gapless::internal

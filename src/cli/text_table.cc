@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text_table.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+
+std::string Padded(std::string_view text, size_t width, bool right) {
+  const auto shown = static_cast<size_t>(DisplayWidth(text));
+  const std::string space(width > shown ? width - shown : 0, ' ');
+  return right ? StrCat(space, text) : StrCat(text, space);
+}
+
+std::string Aligned(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
+                    std::string_view left) {
+  std::vector<size_t> widths;
+  for (size_t column = 0; column < head.size(); ++column) {
+    auto width = static_cast<size_t>(DisplayWidth(head[column]));
+    for (const auto& row : rows) width = std::max(width, static_cast<size_t>(DisplayWidth(row[column])));
+    widths.push_back(width);
+  }
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& cells) {
+    std::string line = " ";
+    for (size_t column = 0; column < cells.size(); ++column)
+      line += StrCat(" ", column == 0 ? "" : " ",
+                     Padded(cells[column], widths[column], column > 0 && head[column] != left));
+    while (line.ends_with(' ')) line.pop_back();
+    text += line + "\n";
+  };
+  add(head);
+  for (const auto& row : rows) add(row);
+  return text;
+}
+
+std::string Wrapped(std::string_view text, size_t indent, int width) {
+  std::string out;
+  size_t column = indent;
+  for (const std::string_view word : Split(text, ' ')) {
+    const auto size = static_cast<size_t>(DisplayWidth(word));
+    if (column > indent && column + 1 + size > static_cast<size_t>(width)) {
+      out += StrCat("\n", std::string(indent, ' '));
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += size;
+  }
+  return out;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One question about a command: how many workers, how large a batch. Every setting is measured beside the others:
+//
+//   1. one run of each, in the order given: does it apply, does it end well, how much memory does it take. A ladder
+//   (batch
+//      sizes) is climbed until a rung does not fit, or two in a row bring nothing more
+//   2. rounds: each runs all settings once, in an order drawn by lot, so that a machine that becomes slower meanwhile
+//      meets them alike. A setting is judged by its pairs with the first one, which is the command as it is
+//      (validate/pair_sequence.h), each at its part of the error; one whose answer is clear is not run any more
+//
+// What is compared is the time for a sample, where the loaders tell how many samples there are; else that of a step.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimize/contest.h"
+#include "optimize/decision.h"
+
+namespace gapless::internal {
+
+// The settings of one column of a table: a list, or a ladder whose rungs take more and more memory.
+struct TuneColumn {
+  std::vector<FixSet> settings{};
+  bool is_ladder = false;
+};
+
+struct TuneOptions {
+  PairOptions pairs{};
+  size_t most_rounds = 12;
+  double budget_s = 600;
+  uint64_t seed = 0;
+  bool by_samples = false;                     // settings change what a step is: without samples nothing can be said
+  std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
+};
+
+struct TuneRow {
+  TuneRow(FixSet fixes, const PairOptions& options) : set(std::move(fixes)), against_first(options) {}
+  FixSet set;  // empty: as it is
+  std::vector<Stage> runs{};
+  std::string why_not{};       // it cannot be used: it does not apply, does not fit, fails
+  PairSequence against_first;  // ln(time / time of the first)
+  bool is_decided = false;     // no more runs are needed
+
+  bool IsUsable() const { return why_not.empty() && !runs.empty(); }
+  Stage Typical() const;  // medians of its runs
+  RatioInterval Speedup() const;
+};
+
+struct TuneTable {
+  std::vector<TuneRow> rows{};  // the first is the command as it is
+  bool by_samples = false;      // how they were compared
+  size_t best = 0;              // the least that is as good as any, faster beyond doubt; 0: as it is
+  size_t rounds = 0;
+  bool was_short_of_time = false;
+};
+
+// What is being done: "workers=4, round 3 of 12".
+using TuneListener = std::function<void(const std::string& doing)>;
+
+// An error: the command as it is fails, or the user ends it.
+Result<TuneTable> Tune(const std::vector<TuneColumn>& columns, const TuneOptions& options, Runner& runner,
+                       const TuneListener& on_run);
+
+// The settings of `gapless tune dataloader`: numbers of workers; with `grid` also pinned memory, kept workers and how
+// far ahead they load.
+std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid);
+// Of `tune batch`: 2, 4, 8 … times as large batches, and the same in mixed precision where this machine has it.
+std::vector<TuneColumn> BatchSettings(const FixContext& context);
+
+}  // namespace gapless::internal
