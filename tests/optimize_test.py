@@ -181,6 +181,37 @@ class Around(Optimize):
         )
 
 
+class Tune(unittest.TestCase):
+    """`gapless tune`: the settings that are measured, not who wins, which takes minutes."""
+
+    def ask(self, *words: str, script: Path, steps: int = 20) -> dict[str, Any]:
+        command = [PROGRAM, "tune", *words, "--json", "--steps", str(steps), "--", PYTHON, str(script)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def test_workers(self) -> None:
+        answer = self.ask("dataloader", "--rounds", "1", script=PLANTED / "slow_loader.py")
+        found = {",".join(one["fixes"]): one for one in answer["settings"]}
+        self.assertIn("has num_workers=0 already", found["workers=0"]["reason"])
+        self.assertEqual(found[""]["runs"], 2, "alone, and in the round")
+        self.assertEqual(found["workers=1"]["pairs"], 1)
+        self.assertEqual(answer["compared"], "samples")
+        self.assertEqual(answer["best"], 0, "one pair is no proof")
+
+    def test_parts_of_a_step(self) -> None:
+        answer = self.ask("comm", "--rounds", "1", script=ROOT / "examples" / "lab" / "ddp.py")
+        shares = [answer[name] for name in ("compute_share", "overhead_share", "communication_share")]
+        self.assertAlmostEqual(sum(shares), 1, places=9)
+        self.assertGreater(answer["step_time_alone_ms"], 0)
+
+    @slow
+    def test_batches(self) -> None:
+        answer = self.ask("batch", "--budget", "3m", script=PLANTED / "slow_loader.py")
+        self.assertIn(["batch=2"], [one["fixes"] for one in answer["settings"]])
+
+
 def main() -> int:
     global PROGRAM, PYTHON
     PROGRAM = str(Path(sys.argv[1]).resolve())
