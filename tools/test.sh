@@ -24,7 +24,7 @@ configure_and_build() { # <preset> [<build option>...]
 }
 
 run_tests() { # <preset> [<ctest option>...]
-  ctest --test-dir "build/$1" --output-on-failure --no-tests=error -j "$jobs" "${@:2}" | grep -v -E '^ *Start +[0-9]'
+  ctest --test-dir "build/$1" --output-on-failure --no-tests=error -j "$jobs" "${@:2}" | grep --line-buffered -v -E '^ *Start +[0-9]'
 }
 
 program() {

@@ -15,7 +15,9 @@ namespace {
 
 constexpr size_t kFirstLook = 4;   // pairs before a contest may be given up
 constexpr double kHopeless = 0.5;  // of what could be detected in the end: as little as this is not worth the time
-constexpr int kKilled = 137;       // exit status of a process that SIGKILL ended, as the kernel does when memory is out
+constexpr double kPromising =
+    0.1;                      // a gain that shows as so much is followed to the end, however noisy the first pairs
+constexpr int kKilled = 137;  // exit status of a process that SIGKILL ended, as the kernel does when memory is out
 constexpr size_t kMostFault = 300;
 
 bool SpeaksOfMemory(const RunSample& sample) {
@@ -76,7 +78,8 @@ std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pa
   // What all the pairs will be able to tell.
   const double reach =
       std::sqrt(static_cast<double>(sequence.size()) / static_cast<double>(std::max(most_pairs, sequence.size())));
-  if (detectable && 1 - ratio.expected < kHopeless * *detectable * reach) return Ending::kTooSmall;
+  if (detectable && 1 - ratio.expected < std::min(kHopeless * *detectable * reach, kPromising))
+    return Ending::kTooSmall;
   return std::nullopt;
 }
 
