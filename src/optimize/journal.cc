@@ -11,22 +11,13 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/files.h"
+#include "proof/result_json.h"
 #include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 26;
-
-void WriteInterval(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& interval) {
-  if (!interval) return;
-  json.Key(key);
-  json.BeginObject();
-  json.Field("low", interval->low);
-  json.Field("expected", interval->expected);
-  json.Field("high", interval->high);
-  json.EndObject();
-}
 
 std::optional<RatioInterval> IntervalFrom(const JsonValue& value) {
   const auto expected = value.Get("expected").Number();
@@ -88,8 +79,8 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
   json.Field("beside", beside);
   json.Field("outcome", static_cast<int>(decision.outcome));
   json.Field("reason", decision.reason);
-  WriteInterval(json, "predicted", decision.predicted);
-  WriteInterval(json, "measured", decision.measured);
+  WriteRatio(json, "predicted", decision.predicted);
+  WriteRatio(json, "measured", decision.measured);
   json.Field("alone", decision.alone);
   json.Field("pairs", decision.pairs);
   json.Field("live", decision.live);

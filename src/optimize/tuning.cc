@@ -81,6 +81,8 @@ class Tuner {
     longest_ = std::max(longest_, Clock::now() - begun);
     TuneRow& row = table_.rows[index];
     row.why_not = WhyNot(*sample, row.set, options_);
+    if (row.why_not.empty() && table_.by_samples && !sample->samples_per_second)
+      row.why_not = "how many samples its steps have is not known";
     if (row.why_not.empty()) row.runs.push_back(StageOf(*sample));
     return {};
   }
@@ -88,7 +90,7 @@ class Tuner {
   // Of the latest run.
   double TimeOf(const TuneRow& row) const {
     const Stage& stage = row.runs.back();
-    return table_.by_samples && stage.samples_per_second ? 1e3 / *stage.samples_per_second : stage.step_ms;
+    return table_.by_samples ? 1e3 / *stage.samples_per_second : stage.step_ms;
   }
 
   Result<void> FirstRuns(const TuneColumn& column) {

@@ -127,6 +127,16 @@ TEST(Tuning, BatchesWithoutSamplesAreNotCompared) {
   EXPECT_NE(table.error().message.find("samples"), std::string::npos);
 }
 
+TEST(Tuning, ASettingThatLosesItsSamplesIsLeftOut) {
+  SimulatedJob job(8);
+  job.samples = 32;
+  job.fixes["workers=1"] = {.factor = 0.5, .samples = 0};
+  const auto table = Ask(job, LoaderSettings(kTwo, false));
+  ASSERT_TRUE(table);
+  EXPECT_EQ(RowOf(*table, "workers=1").why_not, "how many samples its steps have is not known");
+  EXPECT_EQ(BestOf(*table), "as it is");
+}
+
 TEST(Tuning, EndsWithTheBudgetAndWithTheUser) {
   SimulatedJob job(7);
   job.fixes["workers=1"].factor = 0.5;

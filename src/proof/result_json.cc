@@ -63,6 +63,16 @@ TypicalInterval IntervalOf(const std::vector<RunSample>& samples) {
   return interval;
 }
 
+void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio) {
+  if (!ratio) return;
+  json.Key(key);
+  json.BeginObject();
+  json.Field("low", ratio->low);
+  json.Field("expected", ratio->expected);
+  json.Field("high", ratio->high);
+  json.EndObject();
+}
+
 void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics) {
   json.BeginObject();
   json.Field("samples_per_second", metrics.samples_per_second);

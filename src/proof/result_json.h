@@ -3,12 +3,15 @@
 // (results/gapless.cc).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_writer.h"
 #include "proof/metrics.h"
 #include "store/record.h"
+#include "validate/pair_sequence.h"
 
 namespace gapless::internal {
 
@@ -30,6 +33,8 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
 // The same as the history keeps it.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 
+// {"low", "expected", "high"}; an end that is not known is left out, and so is all of it when absent.
+void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio);
 void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics);
 // Host, GPUs, driver, framework, commit: what a result must be compared with.
 void WriteEnvironment(JsonWriter& json, const RunSample& sample);

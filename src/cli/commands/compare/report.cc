@@ -102,18 +102,9 @@ std::string NoiseText(const Comparison& comparison) {
   return text;
 }
 
-void WriteSpeedup(JsonWriter& json, const RatioInterval& speedup) {
-  json.Key("speedup");
-  json.BeginObject();
-  json.Field("low", speedup.low);
-  json.Field("expected", speedup.expected);
-  json.Field("high", speedup.high);
-  json.EndObject();
-}
-
 void WritePairs(JsonWriter& json, const PairSequence& sequence, const PairOptions& options, const NominalP& nominal) {
   json.Field("verdict", NameOf(sequence.Verdict()));
-  WriteSpeedup(json, SpeedupOf(sequence.Interval()));
+  WriteRatio(json, "speedup", SpeedupOf(sequence.Interval()));
   json.Field("p_value", sequence.AnytimeP());
   json.Field("statistically_significant", sequence.AnytimeP() <= options.alpha);
   json.Field("p_signed_rank", nominal.signed_rank);

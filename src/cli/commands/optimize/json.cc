@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_writer.h"
 #include "cli/commands/optimize/report.h"
+#include "proof/result_json.h"
 
 namespace gapless::internal {
 namespace {
-
-void WriteInterval(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& interval) {
-  if (!interval) return;
-  json.Key(key);
-  json.BeginObject();
-  json.Field("low", interval->low);
-  json.Field("expected", interval->expected);
-  json.Field("high", interval->high);
-  json.EndObject();
-}
 
 void WriteGuard(JsonWriter& json, const GuardReport& guard) {
   if (!guard.checked) return;
@@ -34,8 +25,8 @@ void WriteDecision(JsonWriter& json, const Decision& decision, const Stage& befo
   json.Field("safety", NameOf(decision.item.Class()));
   json.Field("effort", NameOf(decision.item.fix->effort));
   if (decision.outcome != Outcome::kAccepted) json.Field("reason", decision.reason);
-  WriteInterval(json, "predicted", decision.predicted);
-  WriteInterval(json, "measured", decision.measured);
+  WriteRatio(json, "predicted", decision.predicted);
+  WriteRatio(json, "measured", decision.measured);
   if (decision.pairs > 0) {
     json.Field("pairs", decision.pairs);
     json.Field("method", decision.live ? "blocks" : "processes");
@@ -59,7 +50,7 @@ void WriteStage(JsonWriter& json, std::string_view what, const Stage& stage,
   json.Field("optimization", what);
   json.Field("step_time_ms", stage.step_ms);
   json.Field("samples_per_second", stage.samples_per_second);
-  WriteInterval(json, "speedup", speedup);
+  WriteRatio(json, "speedup", speedup);
   json.Field("memory_bytes", stage.memory_bytes);
   if (stage.gpu_utilization) json.Field("gpu_utilization", 100 * *stage.gpu_utilization);
   json.Field("loss", stage.last_loss);
@@ -93,7 +84,7 @@ std::string OptimizeJson(const OptimizeView& view) {
       if ((decision.outcome == Outcome::kAccepted) == accepted) WriteDecision(json, decision, result.before);
     json.EndArray();
   }
-  WriteInterval(json, "speedup", result.speedup);
+  WriteRatio(json, "speedup", result.speedup);
   json.Field("pairs", result.pairs);
   WriteGuard(json, result.guard);
   if (result.after && result.after->memory_bytes && result.before.memory_bytes)

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_writer.h"
 #include "cli/commands/tune/report.h"
+#include "proof/result_json.h"
 
 namespace gapless::internal {
 namespace {
-
-void WriteSpeedup(JsonWriter& json, const RatioInterval& speedup) {
-  json.Key("speedup");
-  json.BeginObject();
-  json.Field("low", speedup.low);
-  json.Field("expected", speedup.expected);
-  json.Field("high", speedup.high);
-  json.EndObject();
-}
 
 void WriteRow(JsonWriter& json, const TuneRow& row) {
   json.BeginObject();
@@ -28,7 +20,7 @@ void WriteRow(JsonWriter& json, const TuneRow& row) {
     json.Field("runs", row.runs.size());
   }
   if (row.against_first.size() > 0) {
-    WriteSpeedup(json, row.Speedup());
+    WriteRatio(json, "speedup", row.Speedup());
     json.Field("verdict", NameOf(row.against_first.Verdict()));
     json.Field("pairs", row.against_first.size());
   }
@@ -67,7 +59,7 @@ std::string ExchangeJson(const ExchangeCost& cost, int ranks) {
   json.Field("compute_share", cost.Compute());
   json.Field("overhead_share", cost.Overhead());
   json.Field("communication_share", cost.Communication());
-  WriteSpeedup(json, cost.speedup);
+  WriteRatio(json, "speedup", cost.speedup);
   json.Field("verdict", NameOf(cost.verdict));
   json.Field("rounds", cost.rounds);
   if (cost.samples_per_second > 0) json.Field("samples_per_second", cost.samples_per_second);

@@ -19,7 +19,8 @@ std::vector<std::string> CellsOf(const TuneTable& table, size_t index) {
   const TuneRow& row = table.rows[index];
   const Stage stage = row.Typical();
   std::string speedup = "1.00×";
-  if (index > 0) speedup = row.against_first.size() > 0 ? SpeedupText(row.Speedup()) : "far slower";
+  if (index > 0) speedup = row.is_decided ? "far slower" : "not compared";  // by its first run alone
+  if (row.against_first.size() > 0) speedup = SpeedupText(row.Speedup());
   return {StrCat(index == table.best && index > 0 ? "▸ " : "  ", index == 0 ? "as it is" : row.set.ToString()),
           stage.samples_per_second ? FormatNumber(*stage.samples_per_second, 1) : "", TimeText(stage.step_ms),
           stage.memory_bytes ? FormatBytes(static_cast<int64_t>(*stage.memory_bytes)) : "", speedup};
@@ -105,6 +106,8 @@ std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<
                  cost.verdict == PairVerdict::kFaster ? "\n" : ", which is not beyond doubt\n");
   if (!cost.same_work)
     text += "a rank alone has other batches, so what ranks cost each other is part of compute here\n";
+  else if (cost.samples_per_second == 0)
+    text += "how many samples a step has is not known: a rank alone is taken to have as many as beside others\n";
   return text;
 }
 
