@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 NAN = float("nan")
 WORKER_RECORDS = 4096
+NO_ORDERS = [0] * (layout.SEQUENCE + 1)
 
 
 class Agent:
@@ -51,6 +53,7 @@ class Agent:
         self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
         self.write_held: Callable[[], None] = lambda: None
         self.on = True
+        self.held: deque[Any] = deque()  # steps that ended and are not written yet, see steps.py
         self.reset()
 
     def reset(self) -> None:
@@ -66,7 +69,9 @@ class Agent:
         self.samples_unknown = 0
         self.wait_ns = 0
         self.loss: float | None = None  # of the step that runs, while its only one
-        self.held: deque[Any] = deque()  # steps that ended and are not written yet, see steps.py
+        self.held.clear()
+        self.orders: Sequence[int] = NO_ORDERS  # the control block, see control.py
+        self.obeyed = 0  # the newest command that was read
         self.ended = False
         self.attention = True  # some part has something to do when the step ends
         self.step_flags = 0  # of the step that runs

@@ -43,17 +43,19 @@ class Backward:
         self.root = wrapped(self._root)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent = self.agent
+        agent, clock, full = self.agent, perf_counter_ns, self.full
 
         def backward(*args: Any, **kwargs: Any) -> Any:
             if agent.on:
-                entered = perf_counter_ns()
-                try:
-                    self.root(args[0] if args else kwargs.get("tensors"))
-                except Exception as error:
-                    agent.fail(error)
+                entered = clock()
+                agent.backwards += 1
+                if full:
+                    try:
+                        self.root(args[0] if args else kwargs.get("tensors"))
+                    except Exception as error:
+                        agent.fail(error)
                 agent.hook_calls += 1
-                agent.cost_ns += perf_counter_ns() - entered
+                agent.cost_ns += clock() - entered
             try:
                 return original(*args, **kwargs)
             except BaseException as error:
@@ -63,17 +65,16 @@ class Backward:
         return backward
 
     def _root(self, roots: Any) -> None:
-        agent = self.agent
-        agent.backwards += 1
-        if not self.full:
-            return
-        if isinstance(roots, (list, tuple)):
-            roots = roots[0] if len(roots) == 1 else None
-        if roots is None or not isinstance(roots, self.tensor) or (roots.dim() and roots.numel() != 1):
-            return
-        step = agent.step
+        agent, step = self.agent, self.agent.step
         if self.step != step:
             self.step, self.index = step, 0
+        if type(roots) is not self.tensor:
+            if isinstance(roots, (list, tuple)):
+                roots = roots[0] if len(roots) == 1 else None
+            if not isinstance(roots, self.tensor):
+                return
+        if roots.numel() != 1:
+            return
         index = self.index
         self.index = index + 1
         if index == 0 and roots.is_cpu:

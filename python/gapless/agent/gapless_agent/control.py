@@ -34,9 +34,7 @@ class Control:
         self.reset()
 
     def reset(self) -> None:
-        self.words: memoryview | None = None
         self.looked = False
-        self.seen = 0
         self.due: list[Command] = []
 
     def _open(self) -> None:
@@ -54,23 +52,20 @@ class Control:
         if (magic, version, header, slot, slots) != expected:
             self.agent.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
             return
-        self.words = memoryview(self.map).cast("Q")
+        self.agent.orders = memoryview(self.map).cast("Q")
 
     def at_step(self, step: int) -> None:
         """Step `step` begins."""
         if not self.looked:
             self._open()
-        words = self.words
-        if words is None:
-            return
-        newest = words[layout.SEQUENCE]
-        if newest != self.seen:
+        newest = self.agent.orders[layout.SEQUENCE]
+        if newest != self.agent.obeyed:
             self._read(newest, step)
         if self.due:
             self._act(step)
 
     def _read(self, newest: int, step: int) -> None:
-        first = max(self.seen + 1, newest - layout.SLOTS + 1)
+        first = max(self.agent.obeyed + 1, newest - layout.SLOTS + 1)
         for sequence in range(first, newest + 1):
             offset = layout.CONTROL_HEADER_BYTES + ((sequence - 1) % layout.SLOTS) * layout.SLOT_BYTES
             at_step = self._agree(offset + layout.SLOT_AT_STEP, step - 1 + AHEAD)
@@ -78,7 +73,7 @@ class Control:
             if number == sequence:
                 words = text.split(b"\0", 1)[0].decode("utf-8", "replace")
                 self.due.append(Command(sequence, command, at_step, argument, words))
-        self.seen = newest
+        self.agent.obeyed = newest
 
     def _agree(self, offset: int, proposal: int) -> int:
         """The step that the first rank to come wrote down."""

@@ -46,7 +46,9 @@ class DeviceTime:
                 self.agent.ring.set_device(device)
         elif device == self.last_device:
             self.waiting.append((step - 1, self.started, device, self.last, event))
-        self.last, self.last_device, self.started = event, device, self.steps.begun.unix_ns
+        self.last, self.last_device = event, device
+        writer = self.steps.writer
+        self.started = writer.unix(writer.begun.perf_ns)
         for _ in range(READ_PER_STEP):
             if not self._read():
                 break

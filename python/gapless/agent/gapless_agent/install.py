@@ -33,8 +33,6 @@ from .saves import Saves
 from .scaler import Scalers
 from .steps import Steps
 
-SEQUENCE = layout.SEQUENCE
-
 
 class Running:
     """Every part. What a mode does not want is made but not installed."""
@@ -89,20 +87,14 @@ class Running:
     # what it costs in a loop, and so does every object that is looked at: a part that has something to do sets `agent.attention`.
 
     def _follow(self, step: int) -> None:
-        if self.cuda._initialized:
-            if self.agent.options.full:
-                self.device_time.at_step(step)
-            self.memory.at_step(step)
-        control = self.control
-        words = control.words
-        if words is None or control.due or words[SEQUENCE] != control.seen:
-            control.at_step(step)
-        if self.agent.attention:
-            self._attend(step)
-
-    def _attend(self, step: int) -> None:
         agent, recorder = self.agent, self.recorder
         agent.attention = False
+        on_gpu = self.cuda.is_initialized()
+        if on_gpu:
+            if agent.options.full:
+                self.device_time.at_step(step)
+            self.memory.at_step(step)
+        self.control.at_step(step)
         if self.later.waiting:
             self.later.at_step(step)
         if self.compile_watch.called and agent.options.full:
@@ -118,8 +110,9 @@ class Running:
         if self.digest.due:
             self.digest.at_step(step)
         agent.attention = bool(
-            agent.attention or self.later.waiting or self.compile_watch.called or recorder.windows
-            or recorder.mark is not None or self.commands.stop_at is not None or self.fixes.busy or self.digest.due
+            agent.attention or on_gpu or self.control.due or self.later.waiting or self.compile_watch.called
+            or recorder.windows or recorder.mark is not None or self.commands.stop_at is not None or self.fixes.busy
+            or self.digest.due
         )  # fmt: skip
 
     def after_fork(self) -> None:

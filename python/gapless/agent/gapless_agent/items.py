@@ -27,6 +27,7 @@ class Items:
 
     def reset(self) -> None:
         self.worker = layout.NONE
+        self.timed = False  # some dataset is
         self.clear()
 
     def clear(self) -> None:
@@ -51,10 +52,11 @@ class Items:
         def fetch(self_: Any, index: Any) -> Any:
             if not agent.on:
                 return original(self_, index)
-            try:
-                self._prepare(self_)
-            except Exception as error:
-                agent.fail(error)
+            if type(self_.collate_fn) is not Collate:
+                try:
+                    self._prepare(self_)
+                except Exception as error:
+                    agent.fail(error)
             self.collated = 0
             before = clock()
             try:
@@ -64,7 +66,14 @@ class Items:
                 raise
             after = clock()
             try:
-                self._fetched(self_, index, (self.collated or after) - before, after)
+                count = len(index) if type(index) is list and self_.auto_collation else self._count(self_, index)
+                took = (self.collated or after) - before
+                self.samples += count
+                self.in_dataset_ns += took
+                if self.timed or took >= count * SLOW_SAMPLE_NS or count == 1:
+                    self._slow(self_, count, took)
+                if after - self.written >= EVERY_NS:
+                    self.write()
             except Exception as error:
                 agent.fail(error)
             agent.cost_ns += clock() - after
@@ -73,33 +82,30 @@ class Items:
         return fetch
 
     def _prepare(self, fetcher: Any) -> None:
-        if fetcher.__dict__.get("_gapless") is None:
-            fetcher.__dict__["_gapless"] = self
-            fetcher.collate_fn = Collate(self, fetcher.collate_fn)
-            data = sys.modules.get("torch.utils.data")
-            info = data.get_worker_info() if data is not None else None
-            if info is not None:  # a worker: says so now, for when its work is done it no longer knows
-                self.worker = info.id
-                self.agent.open()
-                self.python.start_in_worker()
+        fetcher.collate_fn = Collate(self, fetcher.collate_fn)
+        data = sys.modules.get("torch.utils.data")
+        info = data.get_worker_info() if data is not None else None
+        if info is not None:  # a worker: says so now, for when its work is done it no longer knows
+            self.worker = info.id
+            self.agent.open()
+            self.python.start_in_worker()
 
-    def _fetched(self, fetcher: Any, index: Any, dur_ns: int, now: int) -> None:
+    def _count(self, fetcher: Any, index: Any) -> int:
         try:
-            count = len(index) if fetcher.auto_collation else 1
+            return len(index) if fetcher.auto_collation else 1
         except TypeError:
-            count = 1
-        self.samples += count
-        self.in_dataset_ns += dur_ns
+            return 1
+
+    def _slow(self, fetcher: Any, count: int, took_ns: int) -> None:
+        """A batch of one sample, or of samples that take long."""
         dataset = fetcher.dataset
         if isinstance(dataset, Timed):
             self.longest_ns = max(self.longest_ns, dataset.__dict__["longest_ns"])
             dataset.__dict__["longest_ns"] = layout.NONE
         elif count == 1:
-            self.longest_ns = max(self.longest_ns, dur_ns)
-        elif dur_ns >= count * SLOW_SAMPLE_NS and type(fetcher).__name__ == "_MapDatasetFetcher":
-            fetcher.dataset = Timed(dataset)
-        if now - self.written >= EVERY_NS:
-            self.write()
+            self.longest_ns = max(self.longest_ns, took_ns)
+        elif type(fetcher).__name__ == "_MapDatasetFetcher":
+            fetcher.dataset, self.timed = Timed(dataset), True
 
     def write(self) -> None:
         if not self.samples:

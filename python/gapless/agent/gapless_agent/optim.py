@@ -17,12 +17,13 @@ class Optimizers:
     def __init__(self, agent: Agent, steps: Steps) -> None:
         self.agent, self.steps = agent, steps
         self.when_made: list[Callable[[], None]] = []
+        self.fires: dict[int, int] = {}  # by optimiser: when it stepped last
+        self.after = steps.after_optimizer(self.fires, self._stepped)
         self.reset()
 
     def reset(self) -> None:
         self.alive: dict[int, Any] = {}
-        self.fires: dict[int, int] = {}  # by optimiser: which of all their steps was its last
-        self.fired = 0
+        self.fires.clear()
         self.made_any = False
         self.seen = 0
 
@@ -95,21 +96,12 @@ class Optimizers:
         if self.agent.on:
             self.steps.source_gone(source)
 
-    def after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        agent = self.agent
-        if not agent.on:
-            return
-        entered = time.perf_counter_ns()
-        try:
-            source = id(optimizer)
-            if source not in self.fires:
-                self._seen(optimizer)
-            self.fires[source] = self.fired = self.fired + 1
-            self.steps.fired(source)
-        except Exception as error:
-            agent.fail(error)
-        agent.hook_calls += 1
-        agent.cost_ns += time.perf_counter_ns() - entered
+    def _stepped(self, optimizer: Any) -> None:
+        source = id(optimizer)
+        if source not in self.fires:
+            self._seen(optimizer)
+        self.fires[source] = time.perf_counter_ns()
+        self.steps.fired(source)
 
     def _seen(self, optimizer: Any) -> None:
         """The first step of an optimiser: what it is."""

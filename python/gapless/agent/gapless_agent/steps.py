@@ -12,43 +12,28 @@ source has fired more than twice as often since as it ever did between two of th
 
 The cost: what is kept is a few tuples. Wrong by a few steps where the pattern changes in the midst; exact otherwise.
 
-Where steps are short, several are written at once: between two steps the caches hold the program's data, and the code that writes one
-record costs there as much as ten records in a row. A step waits GROUP_NS at most, and the first ones do not wait at all; a process
-that is killed loses what waits.
+`after_optimizer` is one function with everything in it: between two steps the caches hold the program's data, and each function that is
+entered there costs ten times what it costs in a loop. Writing is put off, too: step_writer.py.
 """
 
 from __future__ import annotations
 
-from time import perf_counter_ns, time_ns
-from typing import Callable, NamedTuple
+from time import perf_counter_ns
+from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .step_writer import Ended, StepWriter, Totals, new_ended
 
 HOLD = 16
-GROUP_NS = 100_000_000
-AT_ONCE = 512  # the first steps
-FLAG_FIRST, NONE = layout.FLAG_FIRST, layout.NONE
-
-
-class Boundary(NamedTuple):
-    unix_ns: int
-    perf_ns: int
-    backwards: int
-    samples: int
-    samples_unknown: int
-    wait_ns: int
-    cost_ns: int
-
-
-new_tuple: Callable[..., Boundary] = tuple.__new__  # a named tuple's own is a Python function
+SEQUENCE = layout.SEQUENCE
 
 
 class Steps:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
-        agent.write_held = self.write
+        self.writer = StepWriter(agent)
         self.reset()
 
     def reset(self) -> None:
@@ -57,21 +42,13 @@ class Steps:
         self.awaited: set[int] = set()  # sources known to exist that have not fired yet
         self.marker: int | None = None
         self.ratio: dict[int, int] = {}  # the most often a source fired between two of the marker
-        self.kept: list[tuple[int, Boundary, int]] = []  # since the marker's last: source, when, flags
-        self.due_ns = 0
-        self.begun = self.now()
-
-    def now(self) -> Boundary:
-        agent = self.agent
-        return new_tuple(Boundary, (
-            time_ns(), perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown,
-            agent.wait_ns, agent.cost_ns,
-        ))  # fmt: skip
+        self.kept: list[tuple[int, Totals, int]] = []  # since the marker's last: source, when, flags
+        self.writer.reset()
 
     def begin(self) -> None:
         """The first step starts now, not when torch was imported."""
         if self.agent.step == 0 and not self.kept:
-            self.begun = self.now()
+            self.writer.begun = self.writer.now()
 
     def source_made(self, source: int) -> None:
         if self.inference:  # a program that infers and then trains: another marker
@@ -91,11 +68,7 @@ class Steps:
         """An optimiser stepped (or a model was called, with FLAG_INFERENCE)."""
         if self.explicit:
             return
-        agent = self.agent
-        here = new_tuple(Boundary, (  # as now(): one call less in the one that every step makes
-            time_ns(), perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown,
-            agent.wait_ns, agent.cost_ns,
-        ))  # fmt: skip
+        here = self.writer.now()
         if source == self.marker:
             if self.kept:
                 self._count_kept()
@@ -110,6 +83,41 @@ class Steps:
                 self._choose(source)
         elif often >= HOLD or not self.awaited:
             self._choose(None)
+
+    def after_optimizer(self, fires: dict[int, int], other: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
+        """The hook behind every optimiser's step. `fires`: when each stepped last; `other` is called where more than a step's end
+        has to be looked at."""
+        agent, held, writer, clock = self.agent, self.agent.held, self.writer, perf_counter_ns
+
+        def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if not agent.on:
+                return
+            entered = clock()
+            try:
+                source = id(optimizer)
+                if source != self.marker or self.kept or source not in fires:
+                    other(optimizer)
+                else:
+                    fires[source] = entered
+                    step = agent.step
+                    here = new_ended(Ended, (
+                        entered, agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
+                        step, agent.step_flags, agent.loss,
+                    ))  # fmt: skip
+                    held.append((writer.begun, here))
+                    writer.begun = here
+                    agent.step = step = step + 1
+                    agent.loss = None
+                    if entered >= writer.due_ns:
+                        writer.write()
+                    if agent.attention or agent.orders[SEQUENCE] != agent.obeyed:
+                        self.follow(step)
+            except Exception as error:
+                agent.fail(error)
+            agent.hook_calls += 1
+            agent.cost_ns += clock() - entered
+
+        return after
 
     def _count_kept(self) -> None:
         counts: dict[int, int] = {}
@@ -144,37 +152,21 @@ class Steps:
     def program_says(self) -> None:
         """gapless.step(): from now on only the program ends steps. What was just counted by itself is this very step."""
         if not self.explicit:
-            self.explicit = True
+            self.explicit, self.marker = True, None
             self.kept.clear()
-            if self.agent.step > 0 and self.begun.backwards == self.agent.backwards:
+            if self.agent.step > 0 and self.writer.begun.backwards == self.agent.backwards:
                 return
-        self.end(self.now(), layout.FLAG_EXPLICIT, True)
+        self.end(self.writer.now(), layout.FLAG_EXPLICIT, True)
 
-    def end(self, here: Boundary, flags: int, live: bool) -> None:
+    def end(self, here: Totals, flags: int, live: bool) -> None:
         """The step that runs ended at `here`; `live` when that is the present."""
         agent = self.agent
         step = agent.step
-        agent.held.append((self.begun, here, step, flags | agent.step_flags, agent.loss))
-        self.begun, agent.step, agent.loss = here, step + 1, None
-        if here.perf_ns >= self.due_ns:
-            self.write()
-        if live:
+        ended = Ended(*here, step, flags | agent.step_flags, agent.loss)
+        agent.held.append((self.writer.begun, ended))
+        self.writer.begun = ended
+        agent.step, agent.loss = step + 1, None
+        if here.perf_ns >= self.writer.due_ns:
+            self.writer.write()
+        if live and (agent.attention or agent.orders[SEQUENCE] != agent.obeyed):
             self.follow(step + 1)
-
-    def write(self) -> None:
-        """The steps that wait, by whichever thread has something to write."""
-        agent, held = self.agent, self.agent.held
-        ring = agent.ring or agent.open()
-        while held:
-            try:
-                begun, here, step, flags, loss = held.popleft()
-            except IndexError:  # another thread was faster
-                return
-            self.due_ns = here.perf_ns + (GROUP_NS if step >= AT_ONCE else 0)
-            known = here.samples_unknown == begun.samples_unknown and here.samples > begun.samples
-            if ring is not None:
-                ring.write_step(
-                    flags | (FLAG_FIRST if step == 0 else 0), here.backwards - begun.backwards, begun.unix_ns,
-                    here.perf_ns - begun.perf_ns, step, here.samples - begun.samples if known else NONE,
-                    here.wait_ns - begun.wait_ns, here.cost_ns - begun.cost_ns, loss, agent.cost_ns, agent.hook_calls,
-                )  # fmt: skip
