@@ -171,6 +171,15 @@ class Optimizers(FixTest):
         for one, other in zip(losses(plain), losses(ring)):
             self.assertAlmostEqual(one, other, delta=1e-4)
 
+    def test_a_loop_that_was_asked_for(self) -> None:
+        text = TRAIN.replace("momentum=0.9)", "momentum=0.9, foreach=False)")
+        done = self.train("fused_optimizer=foreach", text=text, show="print(optimizer.param_groups[0]['foreach'])")
+        self.assertEqual(done.out, "True\n")
+        self.assertEqual(self.edit(latest(done), "fused_optimizer", "keywords", "SGD(")["set"], {"foreach": "True"})
+        self.again()
+        done = self.train("fused_optimizer=foreach", text=TRAIN.replace("momentum=0.9)", "momentum=0.9, foreach=True)"))
+        self.assertIn("has foreach=True already", self.the(done.ring(), "fused_optimizer", REFUSED)["what"])
+
     def test_fused_or_rolled_back(self) -> None:
         """Where the constructor refuses what we asked for, the program gets what it asked for."""
         text = TRAIN.replace(
@@ -251,6 +260,8 @@ class Switches(FixTest):
         self.assertEqual(self.the(ring, "threads")["edit"]["lines"], ["torch.set_num_threads(2)"])
         self.assertEqual(self.the(ring, "threads")["edit"]["imports"], ["import torch"])
         self.assertIn("automatic collection is off", self.the(ring, "gc_freeze")["what"])
+        made = self.edit(ring, "gc_freeze", "before", "for x, y")
+        self.assertEqual((made["lines"][:2], made["imports"]), (["gc.collect()", "gc.freeze()"], ["import gc"]))
         self.assertEqual(done.out.split()[3], "1")
 
     def test_switches_of_a_gpu(self) -> None:

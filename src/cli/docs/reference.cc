@@ -4,12 +4,14 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/commands/optimize/report.h"
 #include "cli/docs/pages.h"
 #include "cli/usage.h"
 #include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/reader.h"
 #include "optimize/fix.h"
+#include "optimize/fix_gains.h"
 #include "predict/what_if.h"
 #include "query/database.h"
 
@@ -71,6 +73,21 @@ bool IsWhatIf(std::string_view name) {
   return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
 }
 
+// A line for each time that it was measured.
+std::string MeasuredText(const Fix& fix) {
+  std::string out;
+  for (const FixGain& gain : MeasuredGains()) {
+    if (gain.item.substr(0, gain.item.find('=')) != fix.name) continue;
+    out += StrCat("- Measured: `", gain.item, "` on `", gain.script, "`");
+    if (gain.measured)
+      out += StrCat(" ", SpeedupText(*gain.measured),
+                    gain.predicted ? StrCat(", predicted ", FormatNumber(*gain.predicted, 2)) : "");
+    out += gain.outcome == "accepted" ? "" : StrCat("; not kept: ", Cell(gain.reason));
+    out += StrCat(" (", gain.machine, ", PyTorch ", gain.torch, ", ", gain.date, ").\n");
+  }
+  return out.empty() ? "- Not measured yet.\n" : out;
+}
+
 std::string FixSection(const Fix& fix) {
   const FixClass other = fix.class_of == nullptr ? fix.safety : FixClass::kTraining;
   std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");
@@ -83,9 +100,10 @@ std::string FixSection(const Fix& fix) {
   if (IsWhatIf(fix.name))
     out += StrCat("- Before it is tried: `gapless predict --what ", UsageOf(fix), "`, see [", fix.name,
                   "](what_ifs.md#", fix.name, ").\n");
-  return out + (fix.prior == 1 ? "- Typical gain: not known.\n"
-                               : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.prior, 2),
-                                        " times.\n"));
+  out += fix.prior == 1
+             ? "- Typical gain: not known.\n"
+             : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.prior, 2), " times.\n");
+  return out + MeasuredText(fix);
 }
 
 }  // namespace

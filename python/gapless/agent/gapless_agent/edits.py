@@ -69,6 +69,37 @@ def statement(place: Place) -> ast.stmt | None:
     return found
 
 
+def loop_around(frame: FrameType | None) -> Place | None:
+    """Where the user's loop begins that the program is in: the outermost of the innermost function that has one."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_users(file):
+            line = _outermost_loop(Place(os.path.abspath(file), frame.f_lineno))
+            if line:
+                return Place(os.path.abspath(file), line)
+        frame = frame.f_back
+    return None
+
+
+def _outermost_loop(place: Place) -> int:
+    """Its first line; 0: the line lies in no loop of its own function."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(place.file)))
+    except (SyntaxError, ValueError):
+        return 0
+    loop, body = 0, [*ast.iter_child_nodes(tree)]
+    while body:
+        node = body.pop()
+        if not getattr(node, "lineno", 0) <= place.line <= (getattr(node, "end_lineno", 0) or 0):
+            continue
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            loop = 0
+        elif isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            loop = loop or node.lineno
+        body = [*ast.iter_child_nodes(node)]
+    return loop
+
+
 def assigned(place: Place) -> str:
     """`x` where the statement is `x = …`; "" otherwise."""
     here = statement(place)

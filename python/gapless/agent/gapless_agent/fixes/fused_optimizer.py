@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The optimiser updates all parameters in few kernels: `fused=True`, or `foreach=True` with `fused_optimizer=foreach`.
 
-Adam, AdamW, SGD and Adagrad that say nothing about it themselves. Switched on in a running program, existing ones change over with
-their state; what they refuse stays as it was.
+Adam, AdamW, SGD and Adagrad, also where the program asks for the loop (`foreach=False`). Switched on in a running program, existing
+ones change over with their state; what they refuse stays as it was.
 """
 
 from __future__ import annotations
@@ -68,16 +68,25 @@ def _plan(agent: Agent, given: Given, name: str) -> Plan | None:
     if not given.knows(name):
         agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
         return None
-    if any(given.get(flag) is not None for flag in ("fused", "foreach")) or given.get("differentiable"):
-        agent.fixes.pass_over("fused_optimizer", f"the program says itself how {title} computes")
+    reason = _why_not_here(title, name, bool(given.get(name)), given.get("differentiable"))
+    if reason:
+        agent.fixes.pass_over("fused_optimizer", reason)
         return None
-    given.set(**{name: True})
+    before = {flag: given.get(flag) for flag in ("fused", "foreach") if given.knows(flag)}
+    flags = {flag: value for flag, value in _flags(name).items() if value or before.get(flag)}  # both cannot be
+    given.set(**flags)
     optimizer = given.object
 
     def remember() -> None:
-        _before[id(optimizer)] = [{"fused": None, "foreach": None} for _ in optimizer.param_groups]
+        _before[id(optimizer)] = [dict(before) for _ in optimizer.param_groups]
 
-    return Plan(name, {name: "True"}, after=remember)
+    return Plan(name, {flag: str(value) for flag, value in flags.items()}, after=remember)
+
+
+def _why_not_here(title: str, name: str, is_on: bool, differentiable: Any) -> str:
+    if is_on:
+        return f"{title} has {name}=True already"
+    return f"{title} is differentiable, which {name} is not" if differentiable else ""
 
 
 def _change_over(agent: Agent, optimizer: Any, name: str) -> bool:
@@ -88,8 +97,11 @@ def _change_over(agent: Agent, optimizer: Any, name: str) -> bool:
     if name not in signature:
         agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
         return False
-    if any(group.get(flag) is not None for group in groups for flag in ("fused", "foreach") if flag in group):
-        agent.fixes.pass_over("fused_optimizer", f"the program says itself how {title} computes")
+    reason = _why_not_here(
+        title, name, all(group.get(name) for group in groups), any(group.get("differentiable") for group in groups)
+    )
+    if reason:
+        agent.fixes.pass_over("fused_optimizer", reason)
         return False
     if name == "fused" and not _can_fuse(agent.torch, groups):
         agent.fixes.pass_over("fused_optimizer", f"{title}: its parameters are not all of a kind that can be fused")

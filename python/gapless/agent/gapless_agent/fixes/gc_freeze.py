@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import TYPE_CHECKING
+
+from .. import edits
 
 if TYPE_CHECKING:
     from ..agent import Agent
@@ -56,7 +59,14 @@ def _freeze(agent: Agent) -> None:
     _since.append(agent.step)
     agent.fixes.at_step(agent.step + EVERY_STEPS, lambda: _collect(agent, _since[-1:]))
     what = f"{gc.get_freeze_count()} objects are left out, automatic collection is off: every {EVERY_STEPS} steps"
-    agent.fixes.changed("gc_freeze", what)
+    # What the model needs exists before the loop; what grows in it is up to the user, who sees the comment.
+    by_hand = (
+        "gc.collect()",
+        "gc.freeze()",
+        f"gc.disable()  # where memory grows: gc.collect(1) every {EVERY_STEPS} steps",
+    )
+    edit = edits.lines("before", edits.loop_around(sys._getframe()), *by_hand, imports=("import gc",))
+    agent.fixes.changed("gc_freeze", what, edit)
 
 
 def _thaw() -> None:
