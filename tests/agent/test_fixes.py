@@ -264,6 +264,26 @@ class Switches(FixTest):
         self.assertEqual((made["lines"][:2], made["imports"]), (["gc.collect()", "gc.freeze()"], ["import gc"]))
         self.assertEqual(done.out.split()[3], "1")
 
+    def test_the_loop_around_a_helper(self) -> None:
+        """What belongs before the training is written before the outermost loop of the function that calls the helper."""
+        text = """
+            import torch
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+            def update(x):
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                optimizer.step()
+            def main():
+                for epoch in range(2):
+                    for part in torch.randn(5, 8, 4):
+                        update(part)
+            if __name__ == "__main__":
+                main()
+        """
+        done = self.train("gc_freeze", text=text)
+        self.edit(done.ring(), "gc_freeze", "before", "for epoch")
+
     def test_switches_of_a_gpu(self) -> None:
         """The switches themselves need no GPU; that there is one is said here."""
         text = TRAIN.replace(

@@ -97,14 +97,14 @@ class Items:
             return 1
 
     def _slow(self, fetcher: Any, count: int, took_ns: int) -> None:
-        """A batch of one sample, or of samples that take long."""
+        """A batch of one sample, of samples that take long, or maybe of a dataset that times them."""
         dataset = fetcher.dataset
         if isinstance(dataset, Timed):
             self.longest_ns = max(self.longest_ns, dataset.__dict__["longest_ns"])
             dataset.__dict__["longest_ns"] = layout.NONE
         elif count == 1:
             self.longest_ns = max(self.longest_ns, took_ns)
-        elif type(fetcher).__name__ == "_MapDatasetFetcher":
+        elif took_ns >= count * SLOW_SAMPLE_NS and type(fetcher).__name__ == "_MapDatasetFetcher":
             fetcher.dataset, self.timed = Timed(dataset), True
 
     def write(self) -> None:
