@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -28,6 +29,9 @@ layout = gapless_agent.layout
 
 PYTHON = os.environ.get("GAPLESS_TEST_PYTHON", "")
 TIMEOUT_S = 100
+
+# A shell starts what runs in the background with SIGINT ignored, and so would be the programs of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KINDS = {value: name[len("KIND_") :].lower() for name, value in vars(layout).items() if name.startswith("KIND_")}
 
