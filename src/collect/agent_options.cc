@@ -37,6 +37,7 @@ std::string ToJson(const AgentOptions& options) {
   json.Field("memory_history", options.memory_history);
   json.Field("python", options.python);
   json.Field("python_hz", options.python_hz);
+  if (options.every_loss) json.Field("every_loss", true);
   if (options.calls) json.Field("calls", true);
   WriteTexts(json, "fixes", options.fixes);
   WriteTexts(json, "own_fixes", options.own_fixes);

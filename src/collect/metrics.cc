@@ -106,9 +106,9 @@ std::string RunMetrics::Text() const {
          [](const Process& p) { return p.has_loss ? p.loss : std::nan(""); });
   family("gapless_loss_scale", "gauge", "Loss scale under automatic mixed precision.",
          [](const Process& p) { return p.has_scale ? p.scale : std::nan(""); });
-  family("gapless_items_total", "counter", "Samples read by loader workers.",
+  family("gapless_items_total", "counter", "Samples whose reading was timed: all that loader workers read.",
          [](const Process& p) { return p.items > 0 ? static_cast<double>(p.items) : std::nan(""); });
-  family("gapless_item_seconds_total", "counter", "Time loader workers spent reading samples.",
+  family("gapless_item_seconds_total", "counter", "Time that reading these samples took.",
          [](const Process& p) { return p.items > 0 ? Seconds(p.items_ns) : std::nan(""); });
   family("gapless_recordings_total", "counter", "Recordings of the profiler that were written.",
          [&](const Process& p) { return trains(p, static_cast<double>(p.recordings)); });

@@ -86,7 +86,9 @@ std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pa
 Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
   Contest contest(plan.options);
   std::mt19937_64 coin(plan.seed);
-  while (contest.a.size() < plan.most_pairs && Clock::now() < plan.deadline) {
+  Clock::duration pair_takes = plan.pair_takes;
+  while (contest.a.size() < plan.most_pairs && Clock::now() < plan.deadline - pair_takes) {
+    const auto begun = Clock::now();
     const bool b_first = (coin() >> 63) != 0;
     RunSample samples[2];
     for (const bool is_b : {b_first, !b_first}) {
@@ -102,6 +104,7 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       }
       samples[is_b ? 1 : 0] = std::move(*sample);
     }
+    pair_takes = std::max(pair_takes, Clock::now() - begun);
     contest.sequence.Add(std::log(MeanStepMs(samples[1]) / MeanStepMs(samples[0])));
     contest.a.push_back(std::move(samples[0]));
     contest.b.push_back(std::move(samples[1]));

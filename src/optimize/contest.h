@@ -39,7 +39,8 @@ struct ContestPlan {
   FixSet a{}, b{};
   PairOptions options{};
   size_t most_pairs = 12;
-  Clock::time_point deadline = Clock::time_point::max();  // no pair begins later
+  Clock::time_point deadline = Clock::time_point::max();  // no pair begins that would not be done by then
+  Clock::duration pair_takes{};                           // about; the longest of the contest counts from then on
   uint64_t seed = 0;
 };
 

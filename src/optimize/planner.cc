@@ -11,21 +11,26 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr size_t kPairsToDecide = 8;  // about as many as a clear difference takes
+constexpr int kPairsToDecide = 8;     // about as many as a clear difference takes
 constexpr double kShareOfTime = 0.3;  // of what is left, for one contest
 constexpr size_t kLeastBlock = 4;     // steps
 constexpr size_t kMostBlockPairs = 60;
 constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 
 double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
+Clock::duration Lasting(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
 
 class Planner {
  public:
   Planner(const PlannerOptions& options, JobRunner& runner, DecisionKeeper& keeper,
           const std::function<void(const PlannerEvent&)>& on_event)
-      : options_(options), runner_(runner), keeper_(keeper), on_event_(on_event), begun_(Clock::now()) {
-    deadline_ = begun_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget_s));
-  }
+      : options_(options),
+        runner_(runner),
+        keeper_(keeper),
+        on_event_(on_event),
+        deadline_(options.begun + Lasting(options.budget_s)) {}
 
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
@@ -36,7 +41,7 @@ class Planner {
       if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
       result_.interrupted = true;
     }
-    result_.took_s = Seconds(Clock::now() - begun_);
+    result_.took_s = Seconds(Clock::now() - options_.begun);
     return std::move(result_);
   }
 
@@ -57,26 +62,24 @@ class Planner {
     event.done = done_, event.of = candidates_;
     on_event_(event);
   }
+  Clock::duration PairTakes() const { return Lasting(2 * process_s_); }
   // What the last contest will take, and so has to be left.
   Clock::duration Reserve() const {
-    return std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(result_.accepted.empty() ? 0 : 2 * process_s_ * kPairsToDecide));
+    return result_.accepted.empty() ? Clock::duration{} : PairTakes() * kPairsToDecide;
   }
   Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
   // One fix may not have all the time that is left, but enough for a verdict.
   Clock::time_point ShareDeadline() const {
     const auto now = Clock::now();
     const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * kShareOfTime);
-    const auto enough =
-        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * process_s_ * kPairsToDecide));
-    return std::min(ContestDeadline(), now + std::max(share, enough));
+    return std::min(ContestDeadline(), now + std::max(share, PairTakes() * kPairsToDecide));
   }
 
   const PlannerOptions& options_;
   JobRunner& runner_;
   DecisionKeeper& keeper_;
   const std::function<void(const PlannerEvent&)>& on_event_;
-  Clock::time_point begun_, deadline_{};
+  Clock::time_point deadline_;
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};
@@ -125,9 +128,7 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
   if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
     return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
   if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
-  if (Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(2 * process_s_)) >
-      ContestDeadline())
-    return refuse(Outcome::kNoTime, "the budget was used up");
+  if (Clock::now() + PairTakes() > ContestDeadline()) return refuse(Outcome::kNoTime, "the budget was used up");
   return false;
 }
 
@@ -137,6 +138,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
                          .options = options_.pairs,
                          .most_pairs = options_.most_pairs,
                          .deadline = deadline,
+                         .pair_takes = PairTakes(),
                          .seed = options_.seed + 7919 * ++contests_};
   return Hold(plan, runner_, [&](const Contest& contest) {
     Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
@@ -147,7 +149,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
 Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
   Contest contest(options_.pairs);
   const auto deadline = ShareDeadline();
-  for (size_t process = 0; process < kMostProcesses && Clock::now() < deadline; ++process) {
+  for (size_t process = 0; process < kMostProcesses && Clock::now() < deadline - Lasting(process_s_); ++process) {
     BlockDriver driver({.fix = item.ToString(),
                         .warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
                         .block_steps = std::clamp<size_t>(steps_ / 8, kLeastBlock, 4 * kLeastBlock),
@@ -173,7 +175,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
       return contest;
     }
   }
-  if (Clock::now() < deadline) contest.ending = Ending::kTooSmall;
+  if (Clock::now() < deadline - Lasting(process_s_)) contest.ending = Ending::kTooSmall;
   return contest;
 }
 
@@ -263,10 +265,7 @@ Result<void> Planner::TakeOutWhatIsIdle() {
     if (decision.outcome == Outcome::kAccepted) accepted.push_back(&decision);
   for (size_t i = 0; i + 1 < accepted.size(); ++i) {
     Decision& decision = *accepted[i];
-    if (Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                           std::chrono::duration<double>(2 * process_s_ * kPairsToDecide)) >
-        ContestDeadline())
-      break;
+    if (Clock::now() + PairTakes() * kPairsToDecide > ContestDeadline()) break;
     Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &decision.item});
     auto contest = HoldPairs(result_.accepted.Without(decision.item.fix->name), result_.accepted, &decision.item,
                              ContestDeadline());

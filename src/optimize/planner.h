@@ -8,7 +8,8 @@
 //   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
 //   4. all of them together against the command as it was
 //
-// The budget is the user's time: no contest begins that leaves none for the fourth step. What was decided is kept in a
+// The budget is the user's time: no run begins that would end after it, and no contest that leaves none for the fourth
+// step. What was decided is kept in a
 // journal, and a planner that is started again goes on from there.
 #pragma once
 
@@ -32,7 +33,8 @@ class JobRunner : public Runner {
 
 struct PlannerOptions {
   FixClass allow = FixClass::kStochastic;
-  bool exact = false;  // losses and parameters must be the same, bit for bit
+  bool exact = false;                      // losses and parameters must be the same, bit for bit
+  Clock::time_point begun = Clock::now();  // since when the budget runs
   double budget_s = 600;
   PairOptions pairs{};
   size_t most_pairs = 12;
@@ -60,7 +62,7 @@ struct Optimized {
   std::optional<Stage> after{};
   GuardReport guard{};  // of all together
   std::vector<std::string> warnings{};
-  double took_s = 0;
+  double took_s = 0;         // of the budget
   bool interrupted = false;  // by the user; what was decided stands
 };
 

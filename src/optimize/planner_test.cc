@@ -115,6 +115,25 @@ TEST_F(Planning, WithoutTimeNothingIsTried) {
   EXPECT_TRUE(result.accepted.empty());
 }
 
+TEST_F(Planning, NoPairBeginsThatWouldNotBeDoneInTime) {
+  using std::chrono_literals::operator""h;
+  ContestPlan plan{.most_pairs = 5, .deadline = Clock::now() + 1h, .pair_takes = 2h};
+  auto contest = Hold(plan, job_, [](const Contest&) {});
+  ASSERT_TRUE(contest);
+  EXPECT_EQ(contest->ending, Ending::kNoTime);
+  EXPECT_EQ(job_.runs, 0U);
+  plan.pair_takes = Clock::duration{1};
+  contest = Hold(plan, job_, [](const Contest&) {});
+  EXPECT_GT(contest->sequence.size(), 0U);
+}
+
+TEST_F(Planning, WhatTheRecordingTookIsPartOfTheBudget) {
+  options_.begun = Clock::now() - std::chrono::hours(1);
+  const Optimized result = Find({Of(0)});
+  EXPECT_EQ(result.decisions[0].outcome, Outcome::kNoTime);
+  EXPECT_GT(result.took_s, 3600);
+}
+
 TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   for (const char* name : {"one", "two", "three"}) job_.fixes[name].factor = 0.8;
   job_.interrupt_at = 30;

@@ -111,6 +111,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   StepWatch watch(request);
   AgentOptions agent;
   agent.record = request.record;
+  agent.every_loss = true;
   agent.calls = request.inference;
   agent.fixes = request.fixes;
   agent.own_fixes = request.own_fixes;

@@ -39,6 +39,12 @@ TEST(RunOnce, NumbersThatArePrinted) {
   EXPECT_EQ(bad.error().code, ErrorCode::kUsage);
 }
 
+TEST(RunOnce, AsksForEveryLoss) {  // what compares two runs holds them against each other, step by step
+  const auto sample = RunOnce(Shell("echo \"$GAPLESS_OPTIONS\""));
+  ASSERT_TRUE(sample);
+  EXPECT_NE(sample->output_tail.find("\"every_loss\":true"), std::string::npos) << sample->output_tail;
+}
+
 TEST(RunOnce, TimeIsUp) {
   RunRequest request = Shell("sleep 60 & sleep 60; wait");
   request.timeout_s = 0.3;

@@ -202,7 +202,8 @@ class Steps(AgentTest):
                 loss.backward()
                 optimizer.step()
             torch.optim.Adam(net.parameters()).step()
-            """
+            """,
+            options={"every_loss": True},
         ).ring()
         steps, losses = ring.of("step"), ring.of("loss")
         self.assertEqual([record.a for record in steps], list(range(900)))
@@ -211,6 +212,30 @@ class Steps(AgentTest):
         # The wall clock and the one that measures are read one after the other.
         self.assertLess(max(abs(record.ts_ns - end) for record, end in zip(steps[1:], ends)), 1_000_000)
         self.assertGreater(ring.records.index(ring.of("optimizer")[-1]), ring.records.index(steps[-1]))
+
+    def test_of_short_steps_some_are_looked_at(self) -> None:
+        """Every step is told; the losses and batches of some, each with its own."""
+        ring = self.succeed(
+            """
+            import time, torch
+            from torch.utils.data import DataLoader
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+            for step, x in enumerate(DataLoader(torch.zeros(3200, 4), batch_size=4)):
+                loss = net(x).sum() * 0 + step
+                loss.backward()
+                optimizer.step()
+                if step > 512: time.sleep(0.002)
+            """
+        ).ring()
+        steps, losses = ring.of("step"), ring.of("loss")
+        self.assertEqual([(record.a, record.b) for record in steps], [(step, 4) for step in range(800)])
+        self.assertEqual([record.a for record in losses[:512]], list(range(512)))
+        self.assertTrue(all(record.x == record.a for record in losses), losses)
+        self.assertTrue(513 < len(losses) < 800, len(losses))
+        # Whether a batch is timed is known before it is fetched, and its step is the one that begins.
+        timed = sum(record.a for record in ring.of("items"))
+        self.assertEqual(timed, 4 * len(losses))
 
     def killed_after(self, count: int) -> int:
         """The steps that are found."""

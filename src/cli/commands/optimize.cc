@@ -223,8 +223,10 @@ Result<std::string> FreshProfileFolder(const std::string& folder) {
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
+  const auto begun = Clock::now();
   auto ordered = OrderFrom(arguments);
   if (!ordered) return Unexpected{ordered.error()};
+  ordered->planner.begun = begun;
   const bool quiet = arguments.Has("quiet");
   const auto profile = FreshProfileFolder(ordered->folder);
   if (!profile) return Unexpected{profile.error()};

@@ -53,6 +53,7 @@ class Agent:
         self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
         self.write_held: Callable[[], None] = lambda: None
         self.on = True
+        self.looks = True  # closely at the step that runs: its loss, its batch
         self.held: deque[Any] = deque()  # steps that ended and are not written yet, see steps.py
         self.reset()
 
@@ -75,6 +76,7 @@ class Agent:
         self.ended = False
         self.attention = True  # some part has something to do when the step ends
         self.step_flags = 0  # of the step that runs
+        self.looks = True
 
     # What goes into the ring.
 

@@ -2,7 +2,8 @@
 """Reading samples: the time in the dataset, in workers of a DataLoader and in the process itself, apart from collating them.
 
 A batch is timed as a whole: from its start until its samples are handed to the collating function. Single samples are timed only
-where they are so slow that this costs nothing, so that the longest one is known where it matters.
+where they are so slow that this costs nothing, so that the longest one is known where it matters. A process that trains, too, times the
+batches of the steps it looks at (step_writer.py).
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ class Items:
         agent, clock = self.agent, time.perf_counter_ns
 
         def fetch(self_: Any, index: Any) -> Any:
-            if not agent.on:
-                return original(self_, index)
-            if type(self_.collate_fn) is not Collate:
+            looks = agent.on and agent.looks
+            if looks is not (type(self_.collate_fn) is Collate):
                 try:
-                    self._prepare(self_)
+                    self._prepare(self_, looks)
                 except Exception as error:
                     agent.fail(error)
+            if not looks:
+                return original(self_, index)
             self.collated = 0
             before = clock()
             try:
@@ -81,7 +83,10 @@ class Items:
 
         return fetch
 
-    def _prepare(self, fetcher: Any) -> None:
+    def _prepare(self, fetcher: Any, looks: bool) -> None:
+        if not looks:
+            fetcher.collate_fn = fetcher.collate_fn.collate
+            return
         fetcher.collate_fn = Collate(self, fetcher.collate_fn)
         data = sys.modules.get("torch.utils.data")
         info = data.get_worker_info() if data is not None else None

@@ -30,6 +30,7 @@ class Options:
     memory_history: bool = False
     python: str = ""  # sample, cprofile, lines or tracemalloc
     python_hz: int = 100
+    every_loss: bool = False  # also of steps that are short, see step_writer.py
     calls: bool = False  # a record of each call of the model that a program infers with
     ring_records: int = 65536
     fixes: list[str] = field(default_factory=list)  # "workers=4", "tf32": on from the start, in this order

@@ -3,7 +3,8 @@
 
 Between two steps the caches hold the program's data, and the code that writes one record costs there as much as ten records in a row.
 A step waits GROUP_NS at most, and the first ones do not wait at all; a process that is killed loses what waits. For the same reason a
-step's end reads one clock: what that was by the clock on the wall is worked out here.
+step's end reads one clock: what that was by the clock on the wall is worked out here. And only the step behind a group is looked at closely
+(`agent.looks`: its loss, the time of its batch in the dataset), unless `every_loss` is asked for: each such look is code that is cold, too.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class StepWriter:
         self._set_clock()
         if agent.torch.cuda.is_initialized():
             agent.attention = True
+        agent.looks = True  # at the step that begins
         while held:
             try:
                 begun, here = held.popleft()

@@ -88,6 +88,7 @@ class Steps:
         """The hook behind every optimiser's step. `fires`: when each stepped last; `other` is called where more than a step's end
         has to be looked at."""
         agent, held, writer, clock = self.agent, self.agent.held, self.writer, perf_counter_ns
+        every = agent.options.every_loss
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
             if not agent.on:
@@ -108,6 +109,7 @@ class Steps:
                     writer.begun = here
                     agent.step = step = step + 1
                     agent.loss = None
+                    agent.looks = every
                     if entered >= writer.due_ns:
                         writer.write()
                     if agent.attention or agent.orders[SEQUENCE] != agent.obeyed:
@@ -165,7 +167,7 @@ class Steps:
         ended = Ended(*here, step, flags | agent.step_flags, agent.loss)
         agent.held.append((self.writer.begun, ended))
         self.writer.begun = ended
-        agent.step, agent.loss = step + 1, None
+        agent.step, agent.loss, agent.looks = step + 1, None, agent.options.every_loss
         if here.perf_ns >= self.writer.due_ns:
             self.writer.write()
         if live and (agent.attention or agent.orders[SEQUENCE] != agent.obeyed):

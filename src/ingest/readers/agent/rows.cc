@@ -96,7 +96,7 @@ void Rows::AddCounter(const RingRecord& record, std::string_view name, std::stri
 
 void Rows::AddLoaded(const RingRecord& record) {
   const double samples = static_cast<double>(record.a), spent_ns = static_cast<double>(record.b);
-  AddCounter(record, "samples read", "", samples);
+  AddCounter(record, "samples timed", "", samples);
   if (samples > 0) AddCounter(record, "reading a sample", "ns", spent_ns / samples);
   AddCounter(record, "reading a sample, longest", "ns", record.x);
 }
