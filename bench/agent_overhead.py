@@ -77,7 +77,7 @@ def hook_nothing() -> list[float]:
         costs.append(0.0)
         costs[-2] += clock() - entered
 
-    _BaseDataLoaderIter.__next__ = around(_BaseDataLoaderIter.__next__)  # type: ignore[method-assign]
+    _BaseDataLoaderIter.__next__ = around(_BaseDataLoaderIter.__next__)
     torch.autograd.backward = around(torch.autograd.backward)
     register_optimizer_step_post_hook(after)
     return costs

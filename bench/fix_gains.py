@@ -32,7 +32,7 @@ GPT = "examples/lab/transformer.py --width 128 --layers 2 --length 64 --batch 8 
 # Where a fix should show, on a CPU too unless it only exists on a GPU.
 CASES: dict[str, tuple[str, ...]] = {
     "workers=2": ("examples/planted/slow_loader.py", f"examples/lab/slow_train.py {SMALL}"),
-    "prefetch_factor=4": (f"examples/lab/stage1_loader.py {SMALL}",),
+    "prefetch_factor=4": ("examples/pairs/loading.py files --fix workers=1 --steps 150",),
     "pin": (f"examples/lab/slow_train.py {SMALL}",),
     "amp": (f"examples/lab/slow_train.py {SMALL}", "examples/planted/no_amp.py"),
     "channels_last": (f"examples/lab/slow_train.py {SMALL}",),
@@ -46,10 +46,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "affinity": (f"{RANKS} examples/lab/ddp.py --layers 2 --steps 100",),
     "gc_freeze": ("examples/planted/garbage.py",),
     "anomaly": ("examples/planted/anomaly.py",),
-    "batch=2": (f"examples/lab/slow_train.py {SMALL}", "examples/planted/row_loop.py"),
+    "batch=2": (f"examples/lab/slow_train.py {SMALL}", "examples/pairs/loading.py tiny --steps 300"),
     "drop_last": (f"examples/lab/slow_train.py {SMALL}",),
-    "accumulate=4": (f"{RANKS} examples/lab/ddp.py --layers 2 --steps 100",),
-    "nosync=2": (f"{RANKS} examples/lab/ddp.py --layers 2 --steps 100",),
+    "accumulate=4": ("examples/pairs/loading.py tiny --steps 600",),
+    "nosync": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 60 --accumulate 4",),
     "ddp_bucket=100": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),
     "ddp_view": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),
     "ddp_static": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),
@@ -176,9 +176,8 @@ def main() -> int:
             row = row_of(measure(program, item, script, given.budget), item, script)
             key = (row.fix, row.script, row.machine)
             write([other for other in read() if (other.fix, other.script, other.machine) != key] + [row])
-            figures = (
-                f"{row.measured_expected} ({row.measured_low} to {row.measured_high})" if row.pairs else row.reason
-            )
+            figures = f"{row.measured_expected} ({row.measured_low} to {row.measured_high})".replace("( to )", "")
+            figures = f"{figures} {row.reason}" if row.pairs else row.reason
             print(f"{item:18} {script.split()[0 if script[0] != '-' else 4]:40} {row.outcome:12} {figures}", flush=True)
     return 0
 

@@ -21,6 +21,7 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--batch", type=int, default=32, help="of each rank (32)")
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--accumulate", type=int, default=1, help="backward passes of a step (1)")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
@@ -72,10 +73,11 @@ def train(model: nn.Module, given: argparse.Namespace, device: torch.device) -> 
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loss = torch.zeros(())
     for number in range(given.steps):
-        labels = torch.randint(10, (given.batch,))
-        inputs = centres[labels] + torch.randn(given.batch, WIDTH)
-        loss = nn.functional.cross_entropy(model(inputs.to(device)), labels.to(device))
-        loss.backward()
+        for _ in range(given.accumulate):  # each pass exchanges its gradients, see `gapless optimize --only nosync`
+            labels = torch.randint(10, (given.batch,))
+            inputs = centres[labels] + torch.randn(given.batch, WIDTH)
+            loss = nn.functional.cross_entropy(model(inputs.to(device)), labels.to(device))
+            (loss / given.accumulate).backward()
         optimizer.step()
         optimizer.zero_grad()
         if (number + 1) % 10 == 0:

@@ -57,7 +57,7 @@ Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottlene
   Candidate candidate{.item = item};
   const Bottleneck* const cured = CuredBy(item, bottlenecks);
   if (cured != nullptr) candidate.cures = cured->title;
-  if (predictor != nullptr && predictor->check().accepted() && HasWhatIf(item.fix->name))
+  if (predictor != nullptr && predictor->check().accepted() && item.fix->predictable && HasWhatIf(item.fix->name))
     Predict(*predictor, gpu, candidate);
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
     candidate.skip = "nothing that was found speaks for it";

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/strings.h"
+#include "optimize/decision.h"
 #include "proof/comparison.h"
 #include "proof/measure.h"
 
@@ -105,7 +106,7 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       samples[is_b ? 1 : 0] = std::move(*sample);
     }
     pair_takes = std::max(pair_takes, Clock::now() - begun);
-    contest.sequence.Add(std::log(MeanStepMs(samples[1]) / MeanStepMs(samples[0])));
+    contest.sequence.Add(std::log(TimeRatio(StageOf(samples[0]), StageOf(samples[1]))));
     contest.a.push_back(std::move(samples[0]));
     contest.b.push_back(std::move(samples[1]));
     on_pair(contest);

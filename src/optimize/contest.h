@@ -3,7 +3,7 @@
 // is faster (validate/pair_sequence.h), or clear enough that it is not worth more of the user's time.
 //
 // A process is summarised by its mean step after warm-up, not its median: batches from workers come in bunches, and the
-// median step would not see the wait.
+// median step would not see the wait. Where the samples of a step are known, it is the time of one that is compared.
 #pragma once
 
 #include <chrono>
@@ -53,7 +53,7 @@ enum class Ending : uint8_t {
 
 struct Contest {
   explicit Contest(const PairOptions& options) : sequence(options) {}
-  PairSequence sequence;  // ln(B's time / A's)
+  PairSequence sequence;  // ln TimeRatio(A, B), see decision.h
   Ending ending = Ending::kNoTime;
   std::vector<RunSample> a{}, b{};
   std::string fault{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/decision.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "optimize/contest.h"
@@ -28,9 +29,23 @@ Stage StageOf(const RunSample& sample) {
   return stage;
 }
 
+Stage StageOf(std::span<const RunSample> runs) {
+  std::vector<Stage> stages;
+  for (const RunSample& run : runs) stages.push_back(StageOf(run));
+  const auto middle = stages.begin() + static_cast<std::ptrdiff_t>(stages.size() / 2);
+  std::ranges::nth_element(stages, middle, {}, &Stage::step_ms);
+  return *middle;
+}
+
+double TimeRatio(const Stage& a, const Stage& b) {
+  if (a.samples_per_second && b.samples_per_second && *b.samples_per_second > 0)
+    return *a.samples_per_second / *b.samples_per_second;
+  return b.step_ms / a.step_ms;
+}
+
 std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& before) {
   if (!decision.startup_s || !decision.stage || *decision.startup_s <= 0) return std::nullopt;
-  const double saved_ms = before.step_ms - decision.stage->step_ms;
+  const double saved_ms = before.step_ms * (1 - TimeRatio(before, *decision.stage));
   if (saved_ms <= 0) return std::nullopt;
   return static_cast<int64_t>(std::ceil(*decision.startup_s * 1e3 / saved_ms));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ struct Stage {
   std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
 };
 Stage StageOf(const RunSample& sample);
+Stage StageOf(std::span<const RunSample> runs);  // of the one whose step is in the middle; one at least
+
+// B's time over A's: of a sample where both know how many a step has, else of a step. A fix may give a step more
+// samples, and a step that takes longer for that is not slower.
+double TimeRatio(const Stage& a, const Stage& b);
 
 struct Decision {
   FixItem item{};

@@ -64,6 +64,7 @@ struct Fix {
   bool blind = false;                             // worth a try though nothing that was found speaks for it
   bool slow_start = false;                        // a run with it begins minutes later: it is tried last
   bool bfloat16 = false;                          // computes in bfloat16: losses agree to fewer digits
+  bool predictable = true;                        // false: the what-if of its name takes another value
   bool live = false;                              // may be switched between two steps of a running program
   int order = 0;                                  // of composing: lower ones are applied first
   std::span<const std::string_view> cures{};      // ids of rules

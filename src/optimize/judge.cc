@@ -14,7 +14,7 @@ constexpr double kMemoryHeadroom = 0.9;  // of the device
 
 }  // namespace
 
-bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, double current_ms, Decision& decision) const {
+bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const {
   for (const FixReport& report : sample.fixes)
     if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
       decision.changes.push_back(std::move(*change));
@@ -36,9 +36,11 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, double cu
       *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
     return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
                                           FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
-  if (MeanStepMs(sample) > kMuchSlower * current_ms)
-    return refuse(Outcome::kSlower, StrCat("a step of its first run took ",
-                                           FormatNumber(MeanStepMs(sample) / current_ms, 2), " times as long"));
+  if (const double ratio = TimeRatio(current, StageOf(sample)); ratio > kMuchSlower)
+    return refuse(Outcome::kSlower, StrCat("its first run took ", FormatNumber(ratio, 2), " times as long",
+                                           set.Loosest() == FixClass::kTraining && !current.samples_per_second
+                                               ? " for a step, and how many samples a step has is not known"
+                                               : ""));
   return true;
 }
 

@@ -16,8 +16,8 @@ class Judge {
   Judge(const PlannerOptions& options, const std::vector<RunSample>& baselines)
       : options_(options), baselines_(baselines) {}
 
-  // After its first run, with `set` on: may it be measured? `current_ms`: a step without it.
-  bool PassesFirstRun(const RunSample& sample, const FixSet& set, double current_ms, Decision& decision) const;
+  // After its first run, with `set` on: may it be measured? `current`: without it.
+  bool PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const;
   // Losses, the metric and, with --exact, the parameters: are they not what the loosest of `set` promises?
   bool HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // What became of it, from a contest against those that were on before it.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBaselines = 2;
 constexpr int kPairsToDecide = 8;     // about as many as a clear difference takes
-constexpr double kShareOfTime = 0.3;  // of what is left, for one contest
+constexpr double kShareOfTime = 0.3;  // of what is left, for one contest while many are to come
 constexpr size_t kLeastBlock = 4;     // steps
 constexpr size_t kMostBlockPairs = 60;
 constexpr size_t kMostProcesses = 8;  // of a contest in blocks
@@ -68,10 +68,11 @@ class Planner {
     return result_.accepted.empty() ? Clock::duration{} : PairTakes() * kPairsToDecide;
   }
   Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
-  // One fix may not have all the time that is left, but enough for a verdict.
+  // One of several fixes may not have all the time that is left, but enough for a verdict.
   Clock::time_point ShareDeadline() const {
     const auto now = Clock::now();
-    const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * kShareOfTime);
+    const double part = std::max(kShareOfTime, 1.0 / static_cast<double>(std::max<size_t>(1, candidates_ - done_)));
+    const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * part);
     return std::min(ContestDeadline(), now + std::max(share, PairTakes() * kPairsToDecide));
   }
 
@@ -83,10 +84,10 @@ class Planner {
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};
-  double current_ms_ = 0;  // a step with those accepted so far
-  double startup_s_ = 0;   // of the baseline: its steps before the measured ones
-  double process_s_ = 0;   // a run takes
-  size_t steps_ = 0;       // that a run takes, in all
+  Stage current_{};       // with those accepted so far
+  double startup_s_ = 0;  // of the baseline: its steps before the measured ones
+  double process_s_ = 0;  // a run takes
+  size_t steps_ = 0;      // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
   uint64_t contests_ = 0;  // so that each draws its own lots
 };
@@ -105,7 +106,7 @@ Result<void> Planner::MeasureBaseline() {
   }
   const RunSample& last = baselines_.back();
   result_.before = StageOf(last);
-  current_ms_ = std::max(MeanStepMs(baselines_[0]), MeanStepMs(last));
+  current_ = StageOf(MeanStepMs(baselines_[0]) > MeanStepMs(last) ? baselines_[0] : last);
   startup_s_ = static_cast<double>(last.warmup_ns) / 1e9;
   steps_ = last.warmup + last.step_ns.size();
   for (const std::string& file : last.saved)
@@ -196,7 +197,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   judge_.Conclude(*contest, decision);
   if (decision.outcome != Outcome::kAccepted) return {};
   if (!contest->b.empty()) {
-    decision.stage = StageOf(contest->b.back());
+    decision.stage = StageOf(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
   }
   return {};
@@ -211,7 +212,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   const FixSet set = result_.accepted.With(item);
   auto first = runner_.Run(set);
   if (!first) return Unexpected{first.error()};
-  if (judge_.PassesFirstRun(*first, set, current_ms_, decision)) {
+  if (judge_.PassesFirstRun(*first, set, current_, decision)) {
     decision.stage = StageOf(*first);
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
@@ -238,7 +239,7 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
             before.reason = StrCat(item.ToString(), " is better still");
           }
       result_.accepted = result_.accepted.With(item);
-      current_ms_ = decision->stage->step_ms;
+      current_ = *decision->stage;
     }
     const bool stop = decision->outcome == Outcome::kNotAllowed || decision->outcome == Outcome::kConflict ||
                       decision->outcome == Outcome::kNothingToGain || decision->outcome == Outcome::kDoesNotApply ||
@@ -305,8 +306,8 @@ Result<void> Planner::ProveTheWhole() {
   result_.pairs = contest->sequence.size();
   if (result_.pairs > 0) result_.speedup = contest->Speedup();
   if (contest->b.empty()) return {};
-  result_.before = StageOf(contest->a.empty() ? baselines_.back() : contest->a.back());
-  result_.after = StageOf(contest->b.back());
+  result_.before = StageOf(contest->a.empty() ? baselines_ : contest->a);
+  result_.after = StageOf(contest->b);
   Decision all;
   judge_.HasOtherLosses(result_.accepted, contest->b, all);
   result_.guard = all.guard;

@@ -101,6 +101,19 @@ TEST_F(Planning, ClassesThatAreNotAllowedAreNotTried) {
   result = Find({Of(0)});
 }
 
+// A step that has twice the samples and takes 1.6 times as long.
+TEST_F(Planning, ALargerStepIsJudgedByItsSamples) {
+  job_.fixes["one"] = {.factor = 1.6, .samples = 2};
+  EXPECT_EQ(Find({Of(0)}).decisions[0].outcome, Outcome::kSlower) << "who knows what its steps are";
+  journal_.reset();
+  job_.samples = 32;
+  const Optimized result = Find({Of(0)});
+  ASSERT_EQ(result.accepted.ToString(), "one");
+  EXPECT_LT(*result.speedup->low, 1.25);
+  EXPECT_GT(*result.speedup->high, 1.25);
+  EXPECT_GT(result.after->step_ms, result.before.step_ms);
+}
+
 TEST_F(Planning, OneThatDoesNotApplySaysWhy) {
   job_.fixes["one"] = {.factor = 0.5, .refusal = "the program made no DataLoader"};
   const Optimized result = Find({Of(0)});

@@ -24,6 +24,7 @@ FIX(batch) = {
         "expect.",
     .safety = FixClass::kTraining,
     .effort = Effort::kQuick,
+    .predictable = false,  // `predict --what batch=N` takes samples, this a factor
     .order = 30,
     .cures = kCures,
     .values = Values};

@@ -71,6 +71,12 @@ class StepWriter:
     def unix(self, perf_ns: int) -> int:
         return perf_ns + self.shift_ns
 
+    def end_group(self, perf_ns: int, step: int) -> None:
+        """Between two steps, when it is due: what waits is written, and the step that begins is looked at."""
+        self.write()
+        self.due_ns = perf_ns + (GROUP_NS if step > AT_ONCE else 0)
+        self.agent.looks = True
+
     def write(self) -> None:
         """The steps that wait, by whichever thread has something to write."""
         agent, held = self.agent, self.agent.held
@@ -78,14 +84,12 @@ class StepWriter:
         self._set_clock()
         if agent.torch.cuda.is_initialized():
             agent.attention = True
-        agent.looks = True  # at the step that begins
         while held:
             try:
                 begun, here = held.popleft()
             except IndexError:  # another thread was faster
                 return
             step = here.step
-            self.due_ns = here.perf_ns + (GROUP_NS if step >= AT_ONCE else 0)
             known = here.samples_unknown == begun.samples_unknown and here.samples > begun.samples
             if ring is not None:
                 ring.write_step(

@@ -111,7 +111,7 @@ class Steps:
                     agent.loss = None
                     agent.looks = every
                     if entered >= writer.due_ns:
-                        writer.write()
+                        writer.end_group(entered, step)
                     if agent.attention or agent.orders[SEQUENCE] != agent.obeyed:
                         self.follow(step)
             except Exception as error:
@@ -169,6 +169,6 @@ class Steps:
         self.writer.begun = ended
         agent.step, agent.loss, agent.looks = step + 1, None, agent.options.every_loss
         if here.perf_ns >= self.writer.due_ns:
-            self.writer.write()
+            self.writer.end_group(here.perf_ns, step + 1)
         if live and (agent.attention or agent.orders[SEQUENCE] != agent.obeyed):
             self.follow(step + 1)

@@ -26,19 +26,19 @@ std::string Cells(const std::vector<std::string>& cells, std::string_view tag) {
   return row + "</tr>\n";
 }
 
-// The row's step as a bar below its name, against that of the slowest.
+// The row's time as a bar below its name, against that of the first.
 std::string StageTable(const OptimizeView& view) {
   const Optimized& result = view.result;
-  std::vector<double> steps = {result.before.step_ms};
+  std::vector<const Stage*> stages = {&result.before};
   for (const Decision& decision : result.decisions)
-    if (decision.outcome == Outcome::kAccepted && decision.stage) steps.push_back(decision.stage->step_ms);
-  if (result.after && result.speedup && steps.size() > 2) steps.push_back(result.after->step_ms);
+    if (decision.outcome == Outcome::kAccepted && decision.stage) stages.push_back(&*decision.stage);
+  if (result.after && result.speedup && stages.size() > 2) stages.push_back(&*result.after);
   const std::vector<std::string> head = HeadOf(view);
   std::string text = StrCat("<table>\n", Cells(head, "th"));
   const std::vector<StageRow> rows = RowsOf(view);
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string row = Cells(CellsOf(rows[i], head), "td");
-    const double share = steps[0] > 0 ? std::min(1.0, steps[i] / steps[0]) : 1;
+    const double share = std::min(1.0, TimeRatio(result.before, *stages[i]));
     row.insert(row.find("</td>"),
                StrCat("<span class=\"bar\" style=\"width:", FormatNumber(100 * share, 1), "%\"></span>"));
     text += row;
