@@ -42,7 +42,7 @@ TEST(RunOnce, NumbersThatArePrinted) {
 TEST(RunOnce, AsksForEveryLoss) {  // what compares two runs holds them against each other, step by step
   const auto sample = RunOnce(Shell("echo \"$GAPLESS_OPTIONS\""));
   ASSERT_TRUE(sample);
-  EXPECT_NE(sample->output_tail.find("\"every_loss\":true"), std::string::npos) << sample->output_tail;
+  EXPECT_NE(sample->output_tail.find("\"every_loss\": true"), std::string::npos) << sample->output_tail;
 }
 
 TEST(RunOnce, TimeIsUp) {
