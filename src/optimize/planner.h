@@ -8,9 +8,9 @@
 //   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
 //   4. all of them together against the command as it was
 //
-// The budget is the user's time: no run begins that would end after it, and no contest that leaves none for the fourth
-// step. What was decided is kept in a
-// journal, and a planner that is started again goes on from there.
+// The budget is the user's time: no pair begins that would end after it, were it as long as those before, and no
+// contest that leaves none for the fourth step. What was decided is kept in a journal, and a planner that is started
+// again goes on from there.
 #pragma once
 
 #include <functional>
