@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 AGENT = ROOT / "python" / "gapless" / "agent"
 HEADER, RECORD = 4096, 64
 STEP_MS = 10.0
-FIRST_STEPS = 520  # the agent writes the first ones differently, see its steps.py
+FIRST_STEPS = 136  # the agent writes the first ones differently, see its steps.py
 
 
 def make(width: int, layers: int) -> tuple[Any, Any, Any]:
@@ -172,7 +172,7 @@ def counter_rows(mode: str, bound: int) -> None:
         words = ["--train", str(layers), *(["--floor"] if mode == "nothing" else [])]
         printed, costs = child(words, None if mode == "nothing" else {"mode": mode, "record": {"on": False}})
         costs = costs or printed["costs"]
-        first, rest = costs[20:512], sorted(costs[FIRST_STEPS:])
+        first, rest = costs[20:128], sorted(costs[FIRST_STEPS:])
         middle, high = statistics.median(rest) / 1e3, rest[int(len(rest) * 0.95)] / 1e3
         about = f"mean {statistics.fmean(rest) / 1e3:.1f}, p95 {high:.1f} us; first steps {statistics.median(first) / 1e3:.1f} us"
         print(f"| own counter, {layers} layers | {mode} | {middle:.1f} us a step | {about} | {bound} us |", flush=True)

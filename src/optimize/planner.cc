@@ -2,6 +2,7 @@
 #include "optimize/planner.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/strings.h"
@@ -20,6 +21,11 @@ constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
 Clock::duration Lasting(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+double LongestSeconds(std::span<const RunSample> runs) {
+  int64_t longest_ns = 0;
+  for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns);
+  return static_cast<double>(longest_ns) / 1e9;
 }
 
 class Planner {
@@ -62,11 +68,12 @@ class Planner {
     event.done = done_, event.of = candidates_;
     on_event_(event);
   }
-  Clock::duration PairTakes() const { return Lasting(2 * process_s_); }
+  Clock::duration PairTakes() const { return Lasting(2 * current_s_); }
   // What the last contest will take, and so has to be left.
   Clock::duration Reserve() const {
-    return result_.accepted.empty() ? Clock::duration{} : PairTakes() * kPairsToDecide;
+    return result_.accepted.empty() ? Clock::duration{} : LastPairTakes() * kPairsToDecide;
   }
+  Clock::duration LastPairTakes() const { return Lasting(process_s_ + current_s_); }
   Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
   // One of several fixes may not have all the time that is left, but enough for a verdict.
   Clock::time_point ShareDeadline() const {
@@ -86,7 +93,8 @@ class Planner {
   Judge judge_{options_, baselines_};
   Stage current_{};       // with those accepted so far
   double startup_s_ = 0;  // of the baseline: its steps before the measured ones
-  double process_s_ = 0;  // a run takes
+  double process_s_ = 0;  // a run takes, as the command is
+  double current_s_ = 0;  // and with those accepted so far: a step is shorter then, but the start may be longer
   size_t steps_ = 0;      // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
   uint64_t contests_ = 0;  // so that each draws its own lots
@@ -95,15 +103,14 @@ class Planner {
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
     Tell({.kind = PlannerEvent::Kind::kBaseline});
-    const auto begun = Clock::now();
     auto sample = runner_.Run({});
     if (!sample) return Unexpected{sample.error()};
     if (FaultOf(*sample) != Fault::kNone)
       return Fail(ErrorCode::kCommand, StrCat("the command cannot be measured: ", DescribeFault(*sample)), "",
                   "it must train for some steps and end well by itself");
-    process_s_ = std::max(process_s_, Seconds(Clock::now() - begun));
     baselines_.push_back(std::move(*sample));
   }
+  process_s_ = current_s_ = LongestSeconds(baselines_);
   const RunSample& last = baselines_.back();
   result_.before = StageOf(last);
   current_ = StageOf(MeanStepMs(baselines_[0]) > MeanStepMs(last) ? baselines_[0] : last);
@@ -129,7 +136,9 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
   if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
     return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
   if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
-  if (Clock::now() + PairTakes() > ContestDeadline()) return refuse(Outcome::kNoTime, "the budget was used up");
+  if (Clock::now() + PairTakes() > deadline_) return refuse(Outcome::kNoTime, "the budget was used up");
+  if (Clock::now() + PairTakes() > ContestDeadline())
+    return refuse(Outcome::kNoTime, "what is left of the budget is kept to prove all together: --budget gives more");
   return false;
 }
 
@@ -139,7 +148,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
                          .options = options_.pairs,
                          .most_pairs = options_.most_pairs,
                          .deadline = deadline,
-                         .pair_takes = PairTakes(),
+                         .pair_takes = item == nullptr ? LastPairTakes() : PairTakes(),
                          .seed = options_.seed + 7919 * ++contests_};
   return Hold(plan, runner_, [&](const Contest& contest) {
     Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
@@ -200,6 +209,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     decision.stage = StageOf(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
   }
+  if (decision.outcome == Outcome::kAccepted && !contest->b.empty()) current_s_ = LongestSeconds(contest->b);
   return {};
 }
 

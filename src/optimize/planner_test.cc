@@ -147,6 +147,19 @@ TEST_F(Planning, WhatTheRecordingTookIsPartOfTheBudget) {
   EXPECT_GT(result.took_s, 3600);
 }
 
+// Steps may be short and the start long, as where a model is compiled: eight pairs of that are kept for the proof.
+TEST_F(Planning, TheLastProofIsGivenTheTimeThatItsRunsTake) {
+  for (const char* name : {"one", "two", "three"}) job_.fixes[name].factor = 0.7;
+  job_.fixes["one"].wall_s = 20;
+  EXPECT_EQ(Find({Of(0), Of(1), Of(2)}).accepted.ToString(), "one, two, three") << "8 x 20 s of 600 s";
+  journal_.reset();
+  job_.fixes["one"].wall_s = 90;
+  const Optimized result = Find({Of(0), Of(1), Of(2)});
+  EXPECT_EQ(result.accepted.ToString(), "one") << "8 x 90 s are more than there is";
+  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime);
+  EXPECT_TRUE(result.speedup);
+}
+
 TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   for (const char* name : {"one", "two", "three"}) job_.fixes[name].factor = 0.8;
   job_.interrupt_at = 30;

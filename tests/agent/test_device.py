@@ -174,7 +174,7 @@ class DeviceTest(Standing):
 class RingTest(unittest.TestCase):
     def test_texts_and_wrapping_around(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            agent = Agent(SimpleNamespace(__version__="9.9"), folder, Options(ring_records=16))
+            agent = Agent(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=16))
             ring = agent.open()
             assert ring is not None
             for step in range(100):
@@ -194,7 +194,7 @@ class RingTest(unittest.TestCase):
 
     def test_many_threads_write_every_record(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            agent = Agent(SimpleNamespace(__version__="9.9"), folder, Options(ring_records=1 << 14))
+            agent = Agent(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=1 << 14))
             agent.open()
 
             def work() -> None:

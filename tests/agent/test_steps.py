@@ -225,14 +225,14 @@ class Steps(AgentTest):
                 loss = net(x).sum() * 0 + step
                 loss.backward()
                 optimizer.step()
-                if step > 512: time.sleep(0.002)
+                if step > 128: time.sleep(0.002)
             """
         ).ring()
         steps, losses = ring.of("step"), ring.of("loss")
         self.assertEqual([(record.a, record.b) for record in steps], [(step, 4) for step in range(800)])
-        self.assertEqual([record.a for record in losses[:512]], list(range(512)))
+        self.assertEqual([record.a for record in losses[:128]], list(range(128)))
         self.assertTrue(all(record.x == record.a for record in losses), losses)
-        self.assertTrue(513 < len(losses) < 800, len(losses))
+        self.assertTrue(129 < len(losses) < 800, len(losses))
         # Whether a batch is timed is known before it is fetched, and its step is the one that begins.
         timed = sum(record.a for record in ring.of("items"))
         self.assertEqual(timed, 4 * len(losses))
@@ -246,7 +246,7 @@ class Steps(AgentTest):
             for step in range({count}):
                 net(torch.zeros(1, 4)).sum().backward()
                 optimizer.step()
-                if step > 512: time.sleep(0.002)
+                if step > 128: time.sleep(0.002)
             os.kill(os.getpid(), signal.SIGKILL)
             """
         return len(self.execute(self.script(program)).ring().of("step"))

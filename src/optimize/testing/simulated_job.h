@@ -22,6 +22,7 @@ struct SimulatedFix {
   std::string refusal{};  // it does not apply
   double samples = 1;     // on the samples of a step
   double memory = 1;      // on what the GPU's allocator holds
+  double wall_s = 0;      // that a run takes longer, or says so
 };
 
 class SimulatedJob : public JobRunner {
@@ -43,6 +44,7 @@ class SimulatedJob : public JobRunner {
     for (const FixItem& item : set.items()) {
       const SimulatedFix& fix = Of(item);
       step_ms *= fix.factor, samples_a_step *= fix.samples, memory *= fix.memory;
+      sample.wall_ns += static_cast<int64_t>(fix.wall_s * 1e9);
       sample.fixes.push_back({fix.refusal.empty() ? 1 : 2, 0,
                               StrCat("{\"fix\":\"", item.fix->name, "\",\"what\":\"",
                                      fix.refusal.empty() ? "changed" : fix.refusal, "\"}")});

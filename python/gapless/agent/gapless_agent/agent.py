@@ -12,14 +12,12 @@ import json
 import os
 import platform
 import sys
-import threading
 import time
-from collections import deque
-from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
+from .counts import Counts
 from .options import Options, read_options
 from .patches import Patches
 from .place import Place, find_place
@@ -33,10 +31,10 @@ if TYPE_CHECKING:
 
 NAN = float("nan")
 WORKER_RECORDS = 4096
-NO_ORDERS = [0] * (layout.SEQUENCE + 1)
+NO_ORDERS = [0]
 
 
-class Agent:
+class Agent(Counts):
     # What fixes work with; install.py sets them.
     fixes: Fixes
     models: Models
@@ -44,17 +42,15 @@ class Agent:
     backward: Backward
 
     def __init__(self, torch: Any, run: str, options: Options) -> None:
+        super().__init__(torch.Tensor)
         self.torch = torch
         self.run = run
         self.options = options
         self.patches = Patches()
-        self.main_thread = threading.main_thread().ident
         self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
         self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
         self.write_held: Callable[[], None] = lambda: None
         self.on = True
-        self.looks = True  # closely at the step that runs: its loss, its batch
-        self.held: deque[Any] = deque()  # steps that ended and are not written yet, see steps.py
         self.reset()
 
     def reset(self) -> None:
@@ -62,21 +58,23 @@ class Agent:
         self.ring: Ring | None = None
         self.ring_failed = False
         self.place: Place | None = None
-        self.step = 0  # steps completed: the number of the one that runs
+        self.step = 0
         self.cost_ns = 0
         self.hook_calls = 0
         self.backwards = 0
         self.samples = 0
         self.samples_unknown = 0
         self.wait_ns = 0
-        self.loss: float | None = None  # of the step that runs, while its only one
+        self.loss = None
         self.held.clear()
-        self.orders: Sequence[int] = NO_ORDERS  # the control block, see control.py
-        self.obeyed = 0  # the newest command that was read
+        self.orders = NO_ORDERS
+        self.obeyed = 0
         self.ended = False
-        self.attention = True  # some part has something to do when the step ends
-        self.step_flags = 0  # of the step that runs
-        self.looks = True
+        self.attention = True
+        self.step_flags = 0
+        self.looks = self.options.full
+        self.in_loader = False
+        self.sole = self.fired_ns = self.due_ns = 0
 
     # What goes into the ring.
 
@@ -178,7 +176,7 @@ class Agent:
                 self.write_held()
             self.emit_loss()
         if self.on and self.ring is not None:
-            self.ring.progress(self.step, self.cost_ns, self.hook_calls)
+            self.ring.progress(self.step, self.all_cost_ns(), self.all_hook_calls())
             self.ring.set_state(layout.STATE_ENDED)
 
 

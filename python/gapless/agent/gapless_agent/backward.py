@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter_ns, time_ns
+from time import time_ns
 from typing import Any, Callable
 
 from . import layout
@@ -13,15 +13,12 @@ from .optim import Optimizers
 from .patches import hide
 
 LOSSES_PER_STEP = 8
-COUNT_NS = 3000  # what counting takes where caches are cold; two clocks around it would cost as much again
 
 
 class Backward:
     def __init__(self, agent: Agent, optimizers: Optimizers, later: Later) -> None:
         self.agent, self.optimizers, self.later = agent, optimizers, later
         self.root: Callable[[Any], None] = self._root
-        self.tensor: Any = agent.torch.Tensor
-        self.full = agent.options.full
         self.in_memory = later.host.read
         self.reset()
 
@@ -44,20 +41,13 @@ class Backward:
         self.root = wrapped(self._root)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, clock, full = self.agent, perf_counter_ns, self.full
+        agent, look = self.agent, self._look
 
         def backward(*args: Any, **kwargs: Any) -> Any:
             if agent.on:
                 agent.backwards += 1
-                agent.hook_calls += 1
-                agent.cost_ns += COUNT_NS
-                if full and agent.looks:
-                    entered = clock()
-                    try:
-                        self.root(args[0] if args else kwargs.get("tensors"))
-                    except Exception as error:
-                        agent.fail(error)
-                    agent.cost_ns += clock() - entered
+                if agent.looks:
+                    look(args, kwargs)
             try:
                 return original(*args, **kwargs)
             except BaseException as error:
@@ -66,14 +56,23 @@ class Backward:
 
         return backward
 
+    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        agent = self.agent
+        entered = agent.clock()
+        try:
+            self.root(args[0] if args else kwargs.get("tensors"))
+        except Exception as error:
+            agent.fail(error)
+        agent.cost_ns += agent.clock() - entered
+
     def _root(self, roots: Any) -> None:
         agent, step = self.agent, self.agent.step
         if self.step != step:
             self.step, self.index = step, 0
-        if type(roots) is not self.tensor:
+        if type(roots) is not self.agent.tensor:
             if isinstance(roots, (list, tuple)):
                 roots = roots[0] if len(roots) == 1 else None
-            if not isinstance(roots, self.tensor):
+            if not isinstance(roots, self.agent.tensor):
                 return
         if roots.numel() != 1:
             return

@@ -52,13 +52,13 @@ class Control:
         if (magic, version, header, slot, slots) != expected:
             self.agent.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
             return
-        self.agent.orders = memoryview(self.map).cast("Q")
+        self.agent.orders = memoryview(self.map).cast("Q")[layout.SEQUENCE : layout.SEQUENCE + 1]
 
     def at_step(self, step: int) -> None:
         """Step `step` begins."""
         if not self.looked:
             self._open()
-        newest = self.agent.orders[layout.SEQUENCE]
+        newest = self.agent.orders[0]
         if newest != self.agent.obeyed:
             self._read(newest, step)
         if self.due:

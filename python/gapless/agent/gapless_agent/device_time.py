@@ -47,8 +47,7 @@ class DeviceTime:
         elif device == self.last_device:
             self.waiting.append((step - 1, self.started, device, self.last, event))
         self.last, self.last_device = event, device
-        writer = self.steps.writer
-        self.started = writer.unix(writer.begun.perf_ns)
+        self.started = self.steps.writer.unix(self.agent.begun[0])
         for _ in range(READ_PER_STEP):
             if not self._read():
                 break

@@ -122,7 +122,7 @@ class Items:
             x=float(self.longest_ns), y=float(agent.json(functions)) if functions else 0.0,
         )  # fmt: skip
         if agent.ring is not None and self.worker >= 0:
-            agent.ring.progress(0, agent.cost_ns, agent.hook_calls)
+            agent.ring.progress(0, agent.all_cost_ns(), agent.all_hook_calls())
         self.clear()
 
 

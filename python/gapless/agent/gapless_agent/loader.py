@@ -6,7 +6,6 @@ Only waits of the thread that trains count: a batch that another thread fetches 
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import Any, Callable
 
@@ -14,9 +13,6 @@ from . import layout
 from .agent import Agent
 from .patches import hide
 from .steps import Steps
-
-LONG_WAIT_NS = 1_000_000
-CALL_NS = 200  # what calling a wrapper costs before its first line, measured by bench/agent_overhead.py
 
 
 class Loaders:
@@ -26,7 +22,6 @@ class Loaders:
 
     def reset(self) -> None:
         self.numbers: dict[int, int] = {}
-        self.inside = False
 
     def install(self) -> None:
         from torch.utils.data.dataloader import _BaseDataLoaderIter
@@ -62,50 +57,53 @@ class Loaders:
         return number
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, clock, thread = self.agent, time.perf_counter_ns, threading.get_ident
-        tensor = agent.torch.Tensor
+        agent, other = self.agent, self._look
 
         def __next__(self_: Any) -> Any:
-            if not agent.on or self.inside or thread() != agent.main_thread:
+            if not agent.on or agent.in_loader or agent.thread() != agent.main_thread:
                 try:
                     return original(self_)
                 except BaseException as error:
                     hide(error)
                     raise
-            self.inside = True
-            before = clock()
+            agent.in_loader = True
+            before = agent.clock()
             try:
                 batch = original(self_)
             except BaseException as error:
                 hide(error)
                 raise
             finally:
-                self.inside = False
-            after = clock()
-            try:
-                agent.wait_ns += after - before
-                # What collating makes of pairs, without a call.
-                shape = batch[0].shape if type(batch) is list and batch and type(batch[0]) is tensor else None
-                if shape:
-                    agent.samples += shape[0]
-                else:
-                    self._count(batch)
-                if after - before >= LONG_WAIT_NS:
-                    self._waited_long(self_, after - before)
-            except Exception as error:
-                agent.fail(error)
+                agent.in_loader = False
+            after = agent.clock()
+            wait_ns = after - before
+            # What collating makes of pairs, without a call.
+            kind = agent.kind
+            shape = batch[0].shape if kind(batch) is agent.plain and batch and kind(batch[0]) is agent.tensor else None
+            if shape and wait_ns < agent.long_wait_ns:
+                agent.samples += shape[0]
+            else:
+                other(self_, batch, wait_ns)
+            agent.wait_ns += wait_ns
             agent.hook_calls += 1
-            agent.cost_ns += clock() - after + CALL_NS
+            agent.cost_ns += agent.clock() - after + agent.call_ns
             return batch
 
         return __next__
 
-    def _count(self, batch: Any) -> None:
-        count = samples_in(batch)
-        if count is None:
-            self.agent.samples_unknown += 1
-        else:
-            self.agent.samples += count
+    def _look(self, iterator: Any, batch: Any, wait_ns: int) -> None:
+        """A batch that is not a list of tensors, or one that was waited for."""
+        agent = self.agent
+        try:
+            count = samples_in(batch)
+            if count is None:
+                agent.samples_unknown += 1
+            else:
+                agent.samples += count
+            if wait_ns >= agent.long_wait_ns:
+                self._waited_long(iterator, wait_ns)
+        except Exception as error:
+            agent.fail(error)
 
     def _waited_long(self, iterator: Any, wait_ns: int) -> None:
         number, agent = getattr(iterator, "_gapless_loader", layout.NONE), self.agent

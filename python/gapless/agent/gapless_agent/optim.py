@@ -17,8 +17,8 @@ class Optimizers:
     def __init__(self, agent: Agent, steps: Steps) -> None:
         self.agent, self.steps = agent, steps
         self.when_made: list[Callable[[], None]] = []
-        self.fires: dict[int, int] = {}  # by optimiser: when it stepped last
-        self.after = steps.after_optimizer(self.fires, self._stepped)
+        self.fires: dict[int, int] = {}  # by optimiser: when it stepped last, but for the sole one
+        self.after = steps.after_optimizer(self._stepped)
         self.reset()
 
     def reset(self) -> None:
@@ -91,17 +91,28 @@ class Optimizers:
         return step
 
     def _gone(self, source: int) -> None:
+        if self.agent.sole == source:
+            self.agent.sole = 0
         self.fires.pop(source, None)
         self.alive.pop(source, None)
         if self.agent.on:
             self.steps.source_gone(source)
 
     def _stepped(self, optimizer: Any) -> None:
-        source = id(optimizer)
+        agent, steps, source = self.agent, self.steps, id(optimizer)
         if source not in self.fires:
             self._seen(optimizer)
-        self.fires[source] = time.perf_counter_ns()
-        self.steps.fired(source)
+        self.when_fired()[source] = now = time.perf_counter_ns()
+        steps.fired(source)
+        if source == steps.marker and not steps.kept:
+            agent.sole, agent.fired_ns = source, now
+
+    def when_fired(self) -> dict[int, int]:
+        """By optimiser: when it stepped last."""
+        agent = self.agent
+        if agent.sole:
+            self.fires[agent.sole] = agent.fired_ns
+        return self.fires
 
     def _seen(self, optimizer: Any) -> None:
         """The first step of an optimiser: what it is."""

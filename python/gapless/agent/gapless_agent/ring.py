@@ -64,7 +64,7 @@ class Ring:
 
     def write_step(
         self, flags: int, backwards: int, ts_ns: int, dur_ns: int, step: int, samples: int, wait_ns: int, cost_ns: int,
-        loss: float | None, all_cost_ns: int, hook_calls: int,
+        loss: float | None,
     ) -> None:  # fmt: skip
         """The end of a step, and the loss of its only backward pass if that is known."""
         words, reals = self._words, self._reals
@@ -94,9 +94,6 @@ class Ring:
             words[HEARTBEAT] = ts_ns + dur_ns
             if number > words[WRITTEN]:  # noqa: PLR1730 -- max() is one more call
                 words[WRITTEN] = number
-            words[STEP] = step + 1
-            words[COST] = all_cost_ns
-            words[HOOK_CALLS] = hook_calls
 
     def text(self, text: str) -> int:
         """Stores the text and returns its id, for the record that names it."""
@@ -125,9 +122,9 @@ class Ring:
 
     def progress(self, step: int, cost_ns: int, hook_calls: int) -> None:
         words = self._words
-        words[layout.STEP] = step
-        words[layout.COST] = max(0, cost_ns)
-        words[layout.HOOK_CALLS] = hook_calls
+        words[STEP] = step
+        words[COST] = max(0, cost_ns)
+        words[HOOK_CALLS] = hook_calls
 
     def acknowledge(self, sequence: int) -> None:
         self._words[layout.ACKNOWLEDGED] = sequence

@@ -10,13 +10,15 @@ step's end reads one clock: what that was by the clock on the wall is worked out
 from __future__ import annotations
 
 from time import perf_counter_ns, time_ns
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from . import layout
 from .agent import Agent
+from .counts import COUNT_NS
 
 GROUP_NS = 100_000_000
-AT_ONCE = 512  # the first steps
+AT_ONCE = 128  # the first steps
+CHECK_NS = 1_000_000_000
 STEPPED_NS = 1_000_000  # the clock on the wall was set anew where it is off by more
 FLAG_FIRST, NONE = layout.FLAG_FIRST, layout.NONE
 
@@ -32,25 +34,6 @@ class Totals(NamedTuple):
     cost_ns: int
 
 
-class Ended(NamedTuple):
-    """A step that is not written yet: the totals at its end, first."""
-
-    perf_ns: int
-    backwards: int
-    samples: int
-    samples_unknown: int
-    wait_ns: int
-    cost_ns: int
-    step: int
-    flags: int
-    loss: float | None
-
-
-# A named tuple's own is a Python function.
-new_totals: Callable[..., Totals] = tuple.__new__
-new_ended: Callable[..., Ended] = tuple.__new__
-
-
 class StepWriter:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -58,15 +41,15 @@ class StepWriter:
         self.reset()
 
     def reset(self) -> None:
-        self.due_ns = 0
+        self.agent.due_ns = self.check_ns = 0
         self.shift_ns = time_ns() - perf_counter_ns()
-        self.begun: Totals | Ended = self.now()  # where the step that runs began: the last one's end
+        self.agent.begun = self.now()
 
     def now(self) -> Totals:
         agent = self.agent
-        return new_totals(Totals, (
+        return Totals(
             perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
-        ))  # fmt: skip
+        )  # fmt: skip
 
     def unix(self, perf_ns: int) -> int:
         return perf_ns + self.shift_ns
@@ -74,32 +57,37 @@ class StepWriter:
     def end_group(self, perf_ns: int, step: int) -> None:
         """Between two steps, when it is due: what waits is written, and the step that begins is looked at."""
         self.write()
-        self.due_ns = perf_ns + (GROUP_NS if step > AT_ONCE else 0)
-        self.agent.looks = True
+        if perf_ns >= self.check_ns:
+            self._check(perf_ns)
+        self.agent.due_ns = perf_ns + (GROUP_NS if step > AT_ONCE else 0)
+        self.agent.looks = self.agent.options.full
 
     def write(self) -> None:
         """The steps that wait, by whichever thread has something to write."""
         agent, held = self.agent, self.agent.held
         ring = agent.ring or agent.open()
-        self._set_clock()
-        if agent.torch.cuda.is_initialized():
-            agent.attention = True
         while held:
             try:
                 begun, here = held.popleft()
             except IndexError:  # another thread was faster
                 return
-            step = here.step
-            known = here.samples_unknown == begun.samples_unknown and here.samples > begun.samples
+            perf_ns, backwards, samples, unknown, wait_ns, cost_ns, step, flags, loss = here
+            begun_ns, backwards_before, samples_before, unknown_before, wait_before_ns, cost_before_ns = begun[:6]
+            count = samples - samples_before if unknown == unknown_before and samples > samples_before else NONE
+            backwards -= backwards_before
             if ring is not None:
                 ring.write_step(
-                    here.flags | (FLAG_FIRST if step == 0 else 0), here.backwards - begun.backwards, self.unix(begun.perf_ns),
-                    here.perf_ns - begun.perf_ns, step, here.samples - begun.samples if known else NONE,
-                    here.wait_ns - begun.wait_ns, here.cost_ns - begun.cost_ns, here.loss, agent.cost_ns, agent.hook_calls,
+                    flags | (FLAG_FIRST if step == 0 else 0), backwards, self.unix(begun_ns), perf_ns - begun_ns, step, count,
+                    wait_ns - wait_before_ns, cost_ns - cost_before_ns + COUNT_NS * backwards, loss,
                 )  # fmt: skip
+        if ring is not None:
+            ring.progress(agent.step, agent.all_cost_ns(), agent.all_hook_calls())
 
-    def _set_clock(self) -> None:
-        """Both clocks run alike, except where somebody sets the one on the wall."""
+    def _check(self, perf_ns: int) -> None:
+        """What changes rarely: whether there is a GPU to look after, and the clock on the wall, where somebody sets it anew."""
+        self.check_ns = perf_ns + CHECK_NS
+        if self.agent.torch.cuda.is_initialized():
+            self.agent.attention = True
         before = perf_counter_ns()
         unix = time_ns()
         after = perf_counter_ns()

@@ -18,15 +18,13 @@ entered there costs ten times what it costs in a loop. Writing is put off, too: 
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .step_writer import Ended, StepWriter, Totals, new_ended
+from .step_writer import StepWriter, Totals
 
 HOLD = 16
-SEQUENCE = layout.SEQUENCE
 
 
 class Steps:
@@ -34,6 +32,7 @@ class Steps:
         self.agent = agent
         self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
         self.writer = StepWriter(agent)
+        self.every = agent.options.every_loss and agent.options.full
         self.reset()
 
     def reset(self) -> None:
@@ -48,7 +47,7 @@ class Steps:
     def begin(self) -> None:
         """The first step starts now, not when torch was imported."""
         if self.agent.step == 0 and not self.kept:
-            self.writer.begun = self.writer.now()
+            self.agent.begun = self.writer.now()
 
     def source_made(self, source: int) -> None:
         if self.inference:  # a program that infers and then trains: another marker
@@ -68,6 +67,7 @@ class Steps:
         """An optimiser stepped (or a model was called, with FLAG_INFERENCE)."""
         if self.explicit:
             return
+        self.agent.sole = 0
         here = self.writer.now()
         if source == self.marker:
             if self.kept:
@@ -84,42 +84,47 @@ class Steps:
         elif often >= HOLD or not self.awaited:
             self._choose(None)
 
-    def after_optimizer(self, fires: dict[int, int], other: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
-        """The hook behind every optimiser's step. `fires`: when each stepped last; `other` is called where more than a step's end
-        has to be looked at."""
-        agent, held, writer, clock = self.agent, self.agent.held, self.writer, perf_counter_ns
-        every = agent.options.every_loss
+    def after_optimizer(self, other: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
+        """The hook behind every optimiser's step. `other` is called where more than a step's end has to be looked at."""
+        agent, ends, every = self.agent, self._ends, self.every
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
             if not agent.on:
                 return
-            entered = clock()
-            try:
-                source = id(optimizer)
-                if source != self.marker or self.kept or source not in fires:
-                    other(optimizer)
-                else:
-                    fires[source] = entered
-                    step = agent.step
-                    here = new_ended(Ended, (
-                        entered, agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
-                        step, agent.step_flags, agent.loss,
-                    ))  # fmt: skip
-                    held.append((writer.begun, here))
-                    writer.begun = here
-                    agent.step = step = step + 1
-                    agent.loss = None
-                    agent.looks = every
-                    if entered >= writer.due_ns:
-                        writer.end_group(entered, step)
-                    if agent.attention or agent.orders[SEQUENCE] != agent.obeyed:
-                        self.follow(step)
-            except Exception as error:
-                agent.fail(error)
-            agent.hook_calls += 1
-            agent.cost_ns += clock() - entered
+            entered = agent.clock()
+            if agent.identity(optimizer) != agent.sole:
+                ends(other, optimizer)
+            else:
+                agent.fired_ns = entered
+                step = agent.step
+                here = (
+                    entered, agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
+                    step, agent.step_flags, agent.loss,
+                )  # fmt: skip
+                agent.held.append((agent.begun, here))
+                agent.begun = here
+                agent.step = step + 1
+                agent.loss = None
+                agent.looks = every
+                if entered >= agent.due_ns or agent.attention or agent.orders[0] != agent.obeyed:
+                    ends(self._between, entered)
+            agent.cost_ns += agent.clock() - entered
 
         return after
+
+    def _ends(self, act: Callable[[Any], None], argument: Any) -> None:
+        try:
+            act(argument)
+        except Exception as error:
+            self.agent.fail(error)
+
+    def _between(self, ended_ns: int) -> None:
+        """A step has ended, and there is something to do before the next one."""
+        agent, step = self.agent, self.agent.step
+        if ended_ns >= agent.due_ns:
+            self.writer.end_group(ended_ns, step)
+        if agent.attention or agent.orders[0] != agent.obeyed:
+            self.follow(step)
 
     def _count_kept(self) -> None:
         counts: dict[int, int] = {}
@@ -154,9 +159,9 @@ class Steps:
     def program_says(self) -> None:
         """gapless.step(): from now on only the program ends steps. What was just counted by itself is this very step."""
         if not self.explicit:
-            self.explicit, self.marker = True, None
+            self.explicit, self.marker, self.agent.sole = True, None, 0
             self.kept.clear()
-            if self.agent.step > 0 and self.writer.begun.backwards == self.agent.backwards:
+            if self.agent.step > 0 and self.agent.begun[1] == self.agent.backwards:
                 return
         self.end(self.writer.now(), layout.FLAG_EXPLICIT, True)
 
@@ -164,11 +169,11 @@ class Steps:
         """The step that runs ended at `here`; `live` when that is the present."""
         agent = self.agent
         step = agent.step
-        ended = Ended(*here, step, flags | agent.step_flags, agent.loss)
-        agent.held.append((self.writer.begun, ended))
-        self.writer.begun = ended
-        agent.step, agent.loss, agent.looks = step + 1, None, agent.options.every_loss
-        if here.perf_ns >= self.writer.due_ns:
+        ended = (*here, step, flags | agent.step_flags, agent.loss)
+        agent.held.append((agent.begun, ended))
+        agent.begun = ended
+        agent.step, agent.loss, agent.looks = step + 1, None, self.every
+        if here.perf_ns >= agent.due_ns:
             self.writer.end_group(here.perf_ns, step + 1)
-        if live and (agent.attention or agent.orders[SEQUENCE] != agent.obeyed):
+        if live and (agent.attention or agent.orders[0] != agent.obeyed):
             self.follow(step + 1)
