@@ -38,7 +38,7 @@ class Counts:
     samples_unknown: int
     wait_ns: int
     cost_ns: int  # without that of counting backward passes
-    hook_calls: int  # without those of optimisers and backward passes, which are counted anyway
+    hook_calls: int  # without those of backward passes, which are counted anyway
     # Of steps.py and step_writer.py.
     sole: int  # the optimiser whose step ends the step, with nothing else to look at; 0: none
     fired_ns: int  # when that stepped last
@@ -73,4 +73,4 @@ class Counts:
         return self.cost_ns + COUNT_NS * self.backwards
 
     def all_hook_calls(self) -> int:
-        return self.hook_calls + self.backwards + self.step
+        return self.hook_calls + self.backwards

@@ -108,6 +108,7 @@ class Steps:
                 agent.looks = every
                 if entered >= agent.due_ns or agent.attention or agent.orders[0] != agent.obeyed:
                     ends(self._between, entered)
+            agent.hook_calls += 1
             agent.cost_ns += agent.clock() - entered
 
         return after
