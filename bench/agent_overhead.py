@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 AGENT = ROOT / "python" / "gapless" / "agent"
 HEADER, RECORD = 4096, 64
 STEP_MS = 10.0
-FIRST_STEPS = 136  # the agent writes the first ones differently, see its steps.py
+FIRST_STEPS = 136  # the agent writes the first ones differently, see its step_writer.py
 
 
 def make(width: int, layers: int) -> tuple[Any, Any, Any]:

@@ -86,6 +86,24 @@ class Steps(AgentTest):
         self.assertTrue(all(record.flags & layout.FLAG_EXPLICIT for record in by_name["explicit"][1:]))
         self.assertEqual([bool(record.flags & layout.FLAG_FIRST) for record in by_name["nested"]], [True] + [False] * 6)
 
+    def test_an_optimizer_in_the_place_of_one_that_is_gone(self) -> None:
+        """Python gives the new one the address of the old one, as often as not."""
+        ring = self.succeed(
+            """
+            import gc, torch
+            net = torch.nn.Linear(4, 1)
+            for phase in range(20):
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+                for step in range(3):
+                    net(torch.zeros(1, 4)).sum().backward()
+                    optimizer.step()
+                del optimizer
+                gc.collect()
+            """
+        ).ring()
+        self.assertEqual(len(ring.of("optimizer")), 20)
+        self.assertEqual([record.a for record in ring.of("step")], list(range(60)))
+
     def test_skipped_steps_of_a_scaler(self) -> None:
         python = self.execute("-c", "import torch; print(hasattr(torch.amp, 'GradScaler'))", agent=False).out.strip()
         scaler = "scaler = torch.amp.GradScaler('cpu')" if python == "True" else OLD_SCALER.strip()
