@@ -141,12 +141,13 @@ inline constexpr double kMuchFreeMemoryShare = 0.50;
 // Steps without device work, on the host alone. Loading and waiting for ranks: the lines drawn for devices above.
 // Ours: pauses (garbage collection, checkpoints, compilation) are looked at from 3 % of the steps, the optimiser's loop
 // over parameters from 5 %, of which a fused one leaves a third or less; Python between operators and calling them from
-// 25 %, where the operators are tiny: a few times as long as a call takes. That is about 3 µs for PyTorch 2.15 with the
-// profiler on: an operator that only makes a view.
+// 25 %, where the operators are tiny: up to ten times what a call takes on that machine. (Means and standard deviations
+// of 32 numbers take 3 to 5, on a quiet machine and on a busy one.) Where a recording does not show what a call takes,
+// 1.5 µs: half of an operator that makes a view, which are two operators, PyTorch 2.15 with the profiler on.
 inline constexpr double kHostPausesShare = 0.03;
 inline constexpr double kHostOptimizerShare = 0.05;
 inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
 inline constexpr double kHostPythonShare = 0.25;
-inline constexpr int64_t kTinyOperatorNs = 20'000, kOperatorCallNs = 3'000;
+inline constexpr int64_t kTinyOperatorCalls = 10, kOperatorCallNs = 1'500;
 
 }  // namespace gapless::internal

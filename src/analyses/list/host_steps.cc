@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
@@ -36,6 +37,10 @@ constexpr ColumnSpec kColumns[] = {
     {"python_ns", kInt, "ns", "in Python between operators"},
     {"operators", kInt, "", "outermost operators on that thread"},
     {"optimizer_operators", kInt, "", "of these within Optimizer.step"},
+    {"calls", kInt, "", "operators on that thread outside Optimizer.step, nested ones too"},
+    {"call_ns", kInt, "ns",
+     "what calling one takes there: median of operators that only make a view (aten::select, slice, transpose and the "
+     "like), each divided by the operators it consists of; NULL: fewer than 16"},
     {"optimizer", kText, "", "the optimiser's class; NULL: none seen"},
     {"optimizer_line", kText, "", "line of the user's code that takes its step, when stacks were recorded"},
     {"data_line", kText, "", "line that asks for batches, when stacks were recorded"},
@@ -58,6 +63,24 @@ Part PartOf(std::string_view name, SliceCategory category) {
   return category == SliceCategory::kOperator ? kOperator : kNone;
 }
 
+// Operators that compute nothing: what they take is what calling any operator takes, on that machine, with that
+// profiler.
+bool OnlyMakesAView(std::string_view name) {
+  static constexpr std::string_view kViews[] = {"aten::expand",  "aten::permute",   "aten::select",   "aten::slice",
+                                                "aten::squeeze", "aten::transpose", "aten::unsqueeze"};
+  return std::find(std::begin(kViews), std::end(kViews), name) != std::end(kViews);
+}
+constexpr size_t kFewestViews = 16;
+
+// Of an operator that only makes a view: its time by the operators it consists of, itself and most often as_strided.
+int64_t CallOf(const SliceTable& slices, size_t view) {
+  const int64_t end = slices.ts_ns[view] + slices.dur_ns[view];
+  int64_t operators = 1;
+  for (size_t row = view + 1; row < slices.size() && slices.ts_ns[row] < end; ++row)
+    if (slices.thread[row] == slices.thread[view] && slices.category[row] == SliceCategory::kOperator) ++operators;
+  return slices.dur_ns[view] / operators;
+}
+
 // "Optimizer.step#AdamW.step" → "AdamW"
 std::string_view OptimizerIn(std::string_view name) {
   name.remove_prefix(std::min(name.size(), std::string_view("Optimizer.step#").size()));
@@ -66,7 +89,8 @@ std::string_view OptimizerIn(std::string_view name) {
 
 struct Host {
   std::array<Intervals, kParts> of;
-  int64_t operators = 0, optimizer_operators = 0;
+  int64_t operators = 0, optimizer_operators = 0, calls = 0;
+  std::vector<int64_t> call_ns;  // of each operator that only makes a view
   StringId optimizer = StringId::kNone, optimizer_line = StringId::kNone, data_line = StringId::kNone;
 };
 
@@ -114,9 +138,13 @@ Host Collect(const Trace& trace) {
     if (part == kOptimizer) host.optimizer = slices.name[row], host.optimizer_line = slices.source_line[row];
     if (part == kData && host.data_line == StringId::kNone) host.data_line = slices.source_line[row];
     const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
-    if (part != kOperator || !in_complete_step || InsideOperator(slices, row)) continue;
+    if (part != kOperator || !in_complete_step) continue;
+    const bool in_optimizer = InsideOptimizer(trace, row);
+    host.calls += in_optimizer ? 0 : 1;
+    if (OnlyMakesAView(trace.Text(slices.name[row]))) host.call_ns.push_back(CallOf(slices, row));
+    if (InsideOperator(slices, row)) continue;
     ++host.operators;
-    host.optimizer_operators += InsideOptimizer(trace, row) ? 1 : 0;
+    host.optimizer_operators += in_optimizer ? 1 : 0;
   }
   const CollectiveTable& collectives = trace.collectives;
   for (size_t row = 0; row < collectives.size(); ++row)
@@ -147,6 +175,7 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
     rest = Subtract(rest, part);
   }
   row.Int(Total(rest)).Int(host.operators).Int(host.optimizer_operators);
+  row.Int(host.calls).Int(host.call_ns.size() < kFewestViews ? kAbsent : Percentile(host.call_ns, 0.5));
   const std::string_view optimizer = trace.Text(host.optimizer);
   row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer)).TextOrNull(trace.Text(host.optimizer_line));
   row.TextOrNull(trace.Text(host.data_line));
