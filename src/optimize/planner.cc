@@ -318,6 +318,10 @@ Result<void> Planner::ProveTheWhole() {
   if (contest->b.empty()) return {};
   result_.before = StageOf(contest->a.empty() ? baselines_ : contest->a);
   result_.after = StageOf(contest->b);
+  // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were earlier.
+  const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
+                                 [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
+  last->stage = result_.after;
   Decision all;
   judge_.HasOtherLosses(result_.accepted, contest->b, all);
   result_.guard = all.guard;

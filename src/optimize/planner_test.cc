@@ -48,6 +48,8 @@ TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
   EXPECT_GT(*result.decisions[0].measured->low, 1);
   EXPECT_EQ(result.decisions[1].outcome, Outcome::kTooSmall);
   EXPECT_TRUE(result.guard.exact);
+  ASSERT_TRUE(result.after && result.decisions[2].stage);
+  EXPECT_EQ(result.decisions[2].stage->step_ms, result.after->step_ms);  // of the same runs as `before` is
 }
 
 TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
