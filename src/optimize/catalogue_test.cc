@@ -98,6 +98,19 @@ TEST(Catalogue, WhatPredictKnowsByTheSameNameIsNoLessSafe) {
     }
 }
 
+std::string_view WithoutBrackets(std::string_view value) {
+  return value.starts_with('[') ? value.substr(1, value.size() - 2) : value;
+}
+
+TEST(Catalogue, OnlyAFixWhoseValueIsThatOfItsWhatIfIsPredicted) {
+  // `batch=2` of the fix is twice the batch, of the what-if two samples.
+  for (const Fix* fix : AllFixes())
+    for (const WhatIf* one : AllWhatIfs()) {
+      if (one->name != fix->name || one->value.empty() || fix->value.empty()) continue;
+      EXPECT_EQ(WithoutBrackets(one->value) == WithoutBrackets(fix->value), fix->predictable) << fix->name;
+    }
+}
+
 TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
   for (const Fix* fix : AllFixes())
     for (const FixContext& context : {FixContext{}, kSmall, kLaptop, kVolta, kLarge}) {
