@@ -174,7 +174,8 @@ class Around(Optimize):
         answer = self.run_it(
             "--bottlenecks", str(report), "--only", "fused_optimizer", script=PLANTED / "looping_optimizer.py"
         )
-        self.assertEqual(len(answer["applied"]) + len(answer["refused"]), len([self.of(answer, "fused_optimizer")]))
+        tried = {one["fix"].split("=")[0] for one in answer["applied"] + answer["refused"]}
+        self.assertEqual(tried, {"fused_optimizer"})
         self.assertFalse(
             (self.folder / "out" / "profile" / "main").exists()
             and list((self.folder / "out" / "profile").glob("*/*.pt.trace.json*"))
