@@ -73,12 +73,11 @@ std::string OptimizePage(const OptimizeView& view) {
                             "</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>", kStyle,
                             "</style></head><body>\n<h1><code>", name, "</code></h1>\n<p class=\"about\">",
                             XmlEscaped(view.about), "</p>\n");
-  if (result.speedup)
-    page += StrCat("<p class=\"gain\">", XmlEscaped(StrCat(FormatNumber(result.speedup->expected, 2), "×")),
-                   " <small>faster, ", XmlEscaped(SpeedupText(*result.speedup)), " from ", result.pairs,
-                   " pairs of runs; losses: ", XmlEscaped(LossesText(result.guard)), "</small></p>\n");
-  else
-    page += "<p>No fix made it faster beyond doubt.</p>\n";
+  page +=
+      IsProved(result) ? StrCat("<p class=\"gain\">", FormatNumber(result.speedup->expected, 2), "× <small>") : "<p>";
+  page += XmlEscaped(ProofText(result));
+  if (result.speedup) page += StrCat("; losses: ", XmlEscaped(LossesText(result.guard)));
+  page += IsProved(result) ? "</small></p>\n" : "</p>\n";
   page += StageTable(view);
   for (const std::string& warning : result.warnings) page += StrCat("<p>Warning: ", XmlEscaped(warning), ".</p>\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), page);

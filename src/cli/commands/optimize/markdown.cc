@@ -52,9 +52,8 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   for (size_t i = 0; i < head.size(); ++i) text += i == 0 ? "---|" : "---:|";
   text += "\n";
   for (const StageRow& row : RowsOf(view)) text += Row(CellsOf(row, head));
-  if (result.speedup)
-    text += StrCat("\nAll together ", SpeedupText(*result.speedup), " from ", result.pairs,
-                   " pairs of runs. Losses: ", LossesText(result.guard), ".\n");
+  text += StrCat("\n**Result:** ", ProofText(result), ".");
+  text += result.speedup ? StrCat(" Losses: ", LossesText(result.guard), ".\n") : "\n";
   for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), text);
   AddRefused("Not tried", RefusedOf(result, false), text);

@@ -42,6 +42,11 @@ std::string SpeedupText(const RatioInterval& speedup);
 // What a fix says of losses: "the same", "within rounding (0.0021)".
 std::string LossesText(const GuardReport& guard);
 
+// Whether all fixes together are faster beyond doubt.
+bool IsProved(const Optimized& result);
+// One sentence on all of them together, no full stop: how much faster, or why that is not known.
+std::string ProofText(const Optimized& result);
+
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);
 std::string OptimizePage(const OptimizeView& view);

@@ -50,6 +50,23 @@ std::string LossesText(const GuardReport& guard) {
   return StrCat("as its class allows (differ by up to ", FormatDigits(guard.max_difference, 2), ")");
 }
 
+bool IsProved(const Optimized& result) {
+  return !result.accepted.empty() && result.speedup && result.speedup->low && *result.speedup->low > 1;
+}
+
+std::string ProofText(const Optimized& result) {
+  if (result.accepted.empty())
+    return result.interrupted ? "interrupted before a fix was found that stays"
+                              : "no fix made it faster beyond doubt: it stays as it is";
+  if (!result.speedup) return "no time was left to prove all of them together: --budget gives more";
+  const std::string what = StrCat(" with ", result.accepted.ToString(), ", from ", result.pairs,
+                                  result.pairs == 1 ? " pair" : " pairs", " of runs");
+  if (IsProved(result)) return StrCat(SpeedupText(*result.speedup), " faster", what);
+  return StrCat(SpeedupText(*result.speedup), what, ": ",
+                result.speedup->low ? "all together are not faster beyond doubt"
+                                    : "too few to be sure of all together, --budget gives more");
+}
+
 std::vector<StageRow> RowsOf(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};

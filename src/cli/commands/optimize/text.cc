@@ -19,15 +19,9 @@ std::string List(std::string_view title, const std::vector<RefusedRow>& rows, in
   return text;
 }
 
-std::string Verdict(const OptimizeView& view) {
-  const Optimized& result = view.result;
-  if (result.accepted.empty())
-    return result.interrupted ? "interrupted before a fix was found that stays\n"
-                              : "no fix made it faster beyond doubt: it stays as it is\n";
-  if (!result.speedup) return "no time was left to prove all of them together: --budget gives more\n";
-  std::string text = StrCat(SpeedupText(*result.speedup), " faster with ", result.accepted.ToString(), ", from ",
-                            result.pairs, " pairs of runs\n");
-  return text + StrCat("losses: ", LossesText(result.guard), "\n");
+std::string Verdict(const Optimized& result, int width) {
+  const std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
+  return result.speedup ? StrCat(text, "losses: ", LossesText(result.guard), "\n") : text;
 }
 
 std::string Steps(const OptimizeView& view, int width) {
@@ -65,7 +59,7 @@ std::string OptimizeText(const OptimizeView& view, int width) {
   const std::vector<std::string> head = HeadOf(view);
   std::vector<std::vector<std::string>> rows;
   for (const StageRow& row : RowsOf(view)) rows.push_back(CellsOf(row, head));
-  text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view), Startup(view.result));
+  text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view.result, width), Startup(view.result));
   for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", warning, "\n");
   text += List("tried, and not kept", RefusedOf(view.result, true), width);
   text += List("not tried", RefusedOf(view.result, false), width);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/optimize/report.h"
+
+#include <gtest/gtest.h>
+
+namespace gapless::internal {
+namespace {
+
+class Report : public ::testing::Test {
+ protected:
+  Optimized With(std::optional<RatioInterval> speedup, size_t pairs) const {
+    Optimized result;
+    result.before.step_ms = 100;
+    result.accepted = result.accepted.With({.fix = FindFix("compile"), .value = "default"});
+    result.speedup = speedup;
+    result.pairs = pairs;
+    return result;
+  }
+  static std::string Page(const Optimized& result) { return OptimizePage({.result = result, .command = {"train"}}); }
+};
+
+TEST_F(Report, FasterIsSaidOfAnIntervalAboveOne) {
+  const Optimized result = With(RatioInterval{.low = 1.02, .high = 1.2, .expected = 1.12}, 15);
+  EXPECT_EQ(ProofText(result), "1.12× (1.02–1.20) faster with compile=default, from 15 pairs of runs");
+  EXPECT_NE(Page(result).find("<p class=\"gain\">1.12×"), std::string::npos);
+}
+
+TEST_F(Report, AFigureFromTooFewPairsIsNoPromise) {
+  const Optimized result = With(RatioInterval{.low = {}, .high = {}, .expected = 1.03}, 4);
+  EXPECT_EQ(
+      ProofText(result),
+      "1.03× with compile=default, from 4 pairs of runs: too few to be sure of all together, --budget gives more");
+  EXPECT_EQ(Page(result).find("class=\"gain\""), std::string::npos);
+  EXPECT_NE(OptimizeMarkdown({.result = result}).find("too few to be sure"), std::string::npos);
+  EXPECT_NE(OptimizeText({.result = result}, 80).find("too few to be sure"), std::string::npos);
+}
+
+TEST_F(Report, AnIntervalAroundOneIsNoGain) {
+  const Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
+  EXPECT_EQ(ProofText(result),
+            "1.03× (0.97–1.10) with compile=default, from 12 pairs of runs: all together are not faster beyond doubt");
+  EXPECT_EQ(Page(result).find("class=\"gain\""), std::string::npos);
+}
+
+TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
+  const Optimized result = With(std::nullopt, 0);
+  const std::string said = "no time was left to prove all of them together: --budget gives more";
+  EXPECT_EQ(ProofText(result), said);
+  EXPECT_NE(Page(result).find(said), std::string::npos);
+  EXPECT_NE(OptimizeText({.result = result}, 80).find(said), std::string::npos);
+  EXPECT_EQ(ProofText(Optimized{}), "no fix made it faster beyond doubt: it stays as it is");
+}
+
+}  // namespace
+}  // namespace gapless::internal
