@@ -40,7 +40,8 @@ constexpr ColumnSpec kColumns[] = {
     {"calls", kInt, "", "operators on that thread outside Optimizer.step, nested ones too"},
     {"call_ns", kInt, "ns",
      "what calling one takes there: median of operators that only make a view (aten::select, slice, transpose and the "
-     "like), each divided by the operators it consists of; NULL: fewer than 16"},
+     "like), each divided by the operators it consists of; NULL: fewer than 16, or too short for the recording's "
+     "clock"},
     {"optimizer", kText, "", "the optimiser's class; NULL: none seen"},
     {"optimizer_line", kText, "", "line of the user's code that takes its step, when stacks were recorded"},
     {"data_line", kText, "", "line that asks for batches, when stacks were recorded"},
@@ -175,7 +176,8 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
     rest = Subtract(rest, part);
   }
   row.Int(Total(rest)).Int(host.operators).Int(host.optimizer_operators);
-  row.Int(host.calls).Int(host.call_ns.size() < kFewestViews ? kAbsent : Percentile(host.call_ns, 0.5));
+  const int64_t call_ns = host.call_ns.size() < kFewestViews ? 0 : Percentile(host.call_ns, 0.5);
+  row.Int(host.calls).Int(call_ns > 0 ? call_ns : kAbsent);
   const std::string_view optimizer = trace.Text(host.optimizer);
   row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer)).TextOrNull(trace.Text(host.optimizer_line));
   row.TextOrNull(trace.Text(host.data_line));
