@@ -56,6 +56,7 @@ struct Decision {
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before
   std::optional<double> startup_s{};  // that it takes longer until the first measured step
+  double run_s = 0;                   // the longest run with it took, start and all; 0: it was not run
   double took_s = 0;                  // of the user's time, to decide
 };
 

@@ -88,6 +88,7 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
   WriteGuard(json, decision.guard);
   if (decision.stage) WriteStage(json, *decision.stage);
   json.Field("startup_s", decision.startup_s);
+  json.Field("run_s", decision.run_s);
   json.Field("took_s", decision.took_s);
   json.Key("changes");
   json.BeginArray();
@@ -115,6 +116,7 @@ std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix>
   decision.guard = GuardFrom(line.Get("guard"));
   if (line.Get("stage").is_object()) decision.stage = StageFrom(line.Get("stage"));
   decision.startup_s = line.Get("startup_s").Number();
+  decision.run_s = line.Get("run_s").Number().value_or(0);
   decision.took_s = line.Get("took_s").Number().value_or(0);
   for (const JsonValue& text : line.Get("changes").items())
     if (text.Text() != nullptr)

@@ -9,8 +9,16 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMuchSlower = 1.15;     // a first run that takes so much longer is not followed by others
+// A first run that takes so much longer, beyond what the command itself differs by from run to run, is not followed by
+// others.
+constexpr double kMuchSlower = 1.15;
 constexpr double kMemoryHeadroom = 0.9;  // of the device
+
+// The longest step over the shortest, of runs that are the same.
+double Spread(const std::vector<RunSample>& runs) {
+  const auto [shortest, longest] = std::ranges::minmax_element(runs, {}, MeanStepMs);
+  return MeanStepMs(*longest) / MeanStepMs(*shortest);
+}
 
 }  // namespace
 
@@ -36,7 +44,7 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
       *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
     return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
                                           FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
-  if (const double ratio = TimeRatio(current, StageOf(sample)); ratio > kMuchSlower)
+  if (const double ratio = TimeRatio(current, StageOf(sample)); ratio > kMuchSlower * Spread(baselines_))
     return refuse(Outcome::kSlower, StrCat("its first run took ", FormatNumber(ratio, 2), " times as long",
                                            set.Loosest() == FixClass::kTraining && !current.samples_per_second
                                                ? " for a step, and how many samples a step has is not known"

@@ -207,9 +207,9 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   if (decision.outcome != Outcome::kAccepted) return {};
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b);
+    decision.run_s = LongestSeconds(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
   }
-  if (decision.outcome == Outcome::kAccepted && !contest->b.empty()) current_s_ = LongestSeconds(contest->b);
   return {};
 }
 
@@ -222,6 +222,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   const FixSet set = result_.accepted.With(item);
   auto first = runner_.Run(set);
   if (!first) return Unexpected{first.error()};
+  decision.run_s = LongestSeconds({&*first, 1});
   if (judge_.PassesFirstRun(*first, set, current_, decision)) {
     decision.stage = StageOf(*first);
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
@@ -250,6 +251,7 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
           }
       result_.accepted = result_.accepted.With(item);
       current_ = *decision->stage;
+      if (decision->run_s > 0) current_s_ = decision->run_s;
     }
     const bool stop = decision->outcome == Outcome::kNotAllowed || decision->outcome == Outcome::kConflict ||
                       decision->outcome == Outcome::kNothingToGain || decision->outcome == Outcome::kDoesNotApply ||

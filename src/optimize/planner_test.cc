@@ -181,6 +181,36 @@ TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(DecisionJournal::Open(path_, "another job", false, fixes_)->found(), 0U);
 }
 
+// How long runs with the first fix take is not measured again, and still has to be kept for the proof.
+TEST_F(Planning, AResumedOneKeepsAsMuchTimeForTheProof) {
+  for (const char* name : {"one", "two"}) job_.fixes[name].factor = 0.7;
+  job_.fixes["one"].wall_s = 90;
+  EXPECT_EQ(Find({Of(0)}).accepted.ToString(), "one");
+  journal_ = *DecisionJournal::Open(path_, "a job", false, fixes_);
+  ASSERT_EQ(journal_->found(), 1U);
+  const Optimized result = Find({Of(0), Of(1)});
+  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime) << result.decisions[1].reason;
+}
+
+// The two runs of the command as it is differ by more than a tenth; a fix whose first run is as unlucky gets its pairs.
+TEST_F(Planning, AFirstRunIsNotCalledSlowerForTheNoiseOfTheMachine) {
+  class Uneven : public SimulatedJob {
+   public:
+    using SimulatedJob::SimulatedJob;
+    Result<RunSample> Run(const FixSet& set) override {
+      fixes["one"].factor = runs == 2 ? 1.2 : 0.8;
+      auto sample = SimulatedJob::Run(set);
+      if (runs == 1)
+        for (int64_t& ns : sample->step_ns) ns = ns * 9 / 10;
+      return sample;
+    }
+  } job(3);
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
+  const auto result = Plan({Of(0)}, options_, job, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->accepted.ToString(), "one") << result->decisions[0].reason;
+}
+
 // Of 60 planners in front of three fixes that do nothing, few keep any.
 TEST_F(Planning, NoiseIsNoGain) {
   size_t kept = 0;
