@@ -9,8 +9,8 @@ usage: agent_overhead.py [--blocks N] [--pairs N]          with a Python that ha
    how much of it that is show three empty hooks in the same places, which only read the clock when they are entered and left.
 2. Blocks of steps with the agent switched on and off in one process, alternating, at steps of about 10 ms: the median of the ratios
    of neighbouring blocks, with a 95 % interval by bootstrap. Bound: the upper end is at most 1.005.
-3. Whole processes of 300 such steps with and without it, interleaved: time of the processor (`time.process_time` at the end), with the
-   same interval. Bound: within 1 %.
+3. Whole processes of 300 such steps with and without it, both at once on a processor each, drawn by lot, so that both meet the same
+   minutes of the machine: time of the processor (`time.process_time` at the end), with the same interval. Bound: within 1 %.
 
 Run with OMP_NUM_THREADS=1, which is set here; blocks are measured in processor time of the thread too, so that a busy machine shows up
 as little as possible.
@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ def blocks(count: int, steps_per_block: int) -> None:
         random.shuffle(order)
         for on in order:
             agent.on = on
-            begin = time.thread_time()
+            begin, off_since = time.thread_time(), time.perf_counter_ns()
             for _ in range(steps_per_block):
                 try:
                     (batch,) = next(batches)
@@ -136,18 +137,21 @@ def blocks(count: int, steps_per_block: int) -> None:
                 one_step(net, optimizer, batch, repeat)
             if pair:  # the first pair warms up
                 times[on].append((time.thread_time() - begin) / steps_per_block)
+            if not on:
+                agent.due_ns += time.perf_counter_ns() - off_since  # or a group of steps would end twice as often
     agent.on = True
     print(json.dumps({"on": times[True], "off": times[False]}))
 
 
-def child(words: list[str], options: dict[str, Any] | None) -> tuple[Any, list[float]]:
+def child(words: list[str], options: dict[str, Any] | None, processor: int | None = None) -> tuple[Any, list[float]]:
     """Runs this script again; answers what it printed and the agent's own cost of each step, ns."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GAPLESS", "PYTHON"))}
     environment["OMP_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as run:
         if options is not None:
             environment.update(GAPLESS_RUN=run, GAPLESS_OPTIONS=json.dumps(options), PYTHONPATH=str(AGENT))
-        command = [sys.executable, __file__, *words]
+        pin = [] if processor is None else ["taskset", "--cpu-list", str(processor)]
+        command = [*pin, sys.executable, __file__, *words]
         done = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
         costs = [cost for path in Path(run).glob("*/agent-*.ring") for cost in own_costs(path)]
     return json.loads(done.stdout.splitlines()[-1]), costs
@@ -187,13 +191,15 @@ def interval(on: list[float], off: list[float]) -> tuple[float, float, float]:
 
 
 def pairs(count: int, options: dict[str, Any]) -> tuple[list[float], list[float]]:
+    words = ["--train", "8", "--steps", "300", "--width", "256", "--repeat", "12"]
     on: list[float] = []
     off: list[float] = []
-    for _ in range(count):
-        for times, given in random.sample([(on, options), (off, None)], 2):
-            times.append(
-                child(["--train", "8", "--steps", "300", "--width", "256", "--repeat", "12"], given)[0]["cpu_s"]
-            )
+    with ThreadPoolExecutor(2) as both:
+        for _ in range(count):
+            processors = random.sample(sorted(os.sched_getaffinity(0)), 2)
+            with_agent = both.submit(child, words, options, processors[0])
+            off.append(both.submit(child, words, None, processors[1]).result()[0]["cpu_s"])
+            on.append(with_agent.result()[0]["cpu_s"])
     return on, off
 
 

@@ -2,9 +2,10 @@
 """Writes the steps that ended, see steps.py: several at once where they are short.
 
 Between two steps the caches hold the program's data, and the code that writes one record costs there as much as ten records in a row.
-A step waits GROUP_NS at most, and the first ones do not wait at all; a process that is killed loses what waits. For the same reason a
-step's end reads one clock: what that was by the clock on the wall is worked out here. And only the step behind a group is looked at closely
-(`agent.looks`: its loss, the time of its batch in the dataset), unless `every_loss` is asked for: each such look is code that is cold, too.
+A step waits GROUP_NS at most; the first ones and those that are long themselves do not wait. A process that is killed loses what waits.
+For the same reason a step's end reads one clock: what that was by the clock on the wall is worked out here. And only the step behind a
+group is looked at closely (`agent.looks`: its loss, the time of its batch in the dataset), unless `every_loss` is asked for: each such
+look is code that is cold, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from . import layout
 from .agent import Agent
 from .counts import COUNT_NS
 
-GROUP_NS = 100_000_000
+GROUP_NS = 200_000_000
+LONG_NS = 100_000_000  # steps that take so long in the mean are written at once
 AT_ONCE = 128  # the first steps
 CHECK_NS = 1_000_000_000
 STEPPED_NS = 1_000_000  # the clock on the wall was set anew where it is off by more
@@ -41,7 +43,7 @@ class StepWriter:
         self.reset()
 
     def reset(self) -> None:
-        self.agent.due_ns = self.check_ns = 0
+        self.agent.due_ns = self.check_ns = self.ended_ns = 0
         self.shift_ns = time_ns() - perf_counter_ns()
         self.agent.begun = self.now()
 
@@ -56,10 +58,12 @@ class StepWriter:
 
     def end_group(self, perf_ns: int, step: int) -> None:
         """Between two steps, when it is due: what waits is written, and the step that begins is looked at."""
+        short = perf_ns - self.ended_ns < LONG_NS * len(self.agent.held)
+        self.ended_ns = perf_ns
         self.write()
         if perf_ns >= self.check_ns:
             self._check(perf_ns)
-        self.agent.due_ns = perf_ns + (GROUP_NS if step > AT_ONCE else 0)
+        self.agent.due_ns = perf_ns + (GROUP_NS if short and step > AT_ONCE else 0)
         self.agent.looks = self.agent.options.full
 
     def write(self) -> None:
