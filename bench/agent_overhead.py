@@ -11,7 +11,7 @@ usage: agent_overhead.py [--blocks N] [--pairs N]          with a Python that ha
    of neighbouring blocks, with a 95 % interval by bootstrap. Bound: the upper end is at most 1.005.
 3. Whole processes of 300 such steps with and without it, both at once on one processor, drawn by lot, so that they take turns every few
    milliseconds and meet the same machine: time of the processor (`time.process_time` at the end), with the same interval. One after the
-   other, or on a processor each, they differ five to ten times as much by themselves. Bound: within 1 %.
+   other, or on a processor each, they differ at least five times as much by themselves. Bound: within 1 %.
 
 Run with OMP_NUM_THREADS=1, which is set here; blocks are measured in processor time of the thread too, so that a busy machine shows up
 as little as possible.
