@@ -28,6 +28,14 @@ double LongestSeconds(std::span<const RunSample> runs) {
   return static_cast<double>(longest_ns) / 1e9;
 }
 
+// A stage after the one before it, as blocks of one process measured it: a run of its own differs by more than that.
+Stage SpedUp(const Stage& before, Stage stage, double speedup) {
+  stage.step_ms = before.step_ms / speedup;
+  stage.samples_per_second = before.samples_per_second;
+  if (stage.samples_per_second) *stage.samples_per_second *= speedup;
+  return stage;
+}
+
 class Planner {
  public:
   Planner(const PlannerOptions& options, JobRunner& runner, DecisionKeeper& keeper,
@@ -209,6 +217,8 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     decision.stage = StageOf(contest->b);
     decision.run_s = LongestSeconds(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
+  } else {
+    decision.stage = SpedUp(current_, *decision.stage, decision.measured->expected);
   }
   return {};
 }
@@ -318,12 +328,15 @@ Result<void> Planner::ProveTheWhole() {
   result_.pairs = contest->sequence.size();
   if (result_.pairs > 0) result_.speedup = contest->Speedup();
   if (contest->b.empty()) return {};
-  result_.before = StageOf(contest->a.empty() ? baselines_ : contest->a);
   result_.after = StageOf(contest->b);
-  // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were earlier.
-  const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
-                                 [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
-  last->stage = result_.after;
+  if (result_.speedup && result_.speedup->low.value_or(0) > 1) {
+    // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were
+    // earlier.
+    result_.before = StageOf(contest->a);
+    const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
+                                   [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
+    last->stage = result_.after;
+  }
   Decision all;
   judge_.HasOtherLosses(result_.accepted, contest->b, all);
   result_.guard = all.guard;

@@ -32,7 +32,7 @@ std::string StageTable(const OptimizeView& view) {
   std::vector<const Stage*> stages = {&result.before};
   for (const Decision& decision : result.decisions)
     if (decision.outcome == Outcome::kAccepted && decision.stage) stages.push_back(&*decision.stage);
-  if (result.after && result.speedup && stages.size() > 2) stages.push_back(&*result.after);
+  if (HasRowOfAll(result)) stages.push_back(&*result.after);
   const std::vector<std::string> head = HeadOf(view);
   std::string text = StrCat("<table>\n", Cells(head, "th"));
   const std::vector<StageRow> rows = RowsOf(view);

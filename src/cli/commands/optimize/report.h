@@ -44,6 +44,8 @@ std::string LossesText(const GuardReport& guard);
 
 // Whether all fixes together are faster beyond doubt.
 bool IsProved(const Optimized& result);
+// Whether the table tells of all together in a row of their own: the last fix's does not.
+bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.
 std::string ProofText(const Optimized& result);
 

@@ -67,6 +67,10 @@ std::string ProofText(const Optimized& result) {
                                     : "too few to be sure of all together, --budget gives more");
 }
 
+bool HasRowOfAll(const Optimized& result) {
+  return result.after && result.speedup && (result.accepted.items().size() > 1 || !IsProved(result));
+}
+
 std::vector<StageRow> RowsOf(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
@@ -74,8 +78,7 @@ std::vector<StageRow> RowsOf(const OptimizeView& view) {
     if (decision.outcome == Outcome::kAccepted && decision.stage)
       rows.push_back(RowOf(StrCat("+ ", decision.item.ToString()), *decision.stage,
                            decision.measured ? SpeedupText(*decision.measured) : ""));
-  if (result.after && result.speedup && rows.size() > 2)
-    rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
+  if (HasRowOfAll(result)) rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
   return rows;
 }
 
