@@ -45,6 +45,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "threads=2": ("examples/planted/one_thread.py",),
     "affinity": (f"{RANKS} examples/lab/ddp.py --layers 2 --steps 100",),
     "gc_freeze": ("examples/planted/garbage.py",),
+    "vmap": ("examples/planted/row_loop.py",),
     "anomaly": ("examples/planted/anomaly.py",),
     "batch=2": (f"examples/lab/slow_train.py {SMALL}", "examples/pairs/loading.py tiny --steps 300"),
     "drop_last": (f"examples/lab/slow_train.py {SMALL}",),
@@ -169,6 +170,7 @@ def main() -> int:
     parser.add_argument("--budget", default="3m")
     given = parser.parse_intermixed_args()
     program = str(Path(given.program).resolve())
+    machine()  # without torch nothing is worth its minutes
     for item, scripts in CASES.items():
         if given.names and item.partition("=")[0] not in given.names:
             continue

@@ -88,6 +88,22 @@ class Repairs(Optimize):
         self.assert_repaired(self.run_it("--only", "threads", script=PLANTED / "one_thread.py"), "threads")
 
     @slow
+    def test_row_loop(self) -> None:
+        self.assert_repaired(self.run_it("--only", "vmap", script=PLANTED / "row_loop.py"), "vmap")
+        patch = (self.folder / "out" / "optimized.patch").read_text()
+        self.assertIn("+    return torch.vmap(lambda row: (row - row.mean()) / row.std())(batch)", patch)
+
+    @slow
+    def test_plain_adamw(self) -> None:
+        self.assert_repaired(
+            self.run_it("--only", "fused_optimizer", script=PLANTED / "plain_adamw.py"), "fused_optimizer"
+        )
+
+    @slow
+    def test_kept_gradients(self) -> None:
+        self.assert_repaired(self.run_it("--only", "zero_grad", script=PLANTED / "kept_gradients.py"), "zero_grad")
+
+    @slow
     def test_garbage(self) -> None:
         self.assert_repaired(self.run_it("--only", "gc_freeze", script=PLANTED / "garbage.py"), "gc_freeze")
 

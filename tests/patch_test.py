@@ -179,8 +179,24 @@ def calls_of(tree: ast.AST) -> list[tuple[str, int, ast.Call]]:
     return found
 
 
+def replacement(rng: random.Random, tree: ast.Module) -> Change | None:
+    """One to three statements of a block become the same, written in another way, and one more."""
+    blocks = [block for node in ast.walk(tree) for _, block in ast.iter_fields(node)
+              if isinstance(block, list) and block and isinstance(block[0], ast.stmt)]  # fmt: skip
+    if not blocks:
+        return None
+    block = rng.choice(blocks)
+    first = rng.randrange(len(block))
+    statements = block[first : first + rng.randint(1, 3)]
+    lines = ["marked()", *(line for one in statements for line in ast.unparse(one).splitlines())]
+    if any('"""' in line or "'''" in line or not line.isprintable() for line in lines):
+        return None  # strings whose lines are not lines of code
+    line = min([statements[0].lineno, *(one.lineno for one in getattr(statements[0], "decorator_list", []))])
+    return {"kind": "replace", "line": line, "last": statements[-1].end_lineno, "lines": lines}
+
+
 def random_edit(rng: random.Random, tree: ast.Module, lines: int) -> tuple[Change, str]:
-    kind = rng.choice(["keywords", "before", "after", "with", "after_imports"])
+    kind = rng.choice(["keywords", "before", "after", "with", "after_imports", "replace"])
     calls = calls_of(tree)
     if kind == "keywords" and calls:
         name, line, _ = rng.choice(calls)
@@ -192,6 +208,8 @@ def random_edit(rng: random.Random, tree: ast.Module, lines: int) -> tuple[Chang
             "lines": ["marked()"],
             "imports": ["import marked_module"],
         }, "after_imports"
+    if kind == "replace":
+        return replacement(rng, tree) or {"kind": "before", "line": 1, "lines": ["marked()"]}, kind
     text = ["with marked_block():"] if kind == "with" else ["marked()"]
     return {"kind": kind, "line": rng.randint(1, max(1, lines)), "lines": text}, kind
 

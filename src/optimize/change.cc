@@ -15,6 +15,7 @@ constexpr std::pair<std::string_view, EditKind> kKinds[] = {{"keywords", EditKin
                                                             {"before", EditKind::kBefore},
                                                             {"after", EditKind::kAfter},
                                                             {"with", EditKind::kWith},
+                                                            {"replace", EditKind::kReplace},
                                                             {"after_imports", EditKind::kAfterImports},
                                                             {"environment", EditKind::kEnvironment}};
 
@@ -38,11 +39,16 @@ std::string PythonText(const JsonValue& value) {
   return value.Number() ? ToJson(value) : "";
 }
 
+int LineOf(const JsonValue& json, std::string_view name) {
+  return static_cast<int>(std::clamp<int64_t>(json.Get(name).Int().value_or(0), 0, kMostLines));
+}
+
 Edit ParseEdit(const JsonValue& json) {
   Edit edit{.kind = KindOf(json.TextOf("kind"))};
   if (edit.kind == EditKind::kNone) return edit;
   edit.file = json.TextOf("file");
-  edit.line = static_cast<int>(std::clamp<int64_t>(json.Get("line").Int().value_or(0), 0, kMostLines));
+  edit.line = LineOf(json, "line");
+  edit.last = LineOf(json, "last");
   edit.call = json.TextOf("call");
   const JsonValue& set = json.Get("set");
   for (size_t i = 0; i < set.keys().size(); ++i)

@@ -19,6 +19,7 @@ enum class EditKind : uint8_t {
   kBefore,        // lines in front of the statement at file:line, indented as it is
   kAfter,         // behind it
   kWith,          // the statement at file:line moves into a `with` block: lines[0] is its head
+  kReplace,       // the statements from file:line to `last` become lines
   kAfterImports,  // lines behind the last import at the top of the file
   kEnvironment,   // variables of the launch command
 };
@@ -29,6 +30,7 @@ struct Edit {
   EditKind kind = EditKind::kNone;
   std::string file{};                                      // absolute
   int line = 0;                                            // from 1
+  int last = 0;                                            // of kReplace
   std::string call{};                                      // "DataLoader"
   std::vector<std::pair<std::string, std::string>> set{};  // arguments, or variables
   std::vector<std::string> lines{};

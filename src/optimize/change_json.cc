@@ -19,6 +19,7 @@ void WriteEdit(JsonWriter& json, const Edit& edit) {
   json.Field("kind", NameOf(edit.kind));
   json.FieldUnlessEmpty("file", edit.file);
   if (edit.line > 0) json.Field("line", edit.line);
+  if (edit.last > 0) json.Field("last", edit.last);
   json.FieldUnlessEmpty("call", edit.call);
   if (!edit.set.empty()) {
     json.Key("set");

@@ -23,6 +23,15 @@ TEST(Change, IsReadFromTheAgentsRecord) {
   EXPECT_EQ(change->edit.imports, std::vector<std::string>{"import os"});
 }
 
+TEST(Change, MayReplaceLines) {
+  const auto change = ParseChange(
+      R"({"fix": "vmap", "edit": {"kind": "replace", "file": "/a.py", "line": 3, "last": 6, "lines": ["x = 1"]}})", 1);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->edit.kind, EditKind::kReplace);
+  EXPECT_EQ(change->edit.line, 3);
+  EXPECT_EQ(change->edit.last, 6);
+}
+
 TEST(Change, ThatWasRefusedHasItsReason) {
   const auto change = ParseChange(R"({"fix": "tf32", "value": "", "what": "there is no CUDA"})", 2);
   ASSERT_TRUE(change);

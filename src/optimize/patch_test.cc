@@ -101,6 +101,54 @@ TEST_F(PatchTest, KeywordsAreAddedBehindTheLastOne) {
   Becomes("o = f(x,)  # )\n", {Keywords(1, "f", {{"a", "1"}})}, "o = f(x, a=1,)  # )\n");
 }
 
+Edit Replacing(int line, int last, std::vector<std::string> lines) {
+  return {.kind = EditKind::kReplace, .line = line, .last = last, .lines = std::move(lines), .imports = {}};
+}
+
+TEST_F(PatchTest, StatementsBecomeOthers) {
+  const std::string loop =
+      "def f(x):\n\trows = []\n\tfor row in x:  # slow\n\t\trows.append(row)\n\treturn stack(rows)";
+  const std::vector<std::string> lines{"def of_row(row):", "    return row", "return vmap(of_row)(x)"};
+  const std::string mapped = "def f(x):\n\tdef of_row(row):\n\t\treturn row\n\treturn vmap(of_row)(x)";
+  Becomes(loop, {Replacing(2, 5, lines)}, mapped);
+  Becomes(loop + "\n\nf(1)\n", {Replacing(2, 5, lines), Replacing(2, 5, lines)}, mapped + "\n\nf(1)\n");
+  // What stands before it, and a block around it, stay.
+  Becomes("import a\na.x(\n 1)\nb = 2\n", {Lines(EditKind::kBefore, 2, {"c()"}), Replacing(2, 3, {"a.y()"})},
+          "import a\nc()\na.y()\nb = 2\n");
+  Becomes("if x:\n  a()\n  b()\n", {Lines(EditKind::kWith, 1, {"with c():"}), Replacing(2, 2, {"d()"})},
+          "with c():\n  if x:\n    d()\n    b()\n");
+  Becomes("if x:\n  a()\n  b()\n", {Replacing(2, 2, {"d()"}), Lines(EditKind::kWith, 1, {"with c():"})},
+          "with c():\n  if x:\n    d()\n    b()\n");
+}
+
+TEST_F(PatchTest, OnlyWholeStatementsOfOneBlockBecomeOthers) {
+  const std::string text = "if a:\n  b()\n  c(\n   1)\nelse:\n  d(); e()\nf()\n";
+  IsLeftOut(text, Replacing(2, 3, {"x()"}), "no statement ends at line 3");
+  IsLeftOut(text, Replacing(2, 7, {"x()"}), "line 5 begins no statement of its own");
+  IsLeftOut(text, Replacing(5, 6, {"x()"}), "line 5 begins no statement of its own");
+  IsLeftOut(text, Replacing(6, 6, {"x()"}), "several statements");
+  IsLeftOut(text, Replacing(7, 6, {"x()"}), "no statement ends at line 6");
+  IsLeftOut(text, Replacing(9, 9, {"x()"}), "line 9 holds no statement");
+  IsLeftOut(text, Replacing(7, 7, {}), "says nothing");
+  IsLeftOut("from __future__ import annotations\n", Replacing(1, 1, {"x()"}), "__future__");
+}
+
+TEST_F(PatchTest, WhatIsReplacedTakesNoOtherChange) {
+  const std::string text = "a()\nb(c=1)\nx()\n";
+  const Edit replacing = Replacing(1, 2, {"x()"});
+  const Edit others[] = {Lines(EditKind::kBefore, 2, {"y()"}), Lines(EditKind::kAfter, 1, {"y()"}),
+                         Lines(EditKind::kWith, 2, {"with y():"}), Keywords(2, "b", {{"c", "2"}}),
+                         Replacing(2, 3, {"y()"})};
+  Write("train.py", text);
+  for (const Edit& other : others)
+    for (const bool later : {false, true}) {
+      const std::vector<Change> changes{Made(later ? replacing : other), Made(later ? other : replacing)};
+      const Patch patch = WritePatch(changes, Folder());
+      ASSERT_EQ(patch.left_out.size(), 1U) << patch.diff;
+      EXPECT_NE(patch.left_out[0].find("another change replaces line"), std::string::npos) << patch.left_out[0];
+    }
+}
+
 TEST_F(PatchTest, AKeywordThatIsThereGetsAnotherValue) {
   Becomes("l = DataLoader(data, num_workers = 0 , shuffle=(1, 2)[0])\n",
           {Keywords(1, "DataLoader", {{"num_workers", "4"}})},

@@ -47,8 +47,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "host_steps",
                             {},
                             ""});
-  found.recommendations.push_back(
-      {"work on larger tensors at once instead of looping over small ones", "", "", "hours"});
+  found.recommendations.push_back({"work on larger tensors at once instead of looping over small ones", "",
+                                   "torch.vmap(of_row)(batch)  # for torch.stack([of_row(row) for row in batch])",
+                                   "hours"});
   found.recommendations.push_back(
       {"compile the model, which joins small operators", "compile", "model = torch.compile(model)", "minutes"});
   const auto ns = static_cast<double>(stake);

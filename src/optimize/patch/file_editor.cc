@@ -103,6 +103,7 @@ Result<void> FileEditor::Add(const Edit& edit) {
     case EditKind::kBefore:
     case EditKind::kAfter:
     case EditKind::kWith: return AddStatement(edit);
+    case EditKind::kReplace: return AddReplacement(edit);
     case EditKind::kAfterImports: return AddBehindImports(edit);
     default: return Misfit("it is no edit of a file");
   }
@@ -160,6 +161,7 @@ Result<void> FileEditor::AddStatement(const Edit& edit) {
                            .lines = edit.lines};
   if ((edit.kind == EditKind::kAfter ? made.end : made.begin) < BehindFuture())
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
+  if (IsReplaced(made)) return Misfit(StrCat("another change replaces line ", edit.line));
   AddImports(edit, made.begin);
   const auto same_block = [&](const StatementEdit& one) {
     return one.kind == EditKind::kWith && made.kind == EditKind::kWith && one.begin == made.begin;
@@ -170,6 +172,43 @@ Result<void> FileEditor::AddStatement(const Edit& edit) {
   } else if (std::ranges::find(block->lines, made.lines[0]) == block->lines.end()) {
     block->lines.push_back(made.lines[0]);
   }
+  return {};
+}
+
+// A statement that is put somewhere, or goes into a block, is no longer there: a replacement takes it.
+bool FileEditor::IsReplaced(const StatementEdit& edit) const {
+  return std::ranges::any_of(settings_, [&](const Splice& one) {
+    if (one.place != SplicePlace::kReplacement) return false;
+    if (edit.kind == EditKind::kAfter) return one.begin < edit.end && edit.end < one.end;
+    if (edit.kind == EditKind::kBefore) return one.begin < edit.begin && edit.begin < one.end;
+    const bool around = edit.begin <= one.begin && one.end <= edit.end;
+    return edit.begin < one.end && one.begin < edit.end && !around;
+  });
+}
+
+Result<void> FileEditor::AddReplacement(const Edit& edit) {
+  if (edit.lines.empty()) return Misfit("the edit says nothing");
+  const auto found = source_.StatementsAt(edit.line, edit.last);
+  if (!found) return Unexpected{found.error()};
+  const LogicalLine& first = source_.lines()[found->first];
+  const size_t end = source_.lines()[found->past - 1].end;
+  if (first.begin < BehindFuture())
+    return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
+  std::string text = Render(edit.lines, source_.IndentOf(first), first.begin);
+  if (end == source_.text().size() && !source_.ends_with_line_end())
+    text.resize(text.size() - source_.line_end().size());
+  const Splice splice{first.begin, end, std::move(text), SplicePlace::kReplacement, first.begin, end};
+  const auto same = [&](const Splice& one) {
+    return one.begin == splice.begin && one.end == splice.end && one.text == splice.text;
+  };
+  if (std::ranges::any_of(settings_, same)) return {};
+  settings_.push_back(splice);
+  if (Overlap(SplicesOfCalls()) ||
+      std::ranges::any_of(statements_, [&](const StatementEdit& one) { return IsReplaced(one); })) {
+    settings_.pop_back();
+    return Misfit(StrCat("another change replaces line ", edit.line));
+  }
+  AddImports(edit, first.begin);
   return {};
 }
 

@@ -38,6 +38,8 @@ class FileEditor {
 
   Result<void> AddKeywords(const Edit& edit);
   Result<void> AddStatement(const Edit& edit);
+  Result<void> AddReplacement(const Edit& edit);
+  bool IsReplaced(const StatementEdit& edit) const;
   void AddImports(const Edit& edit, size_t limit);
   Result<void> AddBehindImports(const Edit& edit);
   Result<bool> ReplaceSetting(const std::string& line, const Edit& edit);
@@ -50,7 +52,7 @@ class FileEditor {
   PythonSource source_;
   std::vector<CallEdit> calls_;
   std::vector<StatementEdit> statements_;
-  std::vector<Splice> settings_;  // statements that set something else to what a change wants
+  std::vector<Splice> settings_;  // statements that become others: those that set something else than a change wants
   std::vector<std::string> imports_, behind_imports_;
   size_t behind_ = 0;  // where behind_imports_ go at the earliest
 };

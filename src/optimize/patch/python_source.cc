@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
+
 namespace gapless::internal {
 
 std::string_view PythonSource::IndentOf(const LogicalLine& line) const {
@@ -44,6 +46,22 @@ size_t PythonSource::PastOf(size_t index) const {
   size_t past = PastBlock(index);
   while (past < lines_.size() && lines_[past].indent == lines_[index].indent && IsClause(past)) past = PastBlock(past);
   return past;
+}
+
+Result<PythonSource::Statements> PythonSource::StatementsAt(int line, int last) const {
+  const auto misfit = [](std::string why) { return Fail(ErrorCode::kInput, std::move(why)); };
+  const size_t at = IndexAt(line);
+  if (at >= lines_.size()) return misfit(StrCat("line ", line, " holds no statement"));
+  size_t past = at;
+  while (past < lines_.size() && lines_[past].first <= last) {
+    if (lines_[past].shared) return misfit(StrCat("line ", lines_[past].first, " holds several statements"));
+    if (lines_[past].indent != lines_[at].indent || IsClause(past))
+      return misfit(StrCat("line ", lines_[past].first, " begins no statement of its own"));
+    past = PastOf(past);
+  }
+  const size_t first = FirstOf(at);
+  if (past == at || lines_[past - 1].last != last) return misfit(StrCat("no statement ends at line ", last));
+  return Statements{first, past};
 }
 
 }  // namespace gapless::internal

@@ -59,6 +59,12 @@ class PythonSource {
   // Where the statement begins that the line is the head of: the first of its decorators. And one past its last line.
   size_t FirstOf(size_t index) const;
   size_t PastOf(size_t index) const;
+  // The logical lines [first, past) of the statements of one block that begin and end at these lines of the file. An
+  // error says why they are none.
+  struct Statements {
+    size_t first = 0, past = 0;
+  };
+  Result<Statements> StatementsAt(int line, int last) const;
 
  private:
   friend class PythonScanner;

@@ -10,7 +10,16 @@
 namespace gapless::internal {
 
 // What is put into the same place stands in this order.
-enum class SplicePlace : uint8_t { kAfter, kImport, kAfterImports, kBefore, kArgumentLine, kIndentation, kWithin };
+enum class SplicePlace : uint8_t {
+  kAfter,
+  kImport,
+  kAfterImports,
+  kBefore,
+  kArgumentLine,
+  kReplacement,
+  kIndentation,
+  kWithin
+};
 
 struct Splice {
   size_t begin = 0, end = 0;  // equal: nothing goes

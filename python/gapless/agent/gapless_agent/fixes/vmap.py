@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Python loop over the rows of a tensor that only stacks what each row gives runs as one torch.vmap: one call of each operator, not one
+per row.
+
+The functions of the program that have such a loop (`_row_loops.py`) get another code object, in which the loop asks a `_Rows`. The first
+time that computes both ways: what does not agree, draws random numbers or cannot be mapped stays a loop.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import sys
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..patches import hide
+from . import _functions, _row_loops
+
+if TYPE_CHECKING:
+    from ..agent import Agent
+
+LIVE = True
+FROM_STEP = 2  # what the program calls in a step is defined then
+HELPER = "_gapless_rows_"
+ROUNDINGS, HALF_ROUNDINGS = 1000, 8  # that the two ways may differ by, of the largest value
+_swapped: dict[FunctionType, tuple[CodeType, CodeType]] = {}  # as it was, and with what it runs
+_rows: list[_Rows] = []
+
+
+def why_not(agent: Agent, value: str) -> str:
+    return "" if hasattr(agent.torch, "func") else f"torch {agent.torch.__version__} has no torch.func"
+
+
+def on(agent: Agent, value: str) -> str:
+    if agent.step >= FROM_STEP:
+        _swap(agent)
+    else:
+        agent.fixes.at_step(FROM_STEP, lambda: _swap(agent))
+    return ""
+
+
+def off(agent: Agent) -> str:
+    for function, (before, _) in _swapped.items():
+        function.__code__ = before
+    return "loops over rows are loops again"
+
+
+def nothing(agent: Agent) -> str:
+    return "no function that the program calls in its steps only stacks what each row gives"
+
+
+class _Rows:
+    """Stands for one loop: called with what a row gives, and what the loop runs over."""
+
+    def __init__(self, agent: Agent, name: str, file: str, loop: _row_loops.RowLoop) -> None:
+        self.agent, self.name, self.file, self.loop = agent, name, file, loop
+        self.agrees = self.refused = False
+
+    def __call__(self, of_row: Any, *over: Any) -> Any:
+        try:
+            return self._stack(of_row, over)
+        except BaseException as error:
+            hide(error)
+            if error.__traceback__ is not None and error.__traceback__.tb_frame.f_code.co_filename == __file__:
+                error.__traceback__ = None  # torch.stack itself, called from here
+            raise
+
+    def _stack(self, of_row: Any, over: Any) -> Any:
+        torch = self.agent.torch
+        if self.refused or not all(isinstance(one, torch.Tensor) and one.dim() > 0 for one in over):
+            return self._one_by_one(of_row, over)
+        if not self.agrees:
+            result = self._one_by_one(of_row, over)
+            self._compare(result, of_row, over)
+            return result
+        try:
+            return torch.vmap(of_row)(*over)
+        except Exception as error:
+            self._refuse(f"{type(error).__name__}: {error}")
+            return self._one_by_one(of_row, over)
+
+    def _one_by_one(self, of_row: Any, over: Any) -> Any:
+        return self.agent.torch.stack([of_row(*row) for row in zip(*over)])
+
+    def _compare(self, expected: Any, of_row: Any, over: Any) -> None:
+        numbers = _RandomNumbers()
+        try:
+            found = self.agent.torch.vmap(of_row)(*over)  # torch's own random numbers are an error there
+        except Exception as error:
+            text = str(error).strip().partition("\n")[0]
+            return self._refuse(f"it cannot be mapped: {type(error).__name__}: {text}")
+        finally:
+            drawn = numbers.put_back()
+        if drawn:
+            return self._refuse("it draws random numbers")
+        if not _agree(self.agent.torch, expected, found):
+            return self._refuse("torch.vmap gives other numbers")
+        self.agrees = True
+        self.tell()
+
+    def tell(self) -> None:
+        edit = None
+        if self.loop.lines:
+            edit = {"kind": "replace", "file": self.file, "line": self.loop.first, "last": self.loop.last}
+            edit.update(lines=list(self.loop.lines), imports=["import torch"])
+        self.agent.fixes.changed("vmap", f"{self.name}: the loop over {self.loop.over} is one torch.vmap", edit)
+
+    def _refuse(self, why: str) -> None:
+        self.refused = True
+        self.agent.fixes.pass_over("vmap", f"{self.name}, loop over {self.loop.over}: {why}"[:500])
+
+
+class _RandomNumbers:
+    """Those that are drawn without torch."""
+
+    def __init__(self) -> None:
+        self.numpy = getattr(sys.modules.get("numpy"), "random", None)
+        self.python = random.getstate()
+        self.legacy = self.numpy.get_state() if self.numpy is not None else None
+
+    def put_back(self) -> bool:
+        """Whether any were drawn in between."""
+        drawn = random.getstate() != self.python
+        random.setstate(self.python)
+        if self.numpy is not None:
+            now: Any = self.numpy.get_state()
+            drawn = drawn or any((a != b) if not hasattr(a, "tobytes") else a.tobytes() != b.tobytes()
+                                 for a, b in zip(now, self.legacy or ()))  # fmt: skip
+            self.numpy.set_state(self.legacy)
+        return drawn
+
+
+def _agree(torch: Any, expected: Any, found: Any) -> bool:
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return False
+    with torch.no_grad():
+        if not expected.is_floating_point() or not expected.numel():
+            return bool(torch.equal(expected, found))
+        rounding = torch.finfo(expected.dtype).eps
+        allowed = rounding * (ROUNDINGS if rounding < 1e-5 else HALF_ROUNDINGS)
+        scale = float(expected.nan_to_num(0, 0, 0).abs().max())
+        return bool(torch.allclose(found, expected, rtol=allowed, atol=allowed * scale, equal_nan=True))
+
+
+def _swap(agent: Agent) -> None:
+    if not agent.fixes.is_on("vmap"):
+        return
+    if not _swapped:
+        for function in list(_functions.of_the_program()):
+            code = _rewritten(agent, function) if "stack" in function.__code__.co_names else None
+            if code is not None:
+                _swapped[function] = (function.__code__, code)
+    for function, (_, code) in _swapped.items():
+        function.__code__ = code
+    for rows in _rows:
+        if rows.agrees:
+            rows.tell()
+
+
+def _rewritten(agent: Agent, function: FunctionType) -> CodeType | None:
+    code, torch = function.__code__, agent.torch
+    file, helper = os.path.abspath(code.co_filename), f"{HELPER}{code.co_firstlineno}_"
+    loops: list[_row_loops.RowLoop] = []
+
+    def change(node: ast.FunctionDef) -> bool:
+        loops.extend(_row_loops.rewrite(node, lambda of: _functions.value_of(of, function) is torch.stack, helper))
+        return bool(loops)
+
+    result = _functions.recompiled(function, change)
+    for number, loop in enumerate(loops if result is not None else []):
+        rows = _Rows(agent, function.__qualname__, file, loop)
+        function.__globals__[f"{helper}{number}"] = rows
+        _rows.append(rows)
+    return result
