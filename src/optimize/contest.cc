@@ -10,6 +10,7 @@
 #include "optimize/decision.h"
 #include "proof/comparison.h"
 #include "proof/measure.h"
+#include "validate/rank_tests.h"
 
 namespace gapless::internal {
 namespace {
@@ -67,7 +68,15 @@ double MeanStepMs(const RunSample& sample) {
   return static_cast<double>(all_ns) / 1e6 / static_cast<double>(sample.step_ns.size());
 }
 
-RatioInterval Contest::Speedup() const { return SpeedupOf(sequence.Interval()); }
+RatioInterval Contest::Speedup() const {
+  if (!at_once) return SpeedupOf(sequence.Interval());
+  const auto shift = HodgesLehmann(sequence.log_ratios(), level);
+  if (!shift) return {};
+  RatioInterval ratio{.low = std::nullopt, .high = std::nullopt, .expected = std::exp(shift->estimate)};
+  if (shift->low) ratio.low = std::exp(*shift->low);
+  if (shift->high) ratio.high = std::exp(*shift->high);
+  return SpeedupOf(ratio);
+}
 
 std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs) {
   const RatioInterval ratio = sequence.Interval();
@@ -85,7 +94,7 @@ std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pa
 }
 
 Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
-  Contest contest(plan.options);
+  Contest contest(plan.options, plan.at_once);
   std::mt19937_64 coin(plan.seed);
   Clock::duration pair_takes = plan.pair_takes;
   while (contest.a.size() < plan.most_pairs && Clock::now() < plan.deadline - pair_takes) {
@@ -105,11 +114,13 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       }
       samples[is_b ? 1 : 0] = std::move(*sample);
     }
-    pair_takes = std::max(pair_takes, Clock::now() - begun);
+    const auto took = Clock::now() - begun;
+    pair_takes = contest.a.empty() ? took : std::max(pair_takes, took);
     contest.sequence.Add(std::log(TimeRatio(StageOf(samples[0]), StageOf(samples[1]))));
     contest.a.push_back(std::move(samples[0]));
     contest.b.push_back(std::move(samples[1]));
     on_pair(contest);
+    if (plan.at_once) continue;
     if (const auto ending = WhetherToStop(contest.sequence, plan.most_pairs)) {
       contest.ending = *ending;
       return contest;

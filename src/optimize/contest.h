@@ -42,6 +42,7 @@ struct ContestPlan {
   Clock::time_point deadline = Clock::time_point::max();  // no pair begins that would not be done by then
   Clock::duration pair_takes{};                           // about; the longest of the contest counts from then on
   uint64_t seed = 0;
+  bool at_once = false;  // all pairs are held, and what they say is looked at once
 };
 
 enum class Ending : uint8_t {
@@ -52,11 +53,17 @@ enum class Ending : uint8_t {
 };
 
 struct Contest {
-  explicit Contest(const PairOptions& options) : sequence(options) {}
+  explicit Contest(const PairOptions& options, bool looked_at_once = false)
+      : sequence(options), level(1 - options.alpha), at_once(looked_at_once) {}
   PairSequence sequence;  // ln TimeRatio(A, B), see decision.h
   Ending ending = Ending::kNoTime;
   std::vector<RunSample> a{}, b{};
   std::string fault{};
+  double level;
+  bool at_once;
+  // With the interval that may be looked at after every pair, or, at once, the narrower one of the signed ranks
+  // (rank_tests.h): that has bounds from six pairs on. When to stop may depend on the time that pairs take, which is
+  // the same whichever of the two is the faster.
   RatioInterval Speedup() const;
 };
 

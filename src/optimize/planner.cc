@@ -12,7 +12,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr int kPairsToDecide = 8;     // about as many as a clear difference takes
+constexpr int kPairsToDecide = 10;    // as many as a clear difference takes, looked at after every pair
+constexpr int kPairsToProve = 8;      // looked at once, which six could do
 constexpr double kShareOfTime = 0.3;  // of what is left, for one contest while many are to come
 constexpr size_t kLeastBlock = 4;     // steps
 constexpr size_t kMostBlockPairs = 60;
@@ -28,12 +29,20 @@ double LongestSeconds(std::span<const RunSample> runs) {
   return static_cast<double>(longest_ns) / 1e9;
 }
 
-// A stage after the one before it, as blocks of one process measured it: a run of its own differs by more than that.
-Stage SpedUp(const Stage& before, Stage stage, double speedup) {
-  stage.step_ms = before.step_ms / speedup;
-  stage.samples_per_second = before.samples_per_second;
-  if (stage.samples_per_second) *stage.samples_per_second *= speedup;
-  return stage;
+// What was measured in blocks of one process has the step that these say, after the stage before it: runs of their own
+// differ by more than that. `proved`: the stage that runs of their own did measure, beside `before`.
+void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
+  const Stage* previous = &before;
+  for (Decision& decision : decisions) {
+    if (decision.outcome != Outcome::kAccepted || !decision.stage) continue;
+    Stage& stage = *decision.stage;
+    if (decision.live && &decision != proved && decision.measured) {
+      stage.step_ms = previous->step_ms / decision.measured->expected;
+      stage.samples_per_second = previous->samples_per_second;
+      if (stage.samples_per_second) *stage.samples_per_second *= decision.measured->expected;
+    }
+    previous = &stage;
+  }
 }
 
 class Planner {
@@ -55,6 +64,7 @@ class Planner {
       if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
       result_.interrupted = true;
     }
+    StageByBlocks(result_.before, proved_, result_.decisions);
     result_.took_s = Seconds(Clock::now() - options_.begun);
     return std::move(result_);
   }
@@ -66,7 +76,7 @@ class Planner {
   Result<Decision> Try(const Candidate& candidate, const FixItem& item);
   Result<void> Measure(const FixSet& set, Decision& decision);
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline);
-  Result<Contest> HoldBlocks(const FixItem& item, std::string& refusal);
+  Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
   Result<void> TakeOutWhatIsIdle();
   bool IsProvedAlready();
   Result<void> ProveTheWhole();
@@ -79,9 +89,13 @@ class Planner {
   Clock::duration PairTakes() const { return Lasting(2 * current_s_); }
   // What the last contest will take, and so has to be left.
   Clock::duration Reserve() const {
-    return result_.accepted.empty() ? Clock::duration{} : LastPairTakes() * kPairsToDecide;
+    return result_.accepted.empty() ? Clock::duration{} : LastPairTakes() * kPairsToProve;
   }
   Clock::duration LastPairTakes() const { return Lasting(process_s_ + current_s_); }
+  // What blocks say of one process, runs of their own have to prove, and with this fix they take `run_s`.
+  Clock::time_point ProofBegins(double run_s) const {
+    return deadline_ - Lasting(process_s_ + std::max(current_s_, run_s)) * kPairsToProve;
+  }
   Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
   // One of several fixes may not have all the time that is left, but enough for a verdict.
   Clock::time_point ShareDeadline() const {
@@ -99,7 +113,8 @@ class Planner {
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};
-  Stage current_{};       // with those accepted so far
+  Stage current_{};  // with those accepted so far
+  const Decision* proved_ = nullptr;
   double startup_s_ = 0;  // of the baseline: its steps before the measured ones
   double process_s_ = 0;  // a run takes, as the command is
   double current_s_ = 0;  // and with those accepted so far: a step is shorter then, but the start may be longer
@@ -154,20 +169,25 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
   const ContestPlan plan{.a = a,
                          .b = b,
                          .options = options_.pairs,
-                         .most_pairs = options_.most_pairs,
+                         .most_pairs = item == nullptr ? kPairsToDecide : options_.most_pairs,
                          .deadline = deadline,
                          .pair_takes = item == nullptr ? LastPairTakes() : PairTakes(),
-                         .seed = options_.seed + 7919 * ++contests_};
+                         .seed = options_.seed + 7919 * ++contests_,
+                         .at_once = item == nullptr};
   return Hold(plan, runner_, [&](const Contest& contest) {
     Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
   });
 }
 
-// Processes in which the fix is switched, until it is clear. `refusal`: it cannot be switched after all.
-Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
+// Processes in which the fix is switched, until it is clear. `refusal`: it cannot be switched after all. `run_s`: of
+// the first run, which may have compiled what later ones find; then of these.
+Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::string& refusal) {
   Contest contest(options_.pairs);
-  const auto deadline = ShareDeadline();
-  for (size_t process = 0; process < kMostProcesses && Clock::now() < deadline - Lasting(process_s_); ++process) {
+  const auto share = ShareDeadline(), half = Clock::now() + (deadline_ - Clock::now()) / 2;
+  const auto has_time = [&] {  // half of what is left is for the blocks, should there not be enough for both
+    return Clock::now() < std::min(share, std::max(ProofBegins(run_s), half)) - Lasting(run_s);
+  };
+  for (size_t process = 0; process < kMostProcesses && has_time(); ++process) {
     BlockDriver driver({.fix = item.ToString(),
                         .warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
                         .block_steps = std::clamp<size_t>(steps_ / 8, kLeastBlock, 4 * kLeastBlock),
@@ -183,6 +203,8 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
       contest.fault = DescribeFault(*sample);
       return contest;
     }
+    const double took_s = LongestSeconds({&*sample, 1});
+    run_s = std::max(process == 0 ? process_s_ : run_s, took_s);
     Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
     if (const auto ending = WhetherToStop(contest.sequence, kMostBlockPairs)) {
       contest.ending = *ending;
@@ -193,7 +215,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, std::string& refusal) {
       return contest;
     }
   }
-  if (Clock::now() < deadline - Lasting(process_s_)) contest.ending = Ending::kTooSmall;
+  if (has_time()) contest.ending = Ending::kTooSmall;
   return contest;
 }
 
@@ -201,7 +223,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   std::string refusal = "it cannot be switched";
   std::optional<Contest> contest;
   if (decision.item.fix->live) {
-    auto blocks = HoldBlocks(decision.item, refusal);
+    auto blocks = HoldBlocks(decision.item, decision.run_s, refusal);
     if (!blocks) return Unexpected{blocks.error()};
     if (refusal.empty()) contest = std::move(*blocks);
   }
@@ -217,8 +239,6 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     decision.stage = StageOf(contest->b);
     decision.run_s = LongestSeconds(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
-  } else {
-    decision.stage = SpedUp(current_, *decision.stage, decision.measured->expected);
   }
   return {};
 }
@@ -336,6 +356,7 @@ Result<void> Planner::ProveTheWhole() {
     const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
                                    [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
     last->stage = result_.after;
+    proved_ = &*last;
   }
   Decision all;
   judge_.HasOtherLosses(result_.accepted, contest->b, all);

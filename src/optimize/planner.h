@@ -6,7 +6,7 @@
 //      already: does it apply, does it end well, are the losses what its class promises? Then a contest against those
 //      without it (contest.h; live_blocks.h where it can be switched in a running program). Only a verdict lets it stay
 //   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
-//   4. all of them together against the command as it was
+//   4. all of them together against the command as it was: in as many pairs as there is time for, looked at once
 //
 // The budget is the user's time: no pair begins that would end after it, were it as long as those before, and no
 // contest that leaves none for the fourth step. What was decided is kept in a journal, and a planner that is started

@@ -162,6 +162,55 @@ TEST_F(Planning, TheLastProofIsGivenTheTimeThatItsRunsTake) {
   EXPECT_TRUE(result.speedup);
 }
 
+// Blocks said twice as fast; runs of their own cannot tell. The row says what the blocks did, not what a run happened
+// to.
+TEST_F(Planning, ARowIsWhatItsOwnMeasurementSaid) {
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
+  journal_->Add({.item = {.fix = &fixes_[0]},
+                 .outcome = Outcome::kAccepted,
+                 .measured = RatioInterval{.low = 1.9, .high = 2.1, .expected = 2},
+                 .pairs = 9,
+                 .live = true,
+                 .stage = Stage{.step_ms = 17}},
+                {});
+  journal_ = *DecisionJournal::Open(path_, "a job", false, fixes_);
+  const Optimized result = Find({Of(0)});
+  ASSERT_TRUE(result.speedup && result.speedup->low && result.decisions[0].stage);
+  ASSERT_LT(*result.speedup->low, 1);
+  EXPECT_DOUBLE_EQ(result.decisions[0].stage->step_ms, result.before.step_ms / 2);
+}
+
+// Eight pairs are looked at once: their interval has bounds, which one that may be looked at after every pair has not.
+TEST_F(Planning, PairsThatAreLookedAtOnceTellMore) {
+  job_.fixes["one"].factor = 0.8;
+  ContestPlan plan{.b = FixSet().With({.fix = &fixes_[0]}), .most_pairs = 8, .at_once = true};
+  const auto at_once = Hold(plan, job_, [](const Contest&) {});
+  plan.at_once = false;
+  const auto watched = Hold(plan, job_, [](const Contest&) {});
+  ASSERT_TRUE(at_once && watched);
+  EXPECT_EQ(at_once->sequence.size(), 8U);
+  const RatioInterval speedup = at_once->Speedup();
+  ASSERT_TRUE(speedup.low && speedup.high);
+  EXPECT_LT(*speedup.low, 1.25);
+  EXPECT_GT(*speedup.high, 1.25);
+  EXPECT_GT(*speedup.low, 1.2);
+  EXPECT_FALSE(watched->Speedup().low);
+}
+
+// Of 400 proofs of fixes that do nothing, 5 % may say that they do, on either side.
+TEST_F(Planning, WhatIsLookedAtOnceIsSeldomWrong) {
+  size_t wrong = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SimulatedJob job(700 + seed, 0.05);
+    const auto contest = Hold({.b = FixSet().With({.fix = &fixes_[0]}), .most_pairs = 8, .seed = seed, .at_once = true},
+                              job, [](const Contest&) {});
+    const RatioInterval speedup = contest->Speedup();
+    wrong += *speedup.low > 1 || *speedup.high < 1;
+  }
+  EXPECT_LE(wrong, 32U);
+  EXPECT_GE(wrong, 4U) << "an interval that is never wrong is too wide";
+}
+
 TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   for (const char* name : {"one", "two", "three"}) job_.fixes[name].factor = 0.8;
   job_.interrupt_at = 30;
