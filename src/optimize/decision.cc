@@ -50,4 +50,18 @@ std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& bef
   return static_cast<int64_t>(std::ceil(*decision.startup_s * 1e3 / saved_ms));
 }
 
+void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
+  const Stage* previous = &before;
+  for (Decision& decision : decisions) {
+    if (decision.outcome != Outcome::kAccepted || !decision.stage) continue;
+    Stage& stage = *decision.stage;
+    if (decision.live && &decision != proved && decision.measured) {
+      stage.step_ms = previous->step_ms / decision.measured->expected;
+      stage.samples_per_second = previous->samples_per_second;
+      if (stage.samples_per_second) *stage.samples_per_second *= decision.measured->expected;
+    }
+    previous = &stage;
+  }
+}
+
 }  // namespace gapless::internal

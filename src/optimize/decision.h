@@ -56,11 +56,15 @@ struct Decision {
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before
   std::optional<double> startup_s{};  // that it takes longer until the first measured step
-  double run_s = 0;                   // the longest run with it took, start and all; 0: it was not run
+  double run_s = 0;                   // a run with it takes, start and all; 0: it was not run
   double took_s = 0;                  // of the user's time, to decide
 };
 
 // After so many steps the longer start is paid back; absent: it does not take longer, or never is.
 std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& before);
+
+// What was measured in blocks of one process has the step that these say, after the stage before it: runs of their own
+// differ by more than that. `proved`: the stage that runs of their own did measure, beside `before`.
+void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions);
 
 }  // namespace gapless::internal

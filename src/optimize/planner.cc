@@ -7,42 +7,21 @@
 
 #include "base/strings.h"
 #include "optimize/judge.h"
+#include "optimize/time_budget.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr int kPairsToDecide = 10;    // as many as a clear difference takes, looked at after every pair
-constexpr int kPairsToProve = 8;      // looked at once, which six could do
-constexpr double kShareOfTime = 0.3;  // of what is left, for one contest while many are to come
-constexpr size_t kLeastBlock = 4;     // steps
+constexpr size_t kLeastBlock = 4;  // steps
 constexpr size_t kMostBlockPairs = 60;
 constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 
 double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
-Clock::duration Lasting(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
 double LongestSeconds(std::span<const RunSample> runs) {
   int64_t longest_ns = 0;
   for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns);
   return static_cast<double>(longest_ns) / 1e9;
-}
-
-// What was measured in blocks of one process has the step that these say, after the stage before it: runs of their own
-// differ by more than that. `proved`: the stage that runs of their own did measure, beside `before`.
-void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
-  const Stage* previous = &before;
-  for (Decision& decision : decisions) {
-    if (decision.outcome != Outcome::kAccepted || !decision.stage) continue;
-    Stage& stage = *decision.stage;
-    if (decision.live && &decision != proved && decision.measured) {
-      stage.step_ms = previous->step_ms / decision.measured->expected;
-      stage.samples_per_second = previous->samples_per_second;
-      if (stage.samples_per_second) *stage.samples_per_second *= decision.measured->expected;
-    }
-    previous = &stage;
-  }
 }
 
 class Planner {
@@ -53,7 +32,7 @@ class Planner {
         runner_(runner),
         keeper_(keeper),
         on_event_(on_event),
-        deadline_(options.begun + Lasting(options.budget_s)) {}
+        time_(options.begun + Lasting(options.budget_s)) {}
 
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
@@ -86,38 +65,18 @@ class Planner {
     event.done = done_, event.of = candidates_;
     on_event_(event);
   }
-  Clock::duration PairTakes() const { return Lasting(2 * current_s_); }
-  // What the last contest will take, and so has to be left.
-  Clock::duration Reserve() const {
-    return result_.accepted.empty() ? Clock::duration{} : LastPairTakes() * kPairsToProve;
-  }
-  Clock::duration LastPairTakes() const { return Lasting(process_s_ + current_s_); }
-  // What blocks say of one process, runs of their own have to prove, and with this fix they take `run_s`.
-  Clock::time_point ProofBegins(double run_s) const {
-    return deadline_ - Lasting(process_s_ + std::max(current_s_, run_s)) * kPairsToProve;
-  }
-  Clock::time_point ContestDeadline() const { return deadline_ - Reserve(); }
-  // One of several fixes may not have all the time that is left, but enough for a verdict.
-  Clock::time_point ShareDeadline() const {
-    const auto now = Clock::now();
-    const double part = std::max(kShareOfTime, 1.0 / static_cast<double>(std::max<size_t>(1, candidates_ - done_)));
-    const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * part);
-    return std::min(ContestDeadline(), now + std::max(share, PairTakes() * kPairsToDecide));
-  }
 
   const PlannerOptions& options_;
   JobRunner& runner_;
   DecisionKeeper& keeper_;
   const std::function<void(const PlannerEvent&)>& on_event_;
-  Clock::time_point deadline_;
+  TimeBudget time_;
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};
   Stage current_{};  // with those accepted so far
   const Decision* proved_ = nullptr;
   double startup_s_ = 0;  // of the baseline: its steps before the measured ones
-  double process_s_ = 0;  // a run takes, as the command is
-  double current_s_ = 0;  // and with those accepted so far: a step is shorter then, but the start may be longer
   size_t steps_ = 0;      // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
   uint64_t contests_ = 0;  // so that each draws its own lots
@@ -133,7 +92,7 @@ Result<void> Planner::MeasureBaseline() {
                   "it must train for some steps and end well by itself");
     baselines_.push_back(std::move(*sample));
   }
-  process_s_ = current_s_ = LongestSeconds(baselines_);
+  time_.command_s = time_.current_s = LongestSeconds(baselines_);
   const RunSample& last = baselines_.back();
   result_.before = StageOf(last);
   current_ = StageOf(MeanStepMs(baselines_[0]) > MeanStepMs(last) ? baselines_[0] : last);
@@ -159,8 +118,8 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
   if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
     return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
   if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
-  if (Clock::now() + PairTakes() > deadline_) return refuse(Outcome::kNoTime, "the budget was used up");
-  if (Clock::now() + PairTakes() > ContestDeadline())
+  if (Clock::now() + time_.PairTakes() > time_.deadline()) return refuse(Outcome::kNoTime, "the budget was used up");
+  if (Clock::now() + time_.PairTakes() > time_.ContestDeadline())
     return refuse(Outcome::kNoTime, "what is left of the budget is kept to prove all together: --budget gives more");
   return false;
 }
@@ -171,7 +130,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
                          .options = options_.pairs,
                          .most_pairs = item == nullptr ? kPairsToDecide : options_.most_pairs,
                          .deadline = deadline,
-                         .pair_takes = item == nullptr ? LastPairTakes() : PairTakes(),
+                         .pair_takes = item == nullptr ? time_.ProofPairTakes() : time_.PairTakes(),
                          .seed = options_.seed + 7919 * ++contests_,
                          .at_once = item == nullptr};
   return Hold(plan, runner_, [&](const Contest& contest) {
@@ -183,9 +142,10 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
 // the first run, which may have compiled what later ones find; then of these.
 Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::string& refusal) {
   Contest contest(options_.pairs);
-  const auto share = ShareDeadline(), half = Clock::now() + (deadline_ - Clock::now()) / 2;
+  const auto share = time_.ShareDeadline(candidates_ - done_),
+             half = Clock::now() + (time_.deadline() - Clock::now()) / 2;
   const auto has_time = [&] {  // half of what is left is for the blocks, should there not be enough for both
-    return Clock::now() < std::min(share, std::max(ProofBegins(run_s), half)) - Lasting(run_s);
+    return Clock::now() < std::min(share, std::max(time_.ProofBegins(run_s), half)) - Lasting(run_s);
   };
   for (size_t process = 0; process < kMostProcesses && has_time(); ++process) {
     BlockDriver driver({.fix = item.ToString(),
@@ -204,7 +164,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
       return contest;
     }
     const double took_s = LongestSeconds({&*sample, 1});
-    run_s = std::max(process == 0 ? process_s_ : run_s, took_s);
+    run_s = std::max(process == 0 ? time_.command_s : run_s, took_s);
     Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
     if (const auto ending = WhetherToStop(contest.sequence, kMostBlockPairs)) {
       contest.ending = *ending;
@@ -229,7 +189,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   }
   decision.live = contest.has_value();
   if (!contest) {
-    auto pairs = HoldPairs(result_.accepted, set, &decision.item, ShareDeadline());
+    auto pairs = HoldPairs(result_.accepted, set, &decision.item, time_.ShareDeadline(candidates_ - done_));
     if (!pairs) return Unexpected{pairs.error()};
     contest = std::move(*pairs);
   }
@@ -281,7 +241,8 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
           }
       result_.accepted = result_.accepted.With(item);
       current_ = *decision->stage;
-      if (decision->run_s > 0) current_s_ = decision->run_s;
+      time_.has_accepted = true;
+      if (decision->run_s > 0) time_.current_s = decision->run_s;
     }
     const bool stop = decision->outcome == Outcome::kNotAllowed || decision->outcome == Outcome::kConflict ||
                       decision->outcome == Outcome::kNothingToGain || decision->outcome == Outcome::kDoesNotApply ||
@@ -308,10 +269,10 @@ Result<void> Planner::TakeOutWhatIsIdle() {
     if (decision.outcome == Outcome::kAccepted) accepted.push_back(&decision);
   for (size_t i = 0; i + 1 < accepted.size(); ++i) {
     Decision& decision = *accepted[i];
-    if (Clock::now() + PairTakes() * kPairsToDecide > ContestDeadline()) break;
+    if (Clock::now() + time_.PairTakes() * kPairsToDecide > time_.ContestDeadline()) break;
     Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &decision.item});
     auto contest = HoldPairs(result_.accepted.Without(decision.item.fix->name), result_.accepted, &decision.item,
-                             ContestDeadline());
+                             time_.ContestDeadline());
     if (!contest) return Unexpected{contest.error()};
     Decision again{.item = decision.item};
     judge_.Conclude(*contest, again);
@@ -341,18 +302,18 @@ bool Planner::IsProvedAlready() {
 Result<void> Planner::ProveTheWhole() {
   if (result_.accepted.empty() || IsProvedAlready()) return {};
   Tell({.kind = PlannerEvent::Kind::kFinal});
-  auto contest = HoldPairs({}, result_.accepted, nullptr, deadline_);
+  auto contest = HoldPairs({}, result_.accepted, nullptr, time_.deadline());
   if (!contest) return Unexpected{contest.error()};
   if (contest->ending == Ending::kFault)
     result_.warnings.push_back(StrCat("a run with all fixes went wrong: ", contest->fault));
   result_.pairs = contest->sequence.size();
   if (result_.pairs > 0) result_.speedup = contest->Speedup();
   if (contest->b.empty()) return {};
+  if (!contest->a.empty()) result_.before = StageOf(contest->a);
   result_.after = StageOf(contest->b);
   if (result_.speedup && result_.speedup->low.value_or(0) > 1) {
     // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were
     // earlier.
-    result_.before = StageOf(contest->a);
     const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
                                    [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
     last->stage = result_.after;

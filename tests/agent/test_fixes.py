@@ -386,6 +386,7 @@ class RowLoops(FixTest):
             "torch.stack([row if row.sum() > 0 else -row for row in x])": "each, loop over x: it cannot be mapped: ",
             "torch.stack([torch.rand(4) * row for row in x])": "each, loop over x: it cannot be mapped: ",
             "torch.stack([row / len(seen) for row in x if seen.append(1) is None])": "no function that the program calls",
+            "torch.stack([row.mul_(2) for row in x])": "each, loop over x: it changes the rows",
             "torch.stack([row * grown() for row in x])": "each, loop over x: torch.vmap gives other numbers",
             "torch.stack([row + 1 for row in list(x)])": "no function that the program calls",
             "torch.stack([row + 1 for row in x], 1).t()": "no function that the program calls",

@@ -72,8 +72,12 @@ class _Rows:
         if self.refused or not all(isinstance(one, torch.Tensor) and one.dim() > 0 for one in over):
             return self._one_by_one(of_row, over)
         if not self.agrees:
+            before = _versions(over)
             result = self._one_by_one(of_row, over)
-            self._compare(result, of_row, over)
+            if _versions(over) != before:
+                self._refuse("it changes the rows")
+            else:
+                self._compare(result, of_row, over)
             return result
         try:
             return torch.vmap(of_row)(*over)
@@ -110,6 +114,11 @@ class _Rows:
     def _refuse(self, why: str) -> None:
         self.refused = True
         self.agent.fixes.pass_over("vmap", f"{self.name}, loop over {self.loop.over}: {why}"[:500])
+
+
+def _versions(over: Any) -> list[int | None]:
+    """Another one after each change in place."""
+    return [None if one.is_inference() else one._version for one in over]
 
 
 class _RandomNumbers:
