@@ -100,10 +100,6 @@ class Repairs(Optimize):
         )
 
     @slow
-    def test_kept_gradients(self) -> None:
-        self.assert_repaired(self.run_it("--only", "zero_grad", script=PLANTED / "kept_gradients.py"), "zero_grad")
-
-    @slow
     def test_garbage(self) -> None:
         self.assert_repaired(self.run_it("--only", "gc_freeze", script=PLANTED / "garbage.py"), "gc_freeze")
 
