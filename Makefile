@@ -2,7 +2,8 @@
 # The commands people type. CMakePresets.json says how each build is made; packages.txt what must be installed.
 #
 #   make demo     install what is missing, build, and analyse the recording in samples/
-#   make test     install what is missing, build, run every test and check
+#   make test     install what is missing, build, run the checks and the tests that CI runs
+#   make test-all every test there is, the statistics in full, training with every case: hours
 #   make build    build/gapless, the program
 #   make deps     static archives of what the distribution ships only as shared libraries; what web/ is bundled with
 #   make bench    the benchmarks of bench/ and their table
@@ -17,7 +18,7 @@ SAMPLE := samples/resnet50_v100.pt.trace.json.gz
 
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: demo test build deps bench fuzz docs pictures format lint install clean packages
+.PHONY: demo test test-all build deps bench fuzz docs pictures format lint install clean packages
 .DEFAULT_GOAL := build
 
 demo: packages build
@@ -27,9 +28,7 @@ packages:
 	@tools/install_packages.sh build
 
 deps:
-	@tools/build_deps.sh
-	@tools/web_deps.sh build
-	@tools/cupti_headers.sh
+	@tools/deps.sh build
 
 build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
@@ -39,6 +38,10 @@ build: deps
 test:
 	@tools/install_packages.sh build test
 	@tools/test.sh
+
+test-all:
+	@tools/install_packages.sh build test
+	@tools/test.sh all
 
 bench: build
 	@tools/install_packages.sh build bench

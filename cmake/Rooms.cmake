@@ -28,27 +28,38 @@ function(gapless_room room)
   add_library(gapless_${room} STATIC ${sources})
   target_include_directories(gapless_${room} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(gapless_${room} PRIVATE gapless_options)
-  gapless_precompiled_headers(gapless_${room} gapless_precompiled)
+  set(kind plain)
+  if(room IN_LIST GAPLESS_BRISK_ROOMS)
+    set(kind brisk)
+  endif()
+  gapless_optimise(gapless_${room} ${kind})
+  gapless_precompiled_headers(gapless_${room} gapless_precompiled_${kind})
   foreach(below IN LISTS GAPLESS_MAY_INCLUDE_${room})
     if(TARGET gapless_${below})
       target_link_libraries(gapless_${room} PUBLIC gapless_${below})
     endif()
   endforeach()
   if(tests AND BUILD_TESTING)
-    gapless_test(test_${room} SOURCES ${tests} LINK gapless_${room})
+    set(label unit)
+    if(room STREQUAL "validate")
+      set(label statistics)
+    endif()
+    gapless_test(test_${room} SOURCES ${tests} LINK gapless_${room} LABEL ${label})
   endif()
 endfunction()
 
-# gapless_test(<program> SOURCES <file>... LINK <library>...): a GoogleTest program whose cases ctest knows one by one.
+# gapless_test(<program> SOURCES <file>... LINK <library>... LABEL <label>): a GoogleTest program whose cases ctest knows one by
+# one, each with the label (tests/CMakeLists.txt has the list of labels).
 # Tests run in the source folder, where GAPLESS_CORPUS has its default, ../shared/data.
 function(gapless_test program)
-  cmake_parse_arguments(T "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(T "" "LABEL" "SOURCES;LINK" ${ARGN})
   add_executable(${program} ${T_SOURCES})
   target_link_libraries(${program} PRIVATE ${T_LINK} gapless_options GTest::gtest_main)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  gapless_optimise(${program} plain)
   gapless_precompiled_headers(${program} gapless_precompiled_tests)
   gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 1200)
+                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 1200 LABELS ${T_LABEL})
 endfunction()
 
 # Every room there is, as libraries to link: what the program, the end-to-end tests, the benchmarks and the fuzzers use.

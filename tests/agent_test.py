@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests of the agent, tests/agent/test_*.py, with a version of PyTorch.
 
-usage: agent_test.py [PROGRAM] --torch newest|oldest [--only TEST...]
+usage: agent_test.py [PROGRAM] --torch newest|oldest [--ci] [--only PATTERN...]    (cases.py says what these mean)
 
 The Python that has the version is GAPLESS_TORCH or GAPLESS_TORCH_OLDEST, else build/torch/bin/python or
 build/torch-oldest/bin/python, which tools/torch_env.sh makes. Skipped where there is none.
@@ -10,11 +10,12 @@ build/torch-oldest/bin/python, which tools/torch_env.sh makes. Skipped where the
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 WHERE = {"newest": ("GAPLESS_TORCH", "torch"), "oldest": ("GAPLESS_TORCH_OLDEST", "torch-oldest")}
@@ -35,10 +36,9 @@ def find_python(which: str) -> tuple[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    parser = cases.arguments()
     parser.add_argument("program", nargs="?")
     parser.add_argument("--torch", choices=sorted(WHERE), default="newest")
-    parser.add_argument("--only", nargs="+", metavar="TEST")
     given = parser.parse_args()
     python, problem = find_python(given.torch)
     if problem:
@@ -47,8 +47,7 @@ def main() -> int:
     folder = ROOT / "tests" / "agent"
     agent = str(ROOT / "python" / "gapless" / "agent")
     environment = {**os.environ, "GAPLESS_TEST_PYTHON": python, "PYTHONPATH": agent, "PYTHONDONTWRITEBYTECODE": "1"}
-    tests = given.only or ["discover", "-s", "."]
-    command = [sys.executable, "-m", "unittest", *tests]
+    command = [sys.executable, cases.__file__, str(folder), *cases.options(given)]
     return subprocess.run(command, check=False, cwd=folder, env=environment).returncode
 
 

@@ -3,7 +3,7 @@
 """`gapless profile`, `monitor` and `trigger` on real training with PyTorch: what the user's program does stays as it is, and
 what is left can be analysed.
 
-usage: collect_test.py PROGRAM [TEST...]    skipped without a Python that has PyTorch: build/torch, or $GAPLESS_TORCH
+usage: collect_test.py PROGRAM [--ci] [--only PATTERN...]    skipped without a Python that has PyTorch: build/torch, or $GAPLESS_TORCH
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import cases
 from corpus import ROOT
 
 PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
@@ -310,4 +311,4 @@ if __name__ == "__main__":
     if not PYTHON.exists():
         print(f"skipped: no PyTorch in {PYTHON} (tools/torch_env.sh, or set GAPLESS_TORCH)")
         sys.exit(SKIPPED)
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    sys.exit(cases.main(sys.argv[2:]))

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every script of examples/lab and examples/planted runs, says what it should, and gives the same losses twice.
 
-usage: examples_test.py PROGRAM [--torch newest|oldest] [--only TEST...]
+usage: examples_test.py PROGRAM [--torch newest|oldest] [--ci] [--only PATTERN...]
 
 In the Python that agent_test.py finds; skipped where there is none.
 """
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import functools
 import os
@@ -21,6 +20,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import cases
 from agent_test import ROOT, WHERE, find_python
 
 LAB, PLANTED = ROOT / "examples/lab", ROOT / "examples/planted"
@@ -159,10 +159,9 @@ class Planted(unittest.TestCase):
 
 def main() -> int:
     global PYTHON, PROGRAM, IMAGES
-    parser = argparse.ArgumentParser()
+    parser = cases.arguments()
     parser.add_argument("program")
     parser.add_argument("--torch", choices=sorted(WHERE), default="newest")
-    parser.add_argument("--only", nargs="+", metavar="TEST", default=[])
     given = parser.parse_args()
     PYTHON, problem = find_python(given.torch)
     if problem:
@@ -170,8 +169,7 @@ def main() -> int:
         return 77
     PROGRAM = str(Path(given.program).resolve())
     with tempfile.TemporaryDirectory() as IMAGES:
-        words = [word for pattern in given.only for word in ("-k", pattern)]
-        return 0 if unittest.main(argv=[sys.argv[0], *words], exit=False).result.wasSuccessful() else 1
+        return cases.main(cases.options(given))
 
 
 if __name__ == "__main__":

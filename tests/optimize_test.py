@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gapless optimize` on real training, on the CPU: planted problems are repaired, planted traps are refused.
 
-usage: optimize_test.py PROGRAM [--only TEST...]
+usage: optimize_test.py PROGRAM [--ci] [--only PATTERN...]
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import cases
 from agent_test import find_python
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,9 +25,6 @@ PLANTED = ROOT / "examples" / "planted"
 TRAPS = ROOT / "tests" / "optimize" / "traps"
 PROGRAM = ""
 PYTHON = ""
-
-
-slow = unittest.skipUnless(os.environ.get("GAPLESS_SLOW_TESTS"), "takes minutes: GAPLESS_SLOW_TESTS=1 runs it")
 
 
 class Optimize(unittest.TestCase):
@@ -75,35 +73,30 @@ class Repairs(Optimize):
         self.assertIn("num_workers=", patch)
         self.assertTrue((self.folder / "out" / "report.html").exists())
 
-    @slow
     def test_looping_optimizer(self) -> None:
         self.assert_repaired(
             self.run_it("--only", "fused_optimizer", script=PLANTED / "looping_optimizer.py"), "fused_optimizer"
         )
 
-    @slow  # and only where nothing else computes
+    # Only where nothing else computes
     def test_one_thread(self) -> None:
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("one processor: a second thread has nowhere to run")
         self.assert_repaired(self.run_it("--only", "threads", script=PLANTED / "one_thread.py"), "threads")
 
-    @slow
     def test_row_loop(self) -> None:
         self.assert_repaired(self.run_it("--only", "vmap", script=PLANTED / "row_loop.py"), "vmap")
         patch = (self.folder / "out" / "optimized.patch").read_text()
         self.assertIn("+    return torch.vmap(lambda row: (row - row.mean()) / row.std())(batch)", patch)
 
-    @slow
     def test_plain_adamw(self) -> None:
         self.assert_repaired(
             self.run_it("--only", "fused_optimizer", script=PLANTED / "plain_adamw.py"), "fused_optimizer"
         )
 
-    @slow
     def test_garbage(self) -> None:
         self.assert_repaired(self.run_it("--only", "gc_freeze", script=PLANTED / "garbage.py"), "gc_freeze")
 
-    @slow
     def test_anomaly(self) -> None:
         self.assert_repaired(self.run_it("--only", "anomaly", script=PLANTED / "anomaly.py"), "anomaly")
 
@@ -124,7 +117,6 @@ class Traps(Optimize):
             accept=(1,),
         )
 
-    @slow
     def test_slower(self) -> None:
         answer = self.trap("slower")
         self.assertEqual(answer["applied"], [])
@@ -138,18 +130,15 @@ class Traps(Optimize):
     def test_crashes(self) -> None:
         self.assert_refused(self.trap("crashes"), "crashes", "fault", "crashed")
 
-    @slow
     def test_hangs(self) -> None:
         self.assert_refused(self.trap("hangs", "--timeout", "20s"), "hangs", "fault", "hung")
 
-    @slow
     def test_out_of_memory(self) -> None:
         self.assert_refused(self.trap("out_of_memory"), "out_of_memory", "fault", "out of memory")
 
     def test_nan(self) -> None:
         self.assert_refused(self.trap("nan"), "nan", "other_losses", "no number")
 
-    @slow
     def test_diverges(self) -> None:
         self.assert_refused(self.trap("diverges"), "diverges", "other_losses", "")
 
@@ -165,7 +154,6 @@ class Around(Optimize):
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("no data", done.stderr)
 
-    @slow
     def test_what_was_decided_is_taken_over(self) -> None:
         script = PLANTED / "looping_optimizer.py"
         first = self.run_it("--only", "fused_optimizer", script=script)
@@ -174,7 +162,6 @@ class Around(Optimize):
         one, two = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
         self.assertEqual(one["measured"], two["measured"])
 
-    @slow
     def test_exact_keeps_every_bit(self) -> None:
         answer = self.run_it("--exact", "--only", "fused_optimizer,workers=2", script=PLANTED / "slow_loader.py")
         found = self.of(answer, "workers")
@@ -183,7 +170,6 @@ class Around(Optimize):
         else:
             self.assertEqual(found["outcome"], "other_losses", found)
 
-    @slow
     def test_a_report_instead_of_a_recording(self) -> None:
         report = self.folder / "report.json"
         report.write_text(json.dumps({"bottlenecks": [{"id": "host_optimizer", "title": "the optimiser loops"}]}))
@@ -223,7 +209,6 @@ class Tune(unittest.TestCase):
         self.assertAlmostEqual(sum(shares), 1, places=9)
         self.assertGreater(answer["step_time_alone_ms"], 0)
 
-    @slow
     def test_batches(self) -> None:
         answer = self.ask("batch", "--budget", "3m", script=PLANTED / "slow_loader.py")
         self.assertIn(["batch=2"], [one["fixes"] for one in answer["settings"]])
@@ -236,8 +221,7 @@ def main() -> int:
     if problem:
         print("skipped:", problem)
         return 77
-    only = sys.argv[sys.argv.index("--only") + 1 :] if "--only" in sys.argv else []
-    return 0 if unittest.main(argv=[sys.argv[0], *only], exit=False).result.wasSuccessful() else 1
+    return cases.main(sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "validate/testing/effort.h"
 #include "validate/testing/noise.h"
 
 namespace gapless::internal {
@@ -66,23 +67,26 @@ TEST(CommitSearch, IsAsSureAsItIsRight) {
   for (const NoiseKind kind : {NoiseKind::kNormal, NoiseKind::kOutliers}) {
     int right = 0;
     double runs = 0;
-    constexpr int kSearches = 12;
-    for (uint64_t seed = 1; seed <= kSearches; ++seed) {
+    const Effort effort(12, 4);
+    for (int number = 1; number <= effort.tried; ++number) {
+      const auto seed = static_cast<uint64_t>(number);
       const size_t bad = 1 + seed * 37 % 199;
       const CommitSearch search = Search({.commits = 200, .bad = bad, .noise = kind}, seed);
       right += search.state() == SearchState::kFound && search.best().first <= bad && bad <= search.best().last ? 1 : 0;
-      runs += static_cast<double>(search.runs()) / kSearches;
+      runs += static_cast<double>(search.runs()) / effort.tried;
     }
-    EXPECT_GE(right, 9) << NameOf(kind);  // bench/bisect_quality.cc has the figures; this is what can be run each time
+    EXPECT_GE(right, effort.tried * 3 / 4)
+        << NameOf(kind);  // bench/bisect_quality.cc has the figures; this is what can be run each time
     EXPECT_LE(runs, 75) << NameOf(kind);
   }
 }
 
 TEST(CommitSearch, SaysThatNothingChanged) {
   int none = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed)
-    none += Search({.slower = 0}, seed).state() == SearchState::kNoChange ? 1 : 0;
-  EXPECT_GE(none, 56);
+  const Effort effort(60, 12);
+  for (int seed = 1; seed <= effort.tried; ++seed)
+    none += Search({.slower = 0}, static_cast<uint64_t>(seed)).state() == SearchState::kNoChange ? 1 : 0;
+  EXPECT_GE(none, effort.AtLeast(56.0 / 60) * effort.tried);
 }
 
 TEST(CommitSearch, ImprovementsAreNoRegression) {
