@@ -53,11 +53,11 @@ class TimedResult(unittest.TextTestResult):
         self.seconds: dict[str, float] = {}
         self.begun = 0.0
 
-    def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802  (unittest's name)
+    def startTest(self, test: unittest.TestCase) -> None:
         self.begun = time.monotonic()
         super().startTest(test)
 
-    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
         self.seconds[test.id()] = time.monotonic() - self.begun
 
@@ -83,7 +83,9 @@ def run(suite: unittest.TestSuite, ci: bool, only: list[str]) -> int:
 def arguments(description: str = "") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--ci", action="store_true", help="only the cases that CI runs")
-    parser.add_argument("--only", nargs="+", default=[], metavar="PATTERN", help="only the cases that have it in their name")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="PATTERN", help="only the cases that have it in their name"
+    )
     return parser
 
 

@@ -112,6 +112,7 @@ class Planted(Case):
         self.assertEqual(report["bottlenecks"][0]["id"], rule, [one["title"] for one in report["bottlenecks"]])
         self.assertGreater(report["bottlenecks"][0]["severity"], 0.7)
 
+    @cases.in_ci
     def test_slow_loader(self) -> None:
         self.check("slow_loader.py", "host_data_loading")
 
@@ -164,6 +165,7 @@ class Unchanged(Case):
         files = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in ours}
         self.assertEqual(files, plain_files)
 
+    @cases.in_ci
     def test_success(self) -> None:
         self.check(
             "for _ in range(8): last = step()\nprint('loss', float(last.detach()), torch.rand(1).item())\n"
@@ -175,9 +177,11 @@ class Unchanged(Case):
     def test_exception(self) -> None:
         self.check("for _ in range(3): step()\nraise ValueError('as ever')", expected=1)
 
+    @cases.in_ci
     def test_exit_7(self) -> None:
         self.check("for _ in range(3): step()\nprint('bye'); sys.exit(7)", expected=7)
 
+    @cases.in_ci
     def test_sigkill(self) -> None:
         self.check("for _ in range(6): step()\nprint('going', flush=True); os.kill(os.getpid(), 9)", expected=-9)
         self.assertEqual(self.rows("SELECT count(*) n FROM all_step WHERE source = 'agent'"), [{"n": 6}])
@@ -244,6 +248,7 @@ class Survives(Case):
 class OnDemand(Case):
     """A job that is under way is asked for a recording."""
 
+    @cases.in_ci
     def test_all_ranks_record_the_same_steps(self) -> None:
         torchrun = ("-m", "torch.distributed.run", "--nproc-per-node", 4)
         self.start("profile", "--no-record", "--", PYTHON, *torchrun, PLANTED / "straggler_rank.py", "--steps", 4000)
@@ -265,6 +270,7 @@ class OnDemand(Case):
         self.assertEqual(done.returncode, 3)
         self.assertIn("this run has ended", done.stderr)
 
+    @cases.in_ci
     def test_prometheus_scrapes_a_job(self) -> None:
         prometheus = shutil.which("prometheus")
         if prometheus is None:

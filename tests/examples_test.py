@@ -61,6 +61,7 @@ class Stages(unittest.TestCase):
         self.assertEqual(first, stage.__wrapped__("slow_train"))
         self.assertNotEqual(first, stage("slow_train", "--seed", "1"))
 
+    @cases.in_ci
     def test_workers_change_no_loss(self) -> None:
         self.assertEqual(stage("slow_train"), stage("stage1_loader"))
 
@@ -94,6 +95,7 @@ class Stages(unittest.TestCase):
 
 
 class Workloads(unittest.TestCase):
+    @cases.in_ci
     def test_transformer(self) -> None:
         text = run(
             LAB / "transformer.py",
@@ -126,6 +128,7 @@ class Workloads(unittest.TestCase):
         self.assertTrue(1 < made <= 10)
         self.assertIn("a device memory pool needs a GPU", text)
 
+    @cases.in_ci
     def test_recording_of_memory_is_read(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             run(LAB / "memory_profiling.py", "--width", "64", "--folder", folder)
@@ -140,6 +143,7 @@ class Workloads(unittest.TestCase):
             done = subprocess.run(words, check=True, capture_output=True, text=True)
             self.assertGreater(int(done.stdout.split()[1]), 10)
 
+    @cases.in_ci
     def test_inference(self) -> None:
         text = run(LAB / "inference.py", *["--size", "32", "--batch", "4", "--requests", "20"])
         self.assertIn("requests 20 answers 80", text)

@@ -66,6 +66,7 @@ class Optimize(unittest.TestCase):
 class Repairs(Optimize):
     """Each script with a planted problem that a CPU feels, unedited."""
 
+    @cases.in_ci
     def test_slow_loader(self) -> None:
         answer = self.run_it("--only", "workers", script=PLANTED / "slow_loader.py")
         self.assert_repaired(answer, "workers")
@@ -127,6 +128,7 @@ class Traps(Optimize):
         answer = self.trap("other_loss", safety="exact", script="row_loop")
         self.assert_refused(answer, "other_loss", "other_losses", "other numbers")
 
+    @cases.in_ci
     def test_crashes(self) -> None:
         self.assert_refused(self.trap("crashes"), "crashes", "fault", "crashed")
 
@@ -144,6 +146,7 @@ class Traps(Optimize):
 
 
 class Around(Optimize):
+    @cases.in_ci
     def test_a_command_that_fails(self) -> None:
         script = self.folder / "train.py"
         script.write_text("raise SystemExit('no data')\n")
@@ -194,6 +197,7 @@ class Tune(unittest.TestCase):
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 
+    @cases.in_ci
     def test_workers(self) -> None:
         answer = self.ask("dataloader", "--rounds", "1", script=PLANTED / "slow_loader.py")
         found = {",".join(one["fixes"]): one for one in answer["settings"]}

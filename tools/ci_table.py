@@ -8,11 +8,10 @@ usage: ci_table.py TIMES RESULTS...    TIMES has a line "step<TAB>seconds" each;
 from __future__ import annotations
 
 import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from xml.etree import ElementTree
 
 SLOWEST = 10
-LONG_S = 20
 
 
 def steps(path: Path) -> list[tuple[str, int]]:
@@ -41,8 +40,8 @@ def main(times: Path, results: list[Path]) -> int:
     slowest = sorted((one for path in results if path.exists() for one in tests(path)), reverse=True)[:SLOWEST]
     if slowest:
         print(f"\n{'the slowest tests':52} {'seconds':>7}")
-    for seconds, name, why in slowest:
-        print(f"{name[:52]:52} {seconds:7.1f}  {why}".rstrip())
+    for took, name, why in slowest:
+        print(f"{name[:52]:52} {took:7.1f}  {why}".rstrip())
     return 0
 
 

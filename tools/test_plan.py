@@ -21,7 +21,16 @@ KINDS = {"unit", "corpus", "training", "statistics", "browser", "crash"}
 MORE_LABELS = {"optimised", "slow"}
 NOT_BUILT = "_NOT_BUILT"  # how ctest calls a program of GoogleTest that this build has not made
 # Scripts of tests/ that are no test by themselves: others import or drive them.
-HELPERS = {"action_runner.py", "cases.py", "ci_job.py", "fake_hosts.py", "oracle.py", "corpus.py", "hta.py", "postgres.py"}
+HELPERS = {
+    "action_runner.py",
+    "cases.py",
+    "ci_job.py",
+    "fake_hosts.py",
+    "oracle.py",
+    "corpus.py",
+    "hta.py",
+    "postgres.py",
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ def tests_of(build: Path) -> list[Test]:
     for one in json.loads(shown.stdout)["tests"]:
         if one["name"].endswith(NOT_BUILT):
             continue
-        labels = next((p["value"] for p in one.get("properties", []) if p["name"] == "LABELS"), [])
+        labels: list[str] = next((p["value"] for p in one.get("properties", []) if p["name"] == "LABELS"), [])
         found.append(Test(one["name"], frozenset(labels), tuple(one.get("command", ()))))
     return found
 

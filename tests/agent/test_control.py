@@ -8,6 +8,7 @@ import struct
 import time
 from pathlib import Path
 
+from cases import in_ci
 from harness import AgentTest, Ring, layout, make_control, post, traces
 
 LOOP = """
@@ -58,6 +59,7 @@ class Control(AgentTest):
         values = [struct.unpack_from("<Q", path.read_bytes()[:128], 80)[0] for path in paths]
         return len(values) == rings and min(values) >= sequence
 
+    @in_ci
     def test_commands_of_one_process(self) -> None:
         control = make_control(self.run_folder)
         post(control, layout.COMMAND_FIX_ON, text="gc_freeze", at_step=4)

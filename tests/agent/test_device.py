@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from cases import in_ci
 from gapless_agent.agent import Agent
 from gapless_agent.calls import Calls
 from gapless_agent.device_time import DeviceTime
@@ -98,6 +99,7 @@ class Standing(unittest.TestCase):
         return read_ring(path).of(kind)
 
 
+@in_ci
 class DeviceTest(Standing):
     def test_steps_on_the_device(self) -> None:
         times = DeviceTime(self.agent, self.steps)
@@ -171,6 +173,7 @@ class DeviceTest(Standing):
         self.assertEqual(memory.snapshot()[0], layout.ACK_NOT_APPLICABLE)
 
 
+@in_ci
 class RingTest(unittest.TestCase):
     def test_texts_and_wrapping_around(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -211,6 +214,7 @@ class RingTest(unittest.TestCase):
             self.assertEqual((len(found.records), len(found.texts)), (2000, 2000))
 
 
+@in_ci
 class FailureTest(Standing):
     def test_an_error_closes_an_open_window(self) -> None:
         """A profiler that nobody stops would keep everything for ever."""

@@ -11,6 +11,7 @@ import time
 import unittest
 from typing import Any
 
+from cases import in_ci
 from harness import AgentTest, Done, Record, Ring, layout, make_control, post
 
 ON, OFF, REFUSED = layout.FIX_ON, layout.FIX_OFF, layout.FIX_REFUSED
@@ -79,6 +80,7 @@ class FixTest(AgentTest):
 
 
 class Loaders(FixTest):
+    @in_ci
     def test_all_of_a_loader(self) -> None:
         plain = self.train().ring()
         show = "print(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, loader.batch_size, len(loader))"
@@ -162,6 +164,7 @@ class Loaders(FixTest):
 
 
 class Optimizers(FixTest):
+    @in_ci
     def test_foreach(self) -> None:
         plain = self.train().ring()
         done = self.train("fused_optimizer=foreach", show="print(optimizer.param_groups[0]['foreach'])")
@@ -249,6 +252,7 @@ class Optimizers(FixTest):
 
 
 class Switches(FixTest):
+    @in_ci
     def test_from_the_start(self) -> None:
         show = "import gc, os; print(torch.get_num_threads(), torch.is_anomaly_enabled(), gc.isenabled(), len(os.sched_getaffinity(0)))"
         text = TRAIN.replace("for x, y", "torch.autograd.set_detect_anomaly(True)\n    for x, y")
@@ -354,6 +358,7 @@ class Switches(FixTest):
 
 
 class Own(FixTest):
+    @in_ci
     def test_own_fix(self) -> None:
         own = self.folder / "halved.py"
         own.write_text(
@@ -425,6 +430,7 @@ class Processes(FixTest):
             self.assertEqual(both[0].err.splitlines()[-1], both[1].err.splitlines()[-1])
         self.assertEqual([value for value, _ in of(both[1].ring(), "amp")], [ON])
 
+    @in_ci
     def test_without_fixes_nothing_changes(self) -> None:
         show = (
             "from torch.nn.parallel import DistributedDataParallel as D; M = torch.nn.Module\n"

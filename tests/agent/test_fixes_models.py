@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import unittest
 
+from cases import in_ci
 from harness import Done, layout
 from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of
 
@@ -59,6 +60,7 @@ class Models(FixTest):
             self.assertNotEqual(plain, found, "nothing computes differently")
         return done
 
+    @in_ci
     def test_checkpoint(self) -> None:
         show = "print(net.blocks[0].norm.num_batches_tracked.item(), net.blocks[0].norm.momentum)"
         done = self.pair("checkpoint", delta=0, show=show)
@@ -79,6 +81,7 @@ class Models(FixTest):
         self.assertEqual(int(done.out), 24)
         self.assertEqual(of(latest(done), "checkpoint")[0][0], REFUSED)
 
+    @in_ci
     def test_bf16(self) -> None:
         ring = self.pair("amp", delta=0.02).ring()
         first, second = (change for _, change in of(ring, "amp"))
@@ -297,6 +300,7 @@ class Ranks(FixTest):
         self.assertEqual(done.code, 0, done.err)
         return done
 
+    @in_ci
     def test_ddp(self) -> None:
         plain = self.ranks().out
         self.again()

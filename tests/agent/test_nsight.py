@@ -11,11 +11,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
+from cases import in_ci
 from gapless import NsightComputeProfiler, NsightSystemsProfiler, ProfileResult, ProfilerType
 
 PROGRAM = Path(os.environ.get("GAPLESS_PROGRAM") or ROOT / "build/gapless")
 
 
+@in_ci
 class Nsight(unittest.TestCase):
     def test_verdicts_by_the_requirements_lines(self) -> None:
         def said(**metrics: float) -> list[str]:

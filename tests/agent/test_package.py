@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from cases import in_ci
 from harness import AGENT, ROOT, AgentTest, layout
 
 REGION = """
@@ -45,6 +46,7 @@ class Package(AgentTest):
         found = sorted(file.parts[-3] for file in self.folder.glob("*/main/*.gz"))
         self.assertEqual(found, ["decorated", "records", "steps"])
 
+    @in_ci
     def test_installed_package_and_agent(self) -> None:
         """The package is found before the agent's stand-in, and its step() reaches the agent."""
         env = {"PYTHONPATH": os.pathsep.join([str(AGENT), str(ROOT / "python")])}

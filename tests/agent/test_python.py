@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cases import in_ci
 from harness import AgentTest, Done, layout, make_control, post
 
 PROGRAM = """
@@ -44,6 +45,7 @@ class Python(AgentTest):
             self.assertEqual((table["format"], table["version"], table["kind"]), ("gapless.host", 1, kind))
         return done, tables
 
+    @in_ci
     def test_sampled_stacks(self) -> None:
         done, (table,) = self.profile("sample")
         ours = {row["function"].split(".")[-1]: row for row in table["functions"] if row["file"].endswith("train.py")}

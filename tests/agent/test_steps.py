@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from cases import in_ci
 from harness import AgentTest, Ring, layout
 
 HERE = Path(__file__).resolve().parent
@@ -66,6 +67,7 @@ def steps_are_whole(ring: Ring) -> bool:
 
 
 class Steps(AgentTest):
+    @in_ci
     def test_loops_of_known_length(self) -> None:
         done = self.execute(HERE / "programs.py", options={"record": {"on": False}})
         self.assertEqual(done.code, 0, done.err)
@@ -104,6 +106,7 @@ class Steps(AgentTest):
         self.assertEqual(len(ring.of("optimizer")), 20)
         self.assertEqual([record.a for record in ring.of("step")], list(range(60)))
 
+    @in_ci
     def test_skipped_steps_of_a_scaler(self) -> None:
         python = self.execute("-c", "import torch; print(hasattr(torch.amp, 'GradScaler'))", agent=False).out.strip()
         scaler = "scaler = torch.amp.GradScaler('cpu')" if python == "True" else OLD_SCALER.strip()
@@ -117,6 +120,7 @@ class Steps(AgentTest):
         self.assertEqual([record.a for record in scales if record.flags & 1], [0, 5, 6])
         self.assertEqual(scales[-1].x, 65536.0 / 8)
 
+    @in_ci
     def test_inference_loop(self) -> None:
         ring = self.succeed(
             """
@@ -289,6 +293,7 @@ class Steps(AgentTest):
     def test_killed_among_the_first_steps(self) -> None:
         self.assertEqual(self.killed_after(7), 7)
 
+    @in_ci
     def test_killed_between_groups(self) -> None:
         self.assertGreaterEqual(self.killed_after(600), 600 - 200 // 2)
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cases import in_ci
 from harness import AgentTest, Done, layout
 
 TRAIN = """
@@ -102,6 +103,7 @@ class Unchanged(AgentTest):
         err = re.sub(r"(?m)^(STAGE|USDT|INFO|ERROR):.*\n", "", err)
         return re.sub(r"  File \"[^\"]*gapless_agent[^\n]*\n(    [^\n]*\n)?", "", err)
 
+    @in_ci
     def test_success(self) -> None:
         done = self.both(self.script(TRAIN))
         self.assertEqual(done.code, 0)
@@ -111,6 +113,7 @@ class Unchanged(AgentTest):
         self.assertEqual(len(done.files("main/main_*.pt.trace.json.gz")), 1)
         self.assertEqual(len(done.files("main/*")), 2)
 
+    @in_ci
     def test_exception(self) -> None:
         done = self.both(self.script(TRAIN + "    raise ValueError('a reason')\n"))
         self.assertEqual(done.code, 1)
@@ -151,6 +154,7 @@ class Unchanged(AgentTest):
     def test_exit_code(self) -> None:
         self.assertEqual(self.both(self.script(TRAIN + "    sys.exit(7)\n")).code, 7)
 
+    @in_ci
     def test_killed(self) -> None:
         done = self.both(self.script(TRAIN + "    import os; os.kill(os.getpid(), 9)\n"))
         self.assertEqual(done.code, -signal.SIGKILL)
@@ -233,6 +237,7 @@ class Unchanged(AgentTest):
         done = self.execute(self.script(TRAIN), options={"mode": "off"})
         self.assertEqual((done.code, list(self.run_folder.iterdir())), (0, []))
 
+    @in_ci
     def test_run_folder_that_cannot_be_written(self) -> None:
         self.run_folder.rmdir()
         self.run_folder.write_text("a file")
@@ -244,6 +249,7 @@ class Unchanged(AgentTest):
         done = self.execute(self.script(TRAIN), env={"GAPLESS_OPTIONS": text})
         self.assertEqual((done.code, done.ring().step), (0, 20))
 
+    @in_ci
     def test_internal_error(self) -> None:
         """The agent switches itself off and says so; the program does not notice."""
         text = TRAIN.replace(
@@ -259,6 +265,7 @@ class Unchanged(AgentTest):
         self.assertEqual((ring.state, len(ring.of("step"))), (layout.STATE_OFF, 1))
         self.assertIn("an error of the agent", ring.text(ring.of("message")[0].a))
 
+    @in_ci
     def test_without_torch(self) -> None:
         done = self.both("-c", "import sys; print('torch' in sys.modules, 'typing' in sys.modules)")
         self.assertEqual((done.code, list(self.run_folder.iterdir())), (0, []))

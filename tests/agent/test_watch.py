@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 
+from cases import in_ci
 from harness import AGENT, PYTHON, ROOT, AgentTest, environment, layout, traces
 
 EVENTS = """
@@ -119,11 +120,13 @@ class Watch(AgentTest):
         )
         self.assertEqual([len(ring.of("step")) for ring in done.rings()], [1, 1])
 
+    @in_ci
     def test_light_mode(self) -> None:
         ring = self.succeed(EVENTS, options={"mode": "light"}).ring()
         self.assertEqual({record.kind for record in ring.records} - {"optimizer"}, {"step"})
 
 
+@in_ci
 class Layout(AgentTest):
     """The page of the protocol and the constants say the same."""
 

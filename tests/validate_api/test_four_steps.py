@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gapless
+from cases import in_ci
 
 try:
     import torch
@@ -64,6 +65,7 @@ def finding(*fixes: str) -> dict[str, Any]:
 
 
 class FourSteps(unittest.TestCase):
+    @in_ci
     def test_as_written(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "steps.py"

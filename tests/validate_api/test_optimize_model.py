@@ -13,6 +13,8 @@ import textwrap
 import unittest
 from pathlib import Path
 
+from cases import in_ci
+
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """# my training
 command: [python, train.py, --config, "{config}"]
@@ -71,6 +73,7 @@ class OptimizeModel(unittest.TestCase):
         except ImportError:
             self.skipTest("no PyYAML in this Python")
 
+    @in_ci
     def test_the_command_of_the_configuration(self) -> None:
         self.needs_yaml()
         said = self.script("--bottlenecks", "report.json", "--model-config", "model.yaml", "--optimize=--budget=5m")

@@ -9,6 +9,7 @@ import unittest
 from typing import Any
 
 import gapless
+from cases import in_ci
 
 try:
     import torch
@@ -88,6 +89,7 @@ class Slow(torch.utils.data.Dataset):  # type: ignore[misc,type-arg,unused-ignor
 
 
 class MixedPrecision(unittest.TestCase):
+    @in_ci
     def test_a_step_learns_as_in_32_bits_and_weights_stay_there(self) -> None:
         losses = {}
         for mixed in (False, True):
@@ -145,6 +147,7 @@ class Checkpointing(unittest.TestCase):
             self.assertTrue(torch.equal(tensor, after[name]), name)
         self.assertLess(kept_for_backward(changed, inputs), kept_for_backward(plain, inputs) / 2)
 
+    @in_ci
     def test_blocks_of_a_list(self) -> None:
         inputs = torch.randn(8, 16)
         torch.manual_seed(0)
@@ -193,6 +196,7 @@ class Fusion(unittest.TestCase):
         learn(model, torch.randn(8, 3, 16, 16))
         return model.eval()
 
+    @in_ci
     def test_folded_in_traced_and_untraceable_models(self) -> None:
         for model in (self.trained(conv_net()), self.trained(Branching())):
             inputs = torch.randn(4, 3, 16, 16)

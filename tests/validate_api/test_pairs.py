@@ -12,6 +12,7 @@ from typing import Any, Callable, ClassVar
 from unittest import mock
 
 import gapless
+from cases import in_ci
 from gapless import utilization
 from gapless.training import Batches, samples_of
 from gapless.utilization import Utilization, mean_of
@@ -38,6 +39,7 @@ class Trainer:
         time.sleep(0.0002)
 
 
+@in_ci
 class Compared(unittest.TestCase):
     def compare(self, a: float, b: float, **how: Any) -> gapless.ABTestResult:
         configs = {"seconds": a}, {"seconds": b}
@@ -105,6 +107,7 @@ class Compared(unittest.TestCase):
             validator.compare_configurations(0, 1, Trainer, [])
 
 
+@in_ci
 class Loaders(unittest.TestCase):
     def test_begun_again(self) -> None:
         batches = Batches([1, 2])

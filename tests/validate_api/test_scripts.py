@@ -13,6 +13,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from cases import in_ci
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
 KEYS = {"samples_per_second", "performance_delta", "gpu_utilization", "memory_usage_gb", "regression_detected"}
@@ -64,6 +66,7 @@ class Scripts(unittest.TestCase):
         self.output.unlink()
         return found
 
+    @in_ci
     def test_a_history_and_a_regression(self) -> None:
         first = self.benchmark(10, "first")
         self.assertLessEqual(KEYS, first.keys())

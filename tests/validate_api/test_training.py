@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import gapless
+from cases import in_ci
 from gapless import scaling
 from gapless.benchmark import StepClock, measure_steps
 from gapless.pairs import Memory
@@ -90,6 +91,7 @@ def benchmark(
     return gapless.PerformanceBenchmark().benchmark_training(model, batches, steps, warmup, **how)
 
 
+@in_ci
 class Benchmark(unittest.TestCase):
     def test_counts_and_times(self) -> None:
         model = Sleepy(0.003)
@@ -252,6 +254,7 @@ class OnDevice(unittest.TestCase):
 
 
 class Scaling(unittest.TestCase):
+    @in_ci
     def test_two_processes(self) -> None:
         model = Sleepy(0.02)
         data = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=8, shuffle=True)
@@ -301,6 +304,7 @@ class Scaling(unittest.TestCase):
 
 
 class Compared(unittest.TestCase):
+    @in_ci
     def test_models(self) -> None:
         made: list[Any] = []
 
@@ -333,6 +337,7 @@ class Validated(unittest.TestCase):
         how = {"branch": "feature", "warmup_steps": 4, "criterion": nn.functional.mse_loss, **how}
         return self.validator.validate_optimization(self.baseline, self.optimized, loader(), "abc", **how)
 
+    @in_ci
     def test_accepted(self) -> None:
         state = copy.deepcopy(self.optimized.state_dict())
         random = torch.random.get_rng_state()
