@@ -92,14 +92,22 @@ def problems_of_labels(tests: list[Test]) -> list[str]:
     return problems
 
 
-def problems_of_scripts(tests: list[Test]) -> list[str]:
-    """A script of tests/ that no test starts would look tested and never run."""
+def problems_of_files(tests: list[Test], root: Path = ROOT) -> list[str]:
+    """A file that holds tests and that nothing starts or finds by its name would look tested and never run."""
     started = {Path(word).name for test in tests for word in test.command}
-    return [
+    problems = [
         f"tests/{script.name}: no test starts it"
-        for script in sorted((ROOT / "tests").glob("*.py"))
+        for script in sorted((root / "tests").glob("*.py"))
         if script.name not in started | HELPERS
     ]
+    found_by = (("tests/agent", "*.py", "def test_", "test_"), ("tests/validate_api", "*.py", "def test_", "test_"),
+                ("web/test", "*.ts", "\ntest(", ""))  # fmt: skip
+    for folder, pattern, sign, begin in found_by:
+        for file in sorted((root / folder).glob(pattern)):
+            known = file.name.startswith(begin) and (file.suffix != ".ts" or file.name.endswith(".spec.ts"))
+            if not known and sign in file.read_text(encoding="utf-8"):
+                problems.append(f"{folder}/{file.name}: has tests, but not a name by which they are found")
+    return problems
 
 
 def problems_of_schedule() -> list[str]:
@@ -113,7 +121,7 @@ def problems_of_schedule() -> list[str]:
 
 def check(build: Path) -> int:
     tests = tests_of(build)
-    problems = problems_of_labels(tests) + problems_of_scripts(tests) + problems_of_schedule()
+    problems = problems_of_labels(tests) + problems_of_files(tests) + problems_of_schedule()
     if not tests:
         problems.append(f"{build}: there are no tests")
     for run in RUNS:
