@@ -26,7 +26,8 @@ if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bugs 105651 and 105329: false alarms on "text" + std::string and on moving a std::string. Clang and the sanitizers watch.
-  target_compile_options(gapless_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+  target_compile_options(gapless_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+                         -Wno-stringop-overread)
 endif()
 target_compile_definitions(gapless_options INTERFACE GAPLESS_VERSION="${PROJECT_VERSION}")
 

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -40,6 +41,26 @@ fs::path Folder() {
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
     return fs::path(home) / ".cache" / "gapless";
   return {};
+}
+
+// Is it a folder of our own that nobody else can read or write? What others could put there would be used as ours.
+bool IsPrivate(const fs::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat info {};
+  const bool ours = fstat(fd, &info) == 0 && info.st_uid == geteuid();
+  // An older version, or a careless hand, left it open to others.
+  const bool closed = ours && ((info.st_mode & 077) == 0 || fchmod(fd, 0700) == 0);
+  close(fd);
+  return closed;
+}
+
+// The folder, made for its owner alone where it is not there.
+bool MakePrivate(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  return IsPrivate(folder);
 }
 
 // The file's identity: where it is, its size and time of change, and what its ends say.
@@ -100,7 +121,7 @@ std::string CacheKey(const std::string& path) {
 }
 
 std::shared_ptr<Trace> TakeFromCache(const std::string& key) {
-  if (key.empty() || access(key.c_str(), R_OK) != 0) return nullptr;
+  if (key.empty() || access(key.c_str(), R_OK) != 0 || !IsPrivate(Folder())) return nullptr;
   auto trace = MapTraceFile(key);
   if (!trace) {
     unlink(key.c_str());
@@ -113,10 +134,7 @@ std::shared_ptr<Trace> TakeFromCache(const std::string& key) {
 void PutIntoCache(const std::string& key, const Trace& trace) {
   const uint64_t bound = Bound(), bytes = MemoryBytes(trace);
   if (bytes > bound) return;
-  std::error_code error;
-  fs::create_directories(Folder(), error);
-  if (error) return;
-  fs::permissions(Folder(), fs::perms::owner_all, error);
+  if (!MakePrivate(Folder())) return;
   Evict(Folder(), bound - bytes);
   if (!WriteTraceFile(trace, key)) return;
 }

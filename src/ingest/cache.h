@@ -3,7 +3,9 @@
 //
 // In $XDG_CACHE_HOME/gapless, or ~/.cache/gapless; GAPLESS_CACHE_BYTES bounds it (default 4 GiB), least recently used
 // goes first. A key is made of the file's path, size, time of change, a hash of its first and last 64 KiB and the
-// version of the columns. Where the folder cannot be written there is no cache; nothing else is ever written.
+// version of the columns. The folder is 0700 and its owner's own, no link; where it is not, or cannot be written, there
+// is no cache. A file in it that is damaged, of somebody else or from elsewhere is dropped and made again. Nothing else
+// is ever written.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,7 @@
 #include "ingest/load.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -119,6 +120,44 @@ TEST_F(LoadTest, ADamagedCacheFileIsReadAnew) {
   (void)Load({path});
   fs::resize_file(CacheKey(path), 1000);
   EXPECT_EQ(Load({path}).run.traces()[0].trace->slices.size(), 30'000U);
+}
+
+TEST_F(LoadTest, ACacheFileWithOneOtherValueIsReadAnew) {
+  const std::string path = Write("big.json", "", 10, 30'000);
+  (void)Load({path});
+  const std::string key = CacheKey(path);
+  std::string bytes = std::string(std::istreambuf_iterator<char>(std::ifstream(key, std::ios::binary).rdbuf()), {});
+  bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
+  std::ofstream(key, std::ios::binary) << bytes;
+  EXPECT_EQ(TakeFromCache(key), nullptr);
+  EXPECT_EQ(Load({path}).run.traces()[0].trace->slices.size(), 30'000U);
+}
+
+TEST_F(LoadTest, TheCacheIsItsOwnersAlone) {
+  const std::string path = Write("big.json", "", 10, 30'000);
+  (void)Load({path});
+  const fs::path key = CacheKey(path), folder = key.parent_path();
+  const auto mode = [](const fs::path& of) { return fs::status(of).permissions() & fs::perms::all; };
+  EXPECT_EQ(mode(folder), fs::perms::owner_all);
+  EXPECT_EQ(mode(key), fs::perms::owner_read | fs::perms::owner_write);
+  fs::permissions(folder, fs::perms(0777));  // found open, it is closed before it is used
+  EXPECT_NE(TakeFromCache(key.string()), nullptr);
+  EXPECT_EQ(mode(folder), fs::perms::owner_all);
+}
+
+TEST_F(LoadTest, AFolderOfSomebodyElseOrALinkIsNoCache) {
+  const std::string path = Write("big.json", "", 10, 30'000);
+  (void)Load({path});
+  const std::string key = CacheKey(path);
+  const fs::path folder = fs::path(key).parent_path();
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder.c_str(), 12345, 12345), 0);
+    EXPECT_EQ(TakeFromCache(key), nullptr);
+    ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
+  }
+  fs::rename(folder, folder.string() + ".elsewhere");
+  fs::create_directory_symlink(folder.string() + ".elsewhere", folder);
+  EXPECT_EQ(TakeFromCache(key), nullptr);
 }
 
 TEST_F(LoadTest, TheCacheIsBoundedAndTheOldestGoesFirst) {

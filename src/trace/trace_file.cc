@@ -14,17 +14,18 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "trace/trace_check.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
 constexpr uint64_t kFormat =
-    4;  // raise it when the file's form changes, or readers give other values for the same input
+    5;  // raise it when the file's form changes, or readers give other values for the same input
 constexpr size_t kAlign = 64;
 
 struct Header {
-  uint64_t magic = kMagic, schema = 0, file_bytes = 0, directory_hash = 0, entries = 0;
+  uint64_t magic = kMagic, schema = 0, file_bytes = 0, contents_hash = 0, entries = 0;
 };
 struct Entry {
   uint64_t offset = 0, bytes = 0;
@@ -57,17 +58,22 @@ bool ParseInfo(std::string_view text, TraceInfo& info) {
   return true;
 }
 
+// A file that somebody else can write could change while it is mapped, and holds what they like.
+bool IsOursAlone(const struct stat& info) {
+  return S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 class Mapping {
  public:
   static Result<std::shared_ptr<Mapping>> Open(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path);
     struct stat info {};
-    void* at = fstat(fd, &info) == 0 && info.st_size > 0
+    void* at = fstat(fd, &info) == 0 && info.st_size > 0 && IsOursAlone(info)
                    ? mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
                    : MAP_FAILED;
     close(fd);
-    if (at == MAP_FAILED) return Fail(ErrorCode::kInput, "cannot be mapped", path);
+    if (at == MAP_FAILED) return Fail(ErrorCode::kInput, "cannot be mapped, or is not ours alone", path);
     return std::make_shared<Mapping>(static_cast<std::byte*>(at), static_cast<size_t>(info.st_size));
   }
   Mapping(std::byte* data, size_t bytes) : data_(data), bytes_(bytes) {}
@@ -81,44 +87,6 @@ class Mapping {
   std::byte* data_;
   size_t bytes_;
 };
-
-// Largest id allowed in a column that names rows of a table or texts; sizes of other columns are not limited.
-struct Limits {
-  size_t slices = 0, gpu_ops = 0, threads = 0, steps = 0, texts = 0;
-};
-template <class T>
-bool Fits(const Column<T>&, const Limits&) {
-  return true;
-}
-template <class T>
-bool RowsFit(const Column<T>& column, size_t rows) {
-  uint32_t worst = 0;
-  for (const T id : column) worst = std::max(worst, id.value + 1);  // kNoRow wraps to 0
-  return worst <= rows;
-}
-bool Fits(const Column<SliceId>& column, const Limits& limits) { return RowsFit(column, limits.slices); }
-bool Fits(const Column<GpuOpId>& column, const Limits& limits) { return RowsFit(column, limits.gpu_ops); }
-bool Fits(const Column<ThreadId>& column, const Limits& limits) { return RowsFit(column, limits.threads); }
-bool Fits(const Column<StepId>& column, const Limits& limits) { return RowsFit(column, limits.steps); }
-bool Fits(const Column<StringId>& column, const Limits& limits) {
-  uint32_t worst = 0;
-  for (const StringId id : column) worst = std::max(worst, static_cast<uint32_t>(id));
-  return column.empty() || worst < limits.texts;
-}
-
-bool IdsFit(const Trace& trace) {
-  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(),
-                      trace.strings.size()};
-  bool fit = true;
-  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
-    std::decay_t<decltype(table)>::Visit(
-        table, [&](std::string_view, const auto& column) { fit = fit && Fits(column, limits); });
-  });
-  // Parents come before their children, so that walking up ends.
-  for (size_t row = 0; fit && row < trace.slices.size(); ++row)
-    fit = !trace.slices.parent[row].valid() || trace.slices.parent[row].value < row;
-  return fit;
-}
 
 class FileWriter {
  public:
@@ -139,15 +107,33 @@ class FileWriter {
   int fd_;
 };
 
+uint64_t FirstBlockAt(uint64_t entries) {
+  return (sizeof(Header) + entries * sizeof(Entry) + kAlign - 1) / kAlign * kAlign;
+}
+
+// Of the directory and all blocks, without what fills up between them.
+class ContentsHash {
+ public:
+  ContentsHash() { XXH3_64bits_reset(&state_); }
+  void Add(const void* data, size_t bytes) { XXH3_64bits_update(&state_, data, bytes); }
+  uint64_t Value() const { return XXH3_64bits_digest(&state_); }
+
+ private:
+  XXH3_state_t state_{};
+};
+
 bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
   std::vector<Entry> entries;
-  uint64_t offset = (sizeof(Header) + blocks.size() * sizeof(Entry) + kAlign - 1) / kAlign * kAlign;
+  uint64_t offset = FirstBlockAt(blocks.size());
   for (const Block& block : blocks) {
     entries.push_back({offset, block.bytes});
     offset += (block.bytes + kAlign - 1) / kAlign * kAlign;
   }
   Header header{.schema = TraceFileSchema(), .file_bytes = offset, .entries = entries.size()};
-  header.directory_hash = XXH3_64bits(entries.data(), entries.size() * sizeof(Entry));
+  ContentsHash hash;
+  hash.Add(entries.data(), entries.size() * sizeof(Entry));
+  for (const Block& block : blocks) hash.Add(block.data, block.bytes);
+  header.contents_hash = hash.Value();
   FileWriter writer(fd);
   static constexpr char kZeros[kAlign] = {};
   const auto pad = [&](uint64_t bytes) { return writer.Write(kZeros, (kAlign - bytes % kAlign) % kAlign); };
@@ -236,9 +222,13 @@ Result<BlockReader> OpenBlocks(const std::string& path) {
   if (header.entries > (bytes - sizeof header) / sizeof(Entry)) return broken();
   std::vector<Entry> entries(header.entries);
   std::memcpy(entries.data(), data + sizeof header, header.entries * sizeof(Entry));
-  if (XXH3_64bits(entries.data(), entries.size() * sizeof(Entry)) != header.directory_hash) return broken();
-  for (const Entry& entry : entries)
+  ContentsHash hash;
+  hash.Add(entries.data(), entries.size() * sizeof(Entry));
+  for (const Entry& entry : entries) {
     if (entry.offset % kAlign != 0 || entry.offset > bytes || entry.bytes > bytes - entry.offset) return broken();
+    hash.Add(data + entry.offset, entry.bytes);
+  }
+  if (hash.Value() != header.contents_hash) return broken();
   return BlockReader(std::move(*mapping), std::move(entries));
 }
 
@@ -278,7 +268,8 @@ Result<Trace> MapTraceFile(const std::string& path) {
       blocks.good = blocks.good && column.size() == rows;
     });
   });
-  if (!blocks.good || !TakeTexts(blocks, trace) || !IdsFit(trace)) return Fail(ErrorCode::kInput, "is damaged", path);
+  if (!blocks.good || !TakeTexts(blocks, trace) || !HoldsTogether(trace))
+    return Fail(ErrorCode::kInput, "is damaged", path);
   return trace;
 }
 

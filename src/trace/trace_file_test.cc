@@ -9,6 +9,7 @@
 #include <random>
 
 #include "trace/builder.h"
+#include "trace/trace_check.h"
 
 namespace gapless::internal {
 namespace {
@@ -76,23 +77,64 @@ TEST_F(TraceFileTest, EveryPrefixIsAnError) {
   }
 }
 
-// A flipped byte may change a value, but ids still point into their tables and parents still come before their
-// children.
-TEST_F(TraceFileTest, DamageIsFoundOrHarmless) {
+TEST_F(TraceFileTest, AnyChangedByteIsFound) {
   ASSERT_TRUE(WriteTraceFile(Sample(), path_));
   const std::string bytes = Bytes();
+  const size_t last = bytes.find_last_not_of('\0');  // what fills up behind it is nobody's
   std::mt19937 random(1);
+  int found = 0;
   for (int i = 0; i < 500; ++i) {
     std::string damaged = bytes;
-    damaged[random() % damaged.size()] = static_cast<char>(random());
+    damaged[random() % last] ^= static_cast<char>(1 + random() % 255);
     Write(damaged);
     const auto mapped = MapTraceFile(path_);
-    if (!mapped) continue;
-    for (size_t row = 0; row < mapped->slices.size(); ++row) {
-      ASSERT_LT(static_cast<size_t>(mapped->slices.name[row]), mapped->strings.size());
-      for (SliceId at(row); at.valid(); at = mapped->slices.parent[at.value]) ASSERT_LE(at.value, row);
+    found += mapped ? 0 : 1;
+    // Between two blocks are up to 63 bytes that mean nothing.
+    if (mapped) {
+      EXPECT_EQ(mapped->slices.ts_ns[199], 991);
     }
   }
+  EXPECT_GT(found, 400);
+}
+
+TEST_F(TraceFileTest, AFileThatOthersCanWriteIsNotUsed) {
+  ASSERT_TRUE(WriteTraceFile(Sample(), path_));
+  std::filesystem::permissions(path_, std::filesystem::perms(0666));
+  EXPECT_FALSE(MapTraceFile(path_));
+  std::filesystem::permissions(path_, std::filesystem::perms(0600));
+  EXPECT_TRUE(MapTraceFile(path_));
+}
+
+TEST_F(TraceFileTest, ALinkIsNotFollowed) {
+  const std::string target = path_ + ".target";
+  ASSERT_TRUE(WriteTraceFile(Sample(), target));
+  std::filesystem::create_symlink(target, path_);
+  EXPECT_FALSE(MapTraceFile(path_));
+  std::filesystem::remove(target);
+}
+
+TEST_F(TraceFileTest, WhatTheBuilderMakesHoldsTogether) {
+  EXPECT_TRUE(HoldsTogether(Trace()));
+  EXPECT_TRUE(HoldsTogether(Sample()));
+}
+
+TEST_F(TraceFileTest, WhatDoesNotHoldTogetherIsFound) {
+  const auto with = [](const auto& change) {
+    Trace trace = Sample();
+    change(trace);
+    return HoldsTogether(trace);
+  };
+  EXPECT_FALSE(with([](Trace& t) { t.slices.name.mutable_data()[7] = StringId{100'000}; }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.thread.mutable_data()[7] = ThreadId(1); }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.thread.mutable_data()[7] = ThreadId(); }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.parent.mutable_data()[7] = SliceId(7); }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.depth.mutable_data()[7] = 9; }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.category.mutable_data()[7] = static_cast<SliceCategory>(200); }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.dur_ns.mutable_data()[7] = -1; }));
+  EXPECT_FALSE(with([](Trace& t) { t.slices.ts_ns.mutable_data()[7] = 5000; }));
+  EXPECT_FALSE(with([](Trace& t) { t.gpu_ops.ts_ns.mutable_data()[199] = INT64_MAX; }));
+  EXPECT_FALSE(with([](Trace& t) { t.gpu_ops.launch.mutable_data()[7] = SliceId(400); }));
+  EXPECT_FALSE(with([](Trace& t) { t.info.dur_ns = -5; }));
 }
 
 TEST_F(TraceFileTest, AFileThatIsNotThereIsAnError) { EXPECT_FALSE(MapTraceFile(path_ + ".none")); }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/trace_check.h"
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kMostNs = int64_t{1} << 61;  // 73 years: two of them can be added
+
+// How many rows and texts ids may name.
+struct Limits {
+  size_t slices, gpu_ops, threads, steps, texts;
+};
+
+constexpr size_t RowsOf(SliceId, const Limits& limits) { return limits.slices; }
+constexpr size_t RowsOf(GpuOpId, const Limits& limits) { return limits.gpu_ops; }
+constexpr size_t RowsOf(ThreadId, const Limits& limits) { return limits.threads; }
+constexpr size_t RowsOf(StepId, const Limits& limits) { return limits.steps; }
+
+constexpr size_t ValuesOf(SliceCategory) { return kSliceCategoryNames.size(); }
+constexpr size_t ValuesOf(ApiKind) { return kApiKindNames.size(); }
+constexpr size_t ValuesOf(GpuOpKind) { return kGpuOpKindNames.size(); }
+constexpr size_t ValuesOf(GpuOpClass) { return kGpuOpClassNames.size(); }
+constexpr size_t ValuesOf(CopyKind) { return kCopyKindNames.size(); }
+constexpr size_t ValuesOf(MatrixUnit) { return kMatrixUnitNames.size(); }
+constexpr size_t ValuesOf(SyncKind) { return kSyncKindNames.size(); }
+constexpr size_t ValuesOf(StepSource) { return kStepSourceNames.size(); }
+constexpr size_t ValuesOf(FlowKind) { return kFlowKindNames.size(); }
+constexpr size_t ValuesOf(Vendor) { return kVendorNames.size(); }
+constexpr size_t ValuesOf(MemoryAction) { return kMemoryActionNames.size(); }
+constexpr size_t ValuesOf(Severity) { return kSeverityNames.size(); }
+
+template <class T, class Of>
+bool AllBelow(const Column<T>& column, size_t limit, Of of) {
+  size_t above = 0;  // counted without a branch, so that it is one sweep at the speed of memory
+  for (const T value : column) above += of(value) >= limit ? 1 : 0;
+  return above == 0;
+}
+
+bool AreTimes(const Column<int64_t>& column, bool absent_too, int64_t least) {
+  size_t bad = 0;
+  for (const int64_t value : column)
+    bad += (value < least || value > kMostNs) && !(absent_too && value == kAbsent) ? 1 : 0;
+  return bad == 0;
+}
+
+// What a column of numbers may hold goes by its name, which carries the unit.
+bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
+  if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreTimes(column, false, -kMostNs);
+  if (name == "dur_ns") return AreTimes(column, false, 0);
+  if (name.ends_with("_ns")) return AreTimes(column, true, -kMostNs);
+  return true;
+}
+
+template <class T>
+bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) {
+  if constexpr (std::is_same_v<T, StringId>)
+    return AllBelow(column, limits.texts, [](StringId id) { return static_cast<size_t>(id); });
+  else if constexpr (std::is_enum_v<T>)
+    return AllBelow(column, ValuesOf(T{}), [](T value) { return static_cast<size_t>(value); });
+  else if constexpr (std::is_class_v<T>)  // kNoRow wraps to 0
+    return AllBelow(column, RowsOf(T{}, limits) + 1, [](T id) -> size_t { return id.value + 1U; });
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return NumbersFit(name, column);
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return name != "complete" || AllBelow(column, 2, [](uint8_t value) -> size_t { return value; });
+  else
+    return true;
+}
+
+bool ColumnsFit(const Trace& trace) {
+  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(),
+                      trace.strings.size()};
+  bool fit = true;
+  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+    std::decay_t<decltype(table)>::Visit(
+        table, [&](std::string_view name, const auto& column) { fit = fit && Fits(name, column, limits); });
+  });
+  return fit;
+}
+
+bool Sorted(const Column<int64_t>& ts_ns) { return std::is_sorted(ts_ns.begin(), ts_ns.end()); }
+
+bool TablesAreSorted(const Trace& trace) {
+  return Sorted(trace.slices.ts_ns) && Sorted(trace.gpu_ops.ts_ns) && Sorted(trace.gpu_annotations.ts_ns) &&
+         Sorted(trace.syncs.ts_ns) && Sorted(trace.collectives.ts_ns) && Sorted(trace.steps.ts_ns) &&
+         Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns);
+}
+
+// Every slice and memory event is of a thread; walking up from a slice ends, and its depth says after how many of them.
+bool SlicesNest(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  const auto has_thread = [](ThreadId id) { return id.valid(); };
+  if (!std::all_of(slices.thread.begin(), slices.thread.end(), has_thread)) return false;
+  for (size_t row = 0; row < slices.size(); ++row) {
+    const SliceId parent = slices.parent[row];
+    if (parent.valid() && parent.value >= row) return false;
+    const int depth = parent.valid() ? std::min(slices.depth[parent.value] + 1, 65535) : 0;
+    if (slices.depth[row] != depth) return false;
+  }
+  return true;
+}
+
+bool InfoFits(const TraceInfo& info) {
+  const auto fits = [](int64_t ns) { return ns >= -kMostNs && ns <= kMostNs; };
+  return fits(info.origin_ns) && fits(info.dur_ns) && info.dur_ns >= 0 && info.event_count >= 0 &&
+         (info.start_unix_ns == kAbsent || fits(info.start_unix_ns));
+}
+
+}  // namespace
+
+bool HoldsTogether(const Trace& trace) {
+  return InfoFits(trace.info) && ColumnsFit(trace) && TablesAreSorted(trace) && SlicesNest(trace);
+}
+
+}  // namespace gapless::internal
