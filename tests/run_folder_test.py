@@ -361,7 +361,7 @@ class SeveralLaunchers(Case):
         for status, errors in self.finish(self.start(range(4), [str(PYTHON), "train.py"])):
             self.assertEqual(status, 0, errors)
         for table in ("agent", "kineto"):
-            found = self.rows("run", f"SELECT DISTINCT rank FROM trace WHERE format = '{table}' ORDER BY rank")
+            found = self.rows("run", f"SELECT DISTINCT rank FROM all_trace WHERE format = '{table}' ORDER BY rank")
             self.assertEqual([row["rank"] for row in found], [0, 1, 2, 3], table)
         self.assertEqual(self.analyze("run")["run"]["ranks"], [0, 1, 2, 3])
         counts = self.rows("run", "SELECT rank, count(*) AS n FROM all_step WHERE source = 'agent' GROUP BY rank")

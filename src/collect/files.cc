@@ -120,14 +120,16 @@ Result<TemporaryFolder> TemporaryFolder::MakeForCode() {
   };
   const std::string home = variable("HOME"), cache = variable("XDG_CACHE_HOME");
   // The cache first: where hosts share the homes, processes on other hosts find it, too.
-  const std::string caches = !cache.empty() ? cache : home.empty() ? "" : StrCat(home, "/.cache");
+  std::string caches = !cache.empty() ? cache : home.empty() ? "" : StrCat(home, "/.cache");
+  // Not one of somebody else, whose home a `sudo` may have left us.
+  if (!caches.empty() && !ChangeableByOthers(caches).empty()) caches.clear();
   if (!caches.empty()) (void)MakeFolders(StrCat(caches, "/gapless"), kOwnFolder);
   for (const std::string& base : {caches.empty() ? "" : StrCat(caches, "/gapless"), variable("TMPDIR"),
                                   std::string("/tmp"), variable("XDG_RUNTIME_DIR")}) {
     std::string path = StrCat(base, "/gapless-agent-XXXXXX");
     if (base.empty() || ::mkdtemp(path.data()) == nullptr) continue;
-    TemporaryFolder made(std::move(path));
-    if (ChangeableByOthers(made.path()).empty()) return made;
+    if (ChangeableByOthers(path).empty()) return TemporaryFolder(std::move(path));
+    ::rmdir(path.c_str());
   }
   return Fail(ErrorCode::kEnvironment, "there is no folder for the agent that nobody else on this machine can change",
               "", "set TMPDIR to a folder of your own (chmod 700), in which and above which nobody else can write");
