@@ -279,14 +279,21 @@ class SeveralLaunchers(Case):
     """`srun gapless profile -o X -- CMD`: one run, with a rank for each task."""
 
     def start(
-        self, tasks: range, words: list[str], *, run: str = "run", of: int = 0, variables: dict[str, str] | None = None
+        self,
+        tasks: range,
+        words: list[str],
+        *,
+        run: str = "run",
+        of: int = 0,
+        variables: dict[str, str] | None = None,
+        before: tuple[str, ...] = (),
     ) -> list[subprocess.Popen[str]]:
         """As `srun` starts them, all at once."""
         started = []
         for task in tasks:
             count = str(of or len(tasks))
             slurm = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(task), "SLURM_NTASKS": count}
-            command = [str(PROGRAM), "profile", "-o", run, "--hz", "50", "--", *words]
+            command = [*before, str(PROGRAM), "profile", "-o", run, "--hz", "50", "--", *words]
             environment = {**self.environment, **slurm, **(variables or {})}
             started.append(
                 subprocess.Popen(
@@ -323,6 +330,16 @@ class SeveralLaunchers(Case):
             self.assertEqual(len(list((self.folder / run).glob("telemetry*.gts"))), 4)
             lost = self.rows(run, "SELECT kind FROM read_stats WHERE severity <> 'info'")
             self.assertEqual(lost, [], "no file was written by two")
+
+    def test_of_several_hosts_are_one_run(self) -> None:
+        hosts = [("unshare", "--uts", "sh", "-c", f'hostname node{n}; exec "$@"', "sh") for n in range(2)]
+        if subprocess.run([*hosts[0], "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("hosts cannot be played here: that takes root and unshare")
+        started = [one for n in range(2) for one in self.job(range(n, n + 1), of=2, before=hosts[n])]
+        self.assertEqual([status for status, _ in self.finish(started)], [0, 0])
+        found = self.rows("run", "SELECT rank, host FROM trace WHERE format = 'agent' ORDER BY rank")
+        self.assertEqual([(row["rank"], row["host"]) for row in found], [(0, "node0"), (1, "node1")])
+        self.assertEqual(len(self.rows("run", "SELECT DISTINCT host FROM trace WHERE format = 'telemetry'")), 2)
 
     def test_one_that_comes_late_joins(self) -> None:
         first = self.job(range(2), sleep=2, of=3)

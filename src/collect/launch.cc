@@ -156,7 +156,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   auto entry = EnterRun(*folder, options.folder.empty() ? std::nullopt : TaskOfJob());
   if (!entry) return Abandon(*folder, nullptr, entry.error());
   auto tools = UnpackTools(*folder);
-  if (!tools) return Abandon(*folder, &*entry, tools.error());
+  if (!tools) return Abandon(*folder, entry->first ? &*entry : nullptr, tools.error());
 
   LaunchResult result;
   result.folder = folder->name();
