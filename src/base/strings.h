@@ -40,6 +40,8 @@ int DisplayWidth(std::string_view utf8);
 std::string Ellipsize(std::string_view utf8, int width);
 // The text without control characters and invalid UTF-8, safe to print to a terminal.
 std::string Printable(std::string_view text);
+// A word as a shell takes it back, in quotes where it needs them.
+std::string ShellWord(std::string_view word);
 // The printable text for XML and HTML, between tags and in attributes of either quote.
 std::string XmlEscaped(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/failure.h"
 #include "cli/output.h"
+#include "collect/child.h"
 
 namespace gapless::internal {
 namespace {
@@ -77,6 +78,12 @@ std::string ResultJson(const LaunchResult& result) {
   for (const auto& process : result.processes)
     for (const std::string& file : process->recordings) json.String(StrCat(process->folder, "/", file));
   json.EndArray();
+  if (!result.manifest.incomplete.empty()) {
+    json.Key("incomplete");
+    json.BeginArray();
+    for (const std::string& missing : result.manifest.incomplete) json.String(missing);
+    json.EndArray();
+  }
   json.EndObject();
   return out + "\n";
 }
@@ -97,6 +104,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   options.folder = arguments.Value("output");
   options.agent_options = ToJson(plan.agent);
   options.cupti_always = arguments.Has("cupti");
+  options.shared_folder = arguments.Has("shared-folder");
   options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMostHz));
   options.output_to_stderr = arguments.JsonToStdout();
   options.missing = plan.missing;
@@ -115,7 +123,17 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
     Summarize(*result, plan);
   }
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result)));
-  return result->exit_status;
+  return StatusOf(*result);
+}
+
+int StatusOf(const LaunchResult& result) {
+  const std::vector<std::string>& missing = result.manifest.incomplete;
+  if (missing.empty()) return result.exit_status;
+  const Error error{ErrorCode::kEnvironment, StrCat("the record is not complete: ", Join(missing, "; ")), result.folder,
+                    StrCat("what is there can be read: gapless analyze ", ShellWord(result.folder),
+                           "; for all of it, make room, or name a folder elsewhere with -o")};
+  std::fputs(DescribeError(error).c_str(), stderr);
+  return result.exit_status != 0 ? result.exit_status : kOwnFailure;
 }
 
 }  // namespace gapless::internal

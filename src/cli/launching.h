@@ -15,6 +15,8 @@ inline constexpr OptionSpec kRunFolderOption = {.name = "output",
                                                 .takes = OptionSpec::Takes::kValue,
                                                 .value = "DIR",
                                                 .help = "Folder to leave (run, run-2, … as they are free)"};
+inline constexpr OptionSpec kSharedFolderOption = {
+    .name = "shared-folder", .help = "Use a folder that others can write in, too; the agent is not put there"};
 inline constexpr OptionSpec kCuptiOption = {
     .name = "cupti", .help = "Record with the native collector in Python, too, instead of PyTorch's profiler"};
 inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
@@ -33,5 +35,9 @@ struct WatchPlan {
 
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
+
+// What to exit with: the command's own status; where that is 0 and what was to be recorded is not all there, that of a
+// failure of our own. Says then what is missing, and why.
+int StatusOf(const LaunchResult& result);
 
 }  // namespace gapless::internal

@@ -37,7 +37,9 @@ Result<Output> Output::Open(std::string_view path) {
     return output;
   }
   output.temporary_ = StrCat(path, ".part-", static_cast<int64_t>(getpid()));
-  output.descriptor_ = open(output.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Made anew: what a process of this number left is removed, and a link of somebody else is not written through.
+  unlink(output.temporary_.c_str());
+  output.descriptor_ = open(output.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (output.descriptor_ < 0) {
     output.temporary_.clear();
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);

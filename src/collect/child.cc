@@ -13,6 +13,7 @@
 
 #include "base/strings.h"
 #include "collect/files.h"
+#include "collect/private_files.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU headers have it
 
@@ -48,7 +49,7 @@ bool KeepTo(const std::vector<int>& cpus) {
 
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void Execute(const ChildOptions& options, char** argv, char** environment, int output, int report) {
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);  // what the command line set
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);  // what we set
   ::sigprocmask(SIG_SETMASK, &options.mask, nullptr);
   int error = 0;
   if (!options.working_folder.empty() && ::chdir(options.working_folder.c_str()) != 0) error = errno;
@@ -70,7 +71,8 @@ Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
   std::vector<char*> argv = Pointers(words), environment = Pointers(lines);
   Descriptor output;
   if (!options.output_path.empty()) {
-    output = Descriptor(::open(options.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    output = Descriptor(
+        ::open(options.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, kOwnFile));
     if (!output) return SystemFailure("cannot write the command's output", options.output_path, errno);
   }
   int ends[2];

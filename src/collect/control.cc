@@ -9,12 +9,17 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "collect/private_files.h"
+#include "collect/ring.h"
 
 namespace gapless::internal {
 namespace {
 
 using wire::ControlHeader;
 using wire::ControlSlot;
+
+constexpr std::string_view kName = "control";
+constexpr int64_t kLateTasksNs = 600'000'000'000;  // tasks of one start do not begin further apart
 
 off_t SlotAt(uint64_t sequence) {
   return static_cast<off_t>(wire::kControlHeaderBytes + (sequence - 1) % wire::kControlSlots * wire::kControlSlotBytes);
@@ -43,27 +48,72 @@ class Lock {
   int file_;
 };
 
+// As much of the text as there is room for, and an end.
+template <size_t N>
+void PutText(char (&into)[N], std::string_view text) {
+  std::memset(into, 0, N);
+  text.copy(into, N - 1);
+}
+
+std::string HostName() {
+  char name[64] = "";
+  (void)::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// The file is there whole, or not at all, and only one of many who try makes it.
+Result<void> AppearOnce(int folder, const std::string& run_folder, std::string_view bytes) {
+  const std::string name(kName), path = run_folder + "/" + name, temporary = TemporaryNameFor(name);
+  const Descriptor file = MakeFileIn(folder, temporary);
+  if (!file) return SystemFailure("cannot write the control block", path, errno);
+  const bool whole = WriteAll(file.get(), bytes);
+  const bool linked = whole && ::linkat(folder, temporary.c_str(), folder, name.c_str(), 0) == 0;
+  int error = linked ? 0 : errno;
+  ::unlinkat(folder, temporary.c_str(), 0);
+  if (linked) return {};
+  if (whole && error != EEXIST) {  // a file system without links
+    const Descriptor direct = MakeFileIn(folder, name);
+    if (direct && WriteAll(direct.get(), bytes)) return {};
+    error = errno;
+  }
+  if (error == EEXIST)
+    return Fail(ErrorCode::kUsage, "the folder for the run is not empty", run_folder,
+                "name another with -o; nothing of an earlier run is replaced");
+  return SystemFailure("cannot write the control block", path, error);
+}
+
 }  // namespace
 
 Result<ControlBlock> ControlBlock::Make(const std::string& run_folder) {
-  const std::string path = run_folder + "/control";
-  ControlHeader header{.magic = {},
-                       .version = wire::kControlVersion,
-                       .header_bytes = static_cast<uint32_t>(wire::kControlHeaderBytes),
-                       .slot_bytes = static_cast<uint32_t>(wire::kControlSlotBytes),
-                       .slots = wire::kControlSlots,
-                       .sequence = 0,
-                       .launcher_pid = ::getpid()};
-  std::memcpy(header.magic, wire::kControlMagic.data(), sizeof header.magic);
-  std::string bytes(wire::kControlBytes, '\0');
-  std::memcpy(bytes.data(), &header, sizeof header);
-  GAPLESS_TRY(WriteFileAtomically(path, bytes, 0600));
-  return Open(run_folder);
+  const Descriptor folder = OpenFolder(AT_FDCWD, run_folder);
+  if (!folder) return SystemFailure("cannot open the folder of the run", run_folder, errno);
+  return MakeIn(folder.get(), run_folder, std::nullopt);
 }
 
-Result<ControlBlock> ControlBlock::Open(const std::string& run_folder) {
-  const std::string path = run_folder + "/control";
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+Result<ControlBlock> ControlBlock::MakeIn(int folder, const std::string& run_folder,
+                                          const std::optional<JobTask>& task) {
+  ControlHeader header{};
+  std::memcpy(header.magic, wire::kControlMagic.data(), sizeof header.magic);
+  header.version = wire::kControlVersion;
+  header.header_bytes = static_cast<uint32_t>(wire::kControlHeaderBytes);
+  header.slot_bytes = static_cast<uint32_t>(wire::kControlSlotBytes);
+  header.slots = wire::kControlSlots;
+  header.launcher_pid = ::getpid();
+  header.started_unix_ns = UnixNs();
+  header.task = task ? task->task : -1;
+  PutText(header.host, HostName());
+  if (task) PutText(header.job, task->job);
+  std::string bytes(wire::kControlBytes, '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  GAPLESS_TRY(AppearOnce(folder, run_folder, bytes));
+  return OpenIn(folder, run_folder);
+}
+
+Result<ControlBlock> ControlBlock::Open(const std::string& run_folder) { return OpenIn(AT_FDCWD, run_folder); }
+
+Result<ControlBlock> ControlBlock::OpenIn(int folder, const std::string& run_folder) {
+  const std::string path = run_folder + "/" + std::string(kName);
+  Descriptor file = OpenPlainFile(folder, folder == AT_FDCWD ? path : std::string(kName), O_RDWR);
   if (!file)
     return Fail(ErrorCode::kInput, "this is no run folder that can be controlled", run_folder,
                 "give the folder that `gapless profile` or `gapless monitor` writes to");
@@ -73,9 +123,25 @@ Result<ControlBlock> ControlBlock::Open(const std::string& run_folder) {
       header.version != wire::kControlVersion)
     return Fail(ErrorCode::kInput, "this control block is not known here", path, "it is of another version of gapless");
   ControlBlock block(path, std::move(file));
-  block.launcher_pid_ = header.launcher_pid;
+  block.made_ = header;
   return block;
 }
+
+bool ControlBlock::MayJoin(const JobTask& task) const {
+  ControlHeader header{};
+  if (!ReadAt(file_.get(), header, 0)) return false;
+  ControlHeader ours{};
+  PutText(ours.job, task.job);
+  PutText(ours.host, HostName());
+  if (header.job[0] == '\0' || std::memcmp(header.job, ours.job, sizeof ours.job) != 0) return false;
+  if (header.task == task.task) return false;
+  const int64_t since_ns = UnixNs() - header.started_unix_ns;
+  if (since_ns >= -kLateTasksNs && since_ns <= kLateTasksNs) return true;
+  const bool here = std::memcmp(header.host, ours.host, sizeof ours.host) == 0;
+  return header.ended_unix_ns == 0 && (!here || IsAlive(header.launcher_pid));
+}
+
+void ControlBlock::SetEnded() { (void)WriteAt(file_.get(), UnixNs(), offsetof(ControlHeader, ended_unix_ns)); }
 
 Result<uint64_t> ControlBlock::Post(wire::AgentCommand command, int64_t argument, std::string_view text,
                                     int64_t at_step) {

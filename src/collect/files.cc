@@ -14,20 +14,23 @@
 #include <system_error>
 
 #include "base/strings.h"
+#include "collect/private_files.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kFirstRead = size_t{1} << 14;  // bytes: most files are smaller
 
-bool WriteAll(int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    content.remove_prefix(static_cast<size_t>(written));
+std::vector<std::string> NamesAndClose(DIR* open) {
+  std::vector<std::string> names;
+  if (open == nullptr) return names;
+  while (const dirent* entry = ::readdir(open)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
-  return true;
+  ::closedir(open);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace
@@ -55,25 +58,20 @@ Unexpected SystemFailure(std::string_view what, const std::string& path, int err
 }
 
 Result<void> WriteFileAtomically(const std::string& path, std::string_view content, mode_t mode) {
-  const std::string temporary = StrCat(path, ".", ::getpid(), ".tmp");
-  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
-  if (!file) return SystemFailure("cannot write the file", path, errno);
-  if (!WriteAll(file.get(), content) || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    return SystemFailure("cannot write the file", path, error);
-  }
-  return {};
+  return WriteFileIn(AT_FDCWD, path, path, content, mode);
 }
 
 std::string ContentOf(const std::string& path, size_t most) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return ContentOf(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), most);
+}
+
+std::string ContentOf(int file, size_t most) {
   std::string content;
-  if (!file) return content;
+  if (file < 0) return content;
   size_t size = 0;
   while (size < most) {
     if (size == content.size()) content.resize(std::min(most, std::max(kFirstRead, 2 * size)));
-    const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
+    const ssize_t got = ::read(file, content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     size += static_cast<size_t>(got);
@@ -91,17 +89,11 @@ Result<void> MakeFolders(const std::string& path, mode_t mode) {
   return {};
 }
 
-std::vector<std::string> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  DIR* const open = ::opendir(folder.c_str());
-  if (open == nullptr) return names;
-  while (const dirent* entry = ::readdir(open)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  ::closedir(open);
-  std::sort(names.begin(), names.end());
-  return names;
+std::vector<std::string> NamesIn(const std::string& folder) { return NamesAndClose(::opendir(folder.c_str())); }
+
+std::vector<std::string> NamesIn(int folder) {
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return again < 0 ? std::vector<std::string>() : NamesAndClose(::fdopendir(again));
 }
 
 std::string Absolute(const std::string& path) {
@@ -119,6 +111,28 @@ Result<TemporaryFolder> TemporaryFolder::Make() {
   if (::mkdtemp(path.data()) == nullptr)
     return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", path, "set TMPDIR");
   return TemporaryFolder(std::move(path));
+}
+
+Result<TemporaryFolder> TemporaryFolder::MakeForCode() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr || *value != '/' ? "" : value);
+  };
+  const std::string home = variable("HOME"), cache = variable("XDG_CACHE_HOME");
+  // The cache first: where hosts share the homes, processes on other hosts find it, too.
+  std::string caches = !cache.empty() ? cache : home.empty() ? "" : StrCat(home, "/.cache");
+  // Not one of somebody else, whose home a `sudo` may have left us.
+  if (!caches.empty() && !ChangeableByOthers(caches).empty()) caches.clear();
+  if (!caches.empty()) (void)MakeFolders(StrCat(caches, "/gapless"), kOwnFolder);
+  for (const std::string& base : {caches.empty() ? "" : StrCat(caches, "/gapless"), variable("TMPDIR"),
+                                  std::string("/tmp"), variable("XDG_RUNTIME_DIR")}) {
+    std::string path = StrCat(base, "/gapless-agent-XXXXXX");
+    if (base.empty() || ::mkdtemp(path.data()) == nullptr) continue;
+    if (ChangeableByOthers(path).empty()) return TemporaryFolder(std::move(path));
+    ::rmdir(path.c_str());
+  }
+  return Fail(ErrorCode::kEnvironment, "there is no folder for the agent that nobody else on this machine can change",
+              "", "set TMPDIR to a folder of your own (chmod 700), in which and above which nobody else can write");
 }
 
 TemporaryFolder::~TemporaryFolder() {

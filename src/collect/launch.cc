@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/launch.h"
 
-#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/strings.h"
 #include "collect/child.h"
+#include "collect/entry.h"
 #include "collect/files.h"
+#include "collect/private_files.h"
 #include "collect/signals.h"
 #include "collect/telemetry/sampler.h"
 
@@ -18,18 +22,20 @@ namespace gapless::internal {
 namespace {
 
 constexpr int kTickMs = 50;
-constexpr std::string_view kTelemetryName = "telemetry.gts";
+constexpr std::string_view kTelemetryStem = "telemetry", kTelemetryEnd = ".gts";
 
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const LaunchOptions& options) {
-  const std::string agent = folder.File("tools/agent"), injected = folder.File("tools/libgapless_inject.so");
+std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const Entry& entry,
+                                                                const Tools& tools, const LaunchOptions& options) {
+  const std::string agent = tools.folder + "/agent", injected = tools.folder + "/libgapless_inject.so";
   const std::string_view path = Variable("PYTHONPATH");
   std::vector<std::pair<std::string, std::string>> environment = {
       {"GAPLESS_RUN", folder.path()},
+      {"GAPLESS_LAUNCHER", StrCat(entry.launcher)},
       {"GAPLESS_OPTIONS", options.agent_options},
       {"GAPLESS_CUPTI", options.cupti_always ? "always" : "auto"},
       {"PYTHONPATH", path.empty() ? agent : StrCat(agent, ":", path)}};
@@ -78,19 +84,47 @@ int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock
 }
 
 // A run goes on without telemetry.
-void StartTelemetry(TelemetrySampler& telemetry, const RunFolder& folder, pid_t pid, const LaunchOptions& options) {
+void StartTelemetry(TelemetrySampler& telemetry, const RunFolder& folder, const std::string& name, pid_t pid,
+                    const LaunchOptions& options) {
   if (options.telemetry_hz <= 0) return;
-  const auto started =
-      telemetry.Start(folder.File(kTelemetryName), {.hz = static_cast<double>(options.telemetry_hz), .root_pid = pid});
+  const auto started = telemetry.Start(MakeFileIn(folder.descriptor(), name), folder.File(name),
+                                       {.hz = static_cast<double>(options.telemetry_hz), .root_pid = pid});
   if (!started) log::Warning(started.error().ToString());
 }
 
+bool SaysNoSpace(std::string_view text) {
+  for (const int error : {ENOSPC, EDQUOT, EFBIG})
+    if (text.find(std::generic_category().message(error)) != std::string_view::npos) return true;
+  return false;
+}
+
+// A process whose ring found no place cannot tell.
+bool IsFull(int folder) {
+  struct statvfs disk {};
+  constexpr uint64_t kSmallestRing = 16384;
+  return ::fstatvfs(folder, &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < kSmallestRing;
+}
+
+// What of the run is not in the folder, because there was no place for it.
+void NoteLosses(Manifest& manifest, const std::string& telemetry_name, int telemetry_error, const RingKeeper& rings,
+                const RunFolder& folder) {
+  const auto why = [](int error) { return std::generic_category().message(error); };
+  if (telemetry_error != 0)
+    manifest.incomplete.push_back(StrCat(telemetry_name, " ends early: ", why(telemetry_error)));
+  for (const auto& process : rings.processes()) {
+    const std::string ring = process->ring.path().substr(folder.path().size() + 1);
+    if (process->events_error != 0)
+      manifest.incomplete.push_back(StrCat(ring.substr(0, ring.rfind('.')), ".events: ", why(process->events_error)));
+    for (const std::string& message : process->messages)
+      if (SaysNoSpace(message)) manifest.incomplete.push_back(StrCat(process->folder, ": ", message));
+  }
+  if (rings.processes().empty() && IsFull(folder.descriptor()))
+    manifest.incomplete.push_back(StrCat("what the processes report: ", why(ENOSPC)));
+}
+
 // A run that never began leaves nothing behind, but for a folder that was there before.
-Unexpected Abandon(const RunFolder& folder, const Error& error) {
-  std::error_code ignored;
-  for (const std::string_view ours : {std::string_view("tools"), std::string_view("control"), kManifestName})
-    std::filesystem::remove_all(folder.File(ours), ignored);
-  if (folder.made()) std::filesystem::remove(folder.path(), ignored);
+Unexpected Abandon(const RunFolder& folder, const Entry* entry, const Error& error) {
+  LeaveRun(folder, entry);
   return {error};
 }
 
@@ -116,38 +150,44 @@ std::string KeepsAgentOut(const std::vector<std::string>& command) {
 
 Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   *failure_status = kOwnFailure;
-  auto folder = RunFolder::Make(options.folder);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit (ulimit -f) is an error of the write, and not our end
+  auto folder = RunFolder::Make(options.folder, options.shared_folder);
   if (!folder) return Unexpected{folder.error()};
-  auto tools = folder->UnpackTools();
-  if (!tools) return Abandon(*folder, tools.error());
-  auto control = ControlBlock::Make(folder->path());
-  if (!control) return Abandon(*folder, control.error());
+  auto entry = EnterRun(*folder, options.folder.empty() ? std::nullopt : TaskOfJob());
+  if (!entry) return Abandon(*folder, nullptr, entry.error());
+  auto tools = UnpackTools(*folder);
+  if (!tools) return Abandon(*folder, entry->first ? &*entry : nullptr, tools.error());
 
   LaunchResult result;
   result.folder = folder->name();
   result.path = folder->path();
   result.manifest = Describe(options);
-  result.manifest.tools = std::move(*tools);
-  RingKeeper rings(folder->path(), true);
-  const std::string manifest_path = folder->File(kManifestName);
-  if (auto written = WriteFileAtomically(manifest_path, ManifestJson(result.manifest, {})); !written)
-    return Abandon(*folder, written.error());
+  result.manifest.tools = tools->files;
+  auto manifest =
+      ManifestFile::Make(*folder, entry->NameOf(kManifestStem, kManifestEnd), ManifestJson(result.manifest, {}));
+  if (!manifest)
+    return Abandon(*folder, manifest.error().code == ErrorCode::kUsage ? nullptr : &*entry, manifest.error());
+  RingKeeper rings(OpenFolder(folder->descriptor(), "."), folder->path(), true, entry->launcher);
 
   SignalRelay relay;
   const int64_t begun_ns = ClockNs(CLOCK_MONOTONIC);
   auto child = Child::Start({.argv = options.command,
-                             .environment = EnvironmentFor(*folder, options),
+                             .environment = EnvironmentFor(*folder, *entry, *tools, options),
                              .output_to_stderr = options.output_to_stderr,
                              .output_path = options.output_path,
                              .working_folder = options.working_folder,
                              .cpus = options.cpus,
                              .mask = relay.previous_mask()},
                             failure_status);
-  if (!child) return Abandon(*folder, child.error());
+  if (!child) {
+    manifest->GiveUpReserve();
+    return Abandon(*folder, &*entry, child.error());
+  }
   for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;
-  StartTelemetry(telemetry, *folder, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, *control, result, options) - begun_ns;
+  const std::string telemetry_name = entry->NameOf(kTelemetryStem, kTelemetryEnd);
+  StartTelemetry(telemetry, *folder, telemetry_name, child->pid(), options);
+  result.wall_ns = Attend(*child, relay, rings, entry->control, result, options) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();
@@ -156,8 +196,10 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   result.manifest.exit_status = result.exit_status;
   result.manifest.signal = result.signal;
   rings.Finish();
-  if (auto written = WriteFileAtomically(manifest_path, ManifestJson(result.manifest, rings.processes())); !written)
-    log::Warning(written.error().ToString());
+  NoteLosses(result.manifest, telemetry_name, telemetry.stats().error, rings, *folder);
+  if (entry->first) entry->control.SetEnded();
+  if (auto written = manifest->Replace(ManifestJson(result.manifest, rings.processes())); !written)
+    result.manifest.incomplete.push_back(StrCat(manifest->name(), ": ", written.error().message));
   result.processes = std::move(rings.processes());
   return result;
 }

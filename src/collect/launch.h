@@ -38,6 +38,7 @@ struct LaunchOptions {
   std::vector<std::pair<std::string, std::string>> environment{};  // of the command, added to ours or replacing it
   bool cupti_always = false;                                       // the native collector in Python processes, too
   int telemetry_hz = 0;                                            // 0: none
+  bool shared_folder = false;                                      // others may write in the run's folder
   bool output_to_stderr = false;
   std::string output_path{};  // a file that takes the command's output and errors; empty: none
   std::vector<std::string> missing{};
@@ -51,7 +52,7 @@ struct LaunchResult {
   int signal = 0;
   int told_to_stop = 0;  // the signal that the launcher got meanwhile, SIGINT or SIGTERM; 0: none
   int64_t wall_ns = 0;   // of the command, by a clock that is never set
-  Manifest manifest;
+  Manifest manifest;     // its `incomplete` says what could not be written
   std::vector<std::unique_ptr<AgentProcess>> processes;
 };
 

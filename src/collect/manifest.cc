@@ -133,6 +133,7 @@ std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique
   for (const auto& process : processes) WriteProcess(json, *process);
   json.EndArray();
   if (!manifest.missing.empty()) WriteTexts(json, "missing", manifest.missing);
+  if (!manifest.incomplete.empty()) WriteTexts(json, "incomplete", manifest.incomplete);
   if (!manifest.events.empty()) WriteEvents(json, manifest.events);
   json.EndObject();
   return out + "\n";

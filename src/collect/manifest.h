@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // manifest.json: what a run was (docs/run_bundle.md). Written when the command starts and again when it has ended, so a
-// run whose launcher was killed has one, too: its `state` is then still "running".
+// run whose launcher was killed has one, too: its `state` is then still "running". Of several launchers that share the
+// folder the others write manifest-<task>.json.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 
 #include "collect/machine.h"
 #include "collect/ring_keeper.h"
-#include "collect/run_folder.h"
+#include "collect/tools.h"
 
 namespace gapless::internal {
 
-inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kManifestStem = "manifest", kManifestEnd = ".json";
 inline constexpr int kManifestVersion = 1;
 
 // One posted command, or one step that was found too slow: what happened to the run, in order.
@@ -39,6 +40,29 @@ struct Manifest {
   std::vector<UnpackedFile> tools;
   std::vector<std::string> missing;  // what was wanted and not to be had, and how to get it
   std::vector<RunEvent> events;
+  std::vector<std::string> incomplete;  // what could not be written of the run, and why
+};
+
+// The file of one launcher. What it needs on the disk in the end is taken when it is first written: a disk that fills
+// up meanwhile does not keep it from being whole.
+class ManifestFile {
+ public:
+  // Writes it for the first time. An error of kUsage where there is a file of that name.
+  static Result<ManifestFile> Make(const RunFolder& run, const std::string& name, std::string_view content);
+  ManifestFile(ManifestFile&& other) noexcept;
+  ManifestFile& operator=(ManifestFile&&) = delete;
+  ~ManifestFile() { GiveUpReserve(); }
+  const std::string& name() const { return name_; }
+  // Replaces what it says; once.
+  Result<void> Replace(std::string_view content);
+  // The place that was kept goes.
+  void GiveUpReserve();
+
+ private:
+  ManifestFile(const RunFolder& run, std::string name);
+  const RunFolder* run_;
+  std::string name_, reserve_name_;
+  Descriptor reserve_;
 };
 
 // `processes` are those whose rings were read.

@@ -37,19 +37,23 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
   switch (record.kind) {
     case RecordKind::kStep:
       ++seen.steps;
-      seen.step_ns += record.dur_ns;
+      seen.step_ns = wire::SumOf(seen.step_ns, record.dur_ns);
       for (size_t i = 0; i < kEdges.size(); ++i) seen.below[i] += Seconds(record.dur_ns) <= kEdges[i] ? 1 : 0;
-      seen.wait_ns += std::max<int64_t>(wire::WholeOf(record.x), 0);
+      seen.wait_ns = wire::SumOf(seen.wait_ns, std::max<int64_t>(wire::WholeOf(record.x), 0));
       if (record.b > 0) seen.samples += static_cast<uint64_t>(record.b), seen.has_samples = true;
       if ((record.flags & wire::kStepSkipped) != 0) ++seen.skipped;
       break;
-    case RecordKind::kGc: seen.gc_ns += record.dur_ns; break;
-    case RecordKind::kSave: seen.save_ns += record.dur_ns; break;
-    case RecordKind::kCompile: seen.compile_ns += record.dur_ns, ++seen.compilations; break;
+    case RecordKind::kGc: seen.gc_ns = wire::SumOf(seen.gc_ns, record.dur_ns); break;
+    case RecordKind::kSave: seen.save_ns = wire::SumOf(seen.save_ns, record.dur_ns); break;
+    case RecordKind::kCompile:
+      seen.compile_ns = wire::SumOf(seen.compile_ns, record.dur_ns), ++seen.compilations;
+      break;
     case RecordKind::kLoss: seen.loss = record.x, seen.has_loss = true; break;
     case RecordKind::kScale: seen.scale = record.x, seen.has_scale = true; break;
     case RecordKind::kMemory: seen.memory[record.value] = {record.x, record.y}; break;
-    case RecordKind::kItems: seen.items += static_cast<uint64_t>(record.a), seen.items_ns += record.b; break;
+    case RecordKind::kItems:
+      seen.items += static_cast<uint64_t>(record.a), seen.items_ns = wire::SumOf(seen.items_ns, record.b);
+      break;
     case RecordKind::kFailure: ++seen.failures; break;
     case RecordKind::kRecorder: seen.recordings += record.value == 4 ? 1 : 0; break;
     default: break;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "collect/start_thread.h"
 
 namespace gapless::internal {
 namespace {
@@ -83,8 +84,15 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& l
   sigset_t all, previous;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &previous);
-  server->impl_->thread = std::thread([&http] { http.listen_after_bind(); });
+  const auto started = StartThread(server->impl_->thread, [&http] {
+    try {
+      http.listen_after_bind();
+    } catch (const std::exception&) {  // it starts threads of its own: without them there are no metrics
+      http.stop();
+    }
+  });
   pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  if (!started) return Unexpected{started.error()};
   return server;
 }
 

@@ -4,6 +4,7 @@
 #include "collect/ring.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +13,12 @@
 #include <csignal>
 #include <cstring>
 
+#include "collect/private_files.h"
+
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMostRecordsAtOnce = 16384;
-constexpr size_t kMostTextBytes = size_t{1} << 14;
 
 bool ReadAt(int file, void* out, size_t size, uint64_t offset) {
   char* to = static_cast<char*>(out);
@@ -31,17 +33,21 @@ bool ReadAt(int file, void* out, size_t size, uint64_t offset) {
   return true;
 }
 
-bool IsSound(const wire::RingHeader& header) {
+bool IsSoundHeader(const wire::RingHeader& header) {
   return std::memcmp(header.magic, wire::kRingMagic.data(), wire::kRingMagic.size()) == 0 &&
          header.version == wire::kRingVersion && header.header_bytes == wire::kRingHeaderBytes &&
          header.record_bytes == wire::kRingRecordBytes && std::has_single_bit(header.capacity) &&
-         header.capacity <= wire::kMostRingRecords;
+         header.capacity <= wire::kMostRingRecords && header.written <= wire::kMostWritten;
 }
 
 }  // namespace
 
 Result<RingReader> RingReader::Open(const std::string& path, bool for_saving) {
-  Descriptor file(::open(path.c_str(), (for_saving ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW));
+  return OpenIn(AT_FDCWD, path, path, for_saving);
+}
+
+Result<RingReader> RingReader::OpenIn(int folder, const std::string& name, const std::string& path, bool for_saving) {
+  Descriptor file = OpenPlainFile(folder, name, for_saving ? O_RDWR : O_RDONLY);
   if (!file) return SystemFailure("cannot open the agent's ring", path, errno);
   RingReader reader(path, std::move(file), for_saving);
   if (!reader.ReadHeader()) return Fail(ErrorCode::kInput, "this is no ring of an agent that is known here", path);
@@ -50,7 +56,11 @@ Result<RingReader> RingReader::Open(const std::string& path, bool for_saving) {
 
 bool RingReader::ReadHeader() {
   wire::RingHeader header;
-  if (!ReadAt(file_.get(), &header, sizeof header, 0) || !IsSound(header)) return false;
+  struct stat facts {};
+  if (!ReadAt(file_.get(), &header, sizeof header, 0) || !IsSoundHeader(header) || ::fstat(file_.get(), &facts) != 0)
+    return false;
+  const uint64_t bytes = wire::kRingHeaderBytes + uint64_t{header.capacity} * wire::kRingRecordBytes;
+  if (static_cast<uint64_t>(facts.st_size) < bytes) return false;
   header_ = header;
   return true;
 }
@@ -84,7 +94,8 @@ bool RingReader::ReadNew(const OnRecord& on_record) {
     if (!ReadRange(read_ + 1, last, records) || !ReadHeader()) return false;
     for (const wire::RingRecord& record : records) {
       ++read_;
-      const bool kept = record.number == read_ && read_ + header_.capacity > header_.written + 1;
+      const bool kept =
+          record.number == read_ && read_ + header_.capacity > header_.written + 1 && wire::IsSound(record);
       if (kept)
         on_record(record);
       else
@@ -97,23 +108,6 @@ bool RingReader::ReadNew(const OnRecord& on_record) {
     header_.drained = read_;
   }
   return true;
-}
-
-void RingTexts::Add(const wire::RingRecord& record) {
-  if (record.kind != wire::RecordKind::kText) return;
-  const int64_t id = record.value;
-  std::string& text = texts_[id];
-  if (!open_[id]) text.clear();
-  const size_t size = std::min<size_t>(record.flags & ~wire::kTextGoesOn, wire::kTextBytes);
-  if (text.size() + size <= kMostTextBytes)
-    text.append(reinterpret_cast<const char*>(&record) + wire::kTextBytesAt, size);
-  open_[id] = (record.flags & wire::kTextGoesOn) != 0;
-}
-
-const std::string& RingTexts::operator[](int64_t id) const {
-  static const std::string kNone;
-  const auto found = texts_.find(id);
-  return found == texts_.end() ? kNone : found->second;
 }
 
 bool IsAlive(int64_t pid) {

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "collect/files.h"
 #include "wire/agent_ring.h"
+#include "wire/ring_texts.h"
 
 namespace gapless::internal {
 
@@ -22,15 +22,17 @@ class RingReader {
 
   // `for_saving`: the ring's header is told how far it has been read (RingHeader::drained).
   static Result<RingReader> Open(const std::string& path, bool for_saving = false);
+  // The same by its name in an open folder; `path` is for messages. Links and what is no plain file are refused.
+  static Result<RingReader> OpenIn(int folder, const std::string& name, const std::string& path, bool for_saving);
 
-  // Calls `on_record` for every record since the last call that is still there, in order. False: the file has become
-  // unreadable.
+  // Calls `on_record` for every record since the last call that is still there, in order; those that cannot be
+  // are left out, and counted as lost. False: the file has become unreadable.
   bool ReadNew(const OnRecord& on_record);
 
   const std::string& path() const { return path_; }
   const wire::RingHeader& header() const { return header_; }  // as of the last reading
   uint64_t read() const { return read_; }                     // number of the last record that was taken, or missed
-  uint64_t lost() const { return lost_; }                     // overwritten before they were read
+  uint64_t lost() const { return lost_; }                     // overwritten before they were read, or no records
 
  private:
   RingReader(std::string path, Descriptor file, bool for_saving)
@@ -43,18 +45,6 @@ class RingReader {
   bool for_saving_;
   wire::RingHeader header_{};
   uint64_t read_ = 0, lost_ = 0;
-};
-
-// Puts texts together from their pieces, and gives each once.
-class RingTexts {
- public:
-  void Add(const wire::RingRecord& record);  // of kind kText; others are ignored
-  // Absent texts are empty.
-  const std::string& operator[](int64_t id) const;
-
- private:
-  std::map<int64_t, std::string> texts_;
-  std::map<int64_t, bool> open_;
 };
 
 // Is this process there? True also when it belongs to somebody else.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/strings.h"
@@ -18,22 +19,34 @@ constexpr size_t kMostMessages = 100;
 
 bool IsRankFolder(std::string_view name) { return name == "main" || name.starts_with("rank"); }
 
-void Append(int file, const void* bytes, size_t size) {
-  [[maybe_unused]] const ssize_t written = ::write(file, bytes, size);
+std::string EventsOf(const std::string& ring) {
+  return StrCat(std::string_view(ring).substr(0, ring.size() - kRing.size()), kEvents);
 }
 
-// A file of records starts with the ring's own header, as long as the ring's, with a capacity of 0.
-Descriptor MakeEvents(const RingReader& ring) {
-  std::string path = ring.path();
-  path.replace(path.size() - kRing.size(), kRing.size(), kEvents);
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file) return file;
+// What a whole file of records ends with is never a part of one.
+void Append(AgentProcess& process, std::string_view bytes) {
+  const off_t before = ::lseek(process.events.get(), 0, SEEK_CUR);
+  if (WriteAll(process.events.get(), bytes)) return;
+  process.events_error = errno;
+  const off_t written = std::max<off_t>(::lseek(process.events.get(), 0, SEEK_CUR) - before, 0);
+  const off_t whole =
+      before + written / static_cast<off_t>(wire::kRingRecordBytes) * static_cast<off_t>(wire::kRingRecordBytes);
+  (void)::ftruncate(process.events.get(), whole);
+}
+
+// The ring's own header with a capacity of 0: a file of records.
+std::string HeadOf(const RingReader& ring) {
   std::string head(wire::kRingHeaderBytes, '\0');
   wire::RingHeader header = ring.header();
   header.capacity = 0;
   std::memcpy(head.data(), &header, sizeof header);
-  Append(file.get(), head.data(), head.size());
-  return file;
+  return head;
+}
+
+void MakeEvents(AgentProcess& process, const std::string& name) {
+  process.events = MakeFileIn(process.rank_folder.get(), EventsOf(name));
+  if (!process.events) return void(process.events_error = errno);
+  Append(process, HeadOf(process.ring));
 }
 
 void Note(AgentProcess& process, const wire::RingRecord& record) {
@@ -49,20 +62,29 @@ void Note(AgentProcess& process, const wire::RingRecord& record) {
 }  // namespace
 
 void RingKeeper::Discover() {
-  for (const std::string& folder : NamesIn(run_folder_)) {
-    if (!IsRankFolder(folder)) continue;
-    for (const std::string& name : NamesIn(StrCat(run_folder_, "/", folder))) {
-      if (!name.ends_with(kRing)) continue;
-      const std::string path = StrCat(run_folder_, "/", folder, "/", name);
-      const bool known = std::any_of(processes_.begin(), processes_.end(),
-                                     [&](const auto& process) { return process->ring.path() == path; });
-      if (known) continue;
-      auto ring = RingReader::Open(path, save_);
-      if (!ring) continue;  // still being made, or not ours: looked at again
-      auto process = std::make_unique<AgentProcess>(AgentProcess{.folder = folder, .ring = std::move(*ring)});
-      if (save_) process->events = MakeEvents(process->ring);
-      processes_.push_back(std::move(process));
+  for (const std::string& folder : NamesIn(folder_.get()))
+    if (IsRankFolder(folder)) DiscoverIn(folder);
+}
+
+void RingKeeper::DiscoverIn(const std::string& rank_folder) {
+  Descriptor open = OpenFolder(folder_.get(), rank_folder);
+  if (!open) return;
+  for (const std::string& name : NamesIn(open.get())) {
+    if (!name.ends_with(kRing) || IsTemporaryName(name)) continue;
+    const std::string path = StrCat(path_, "/", rank_folder, "/", name);
+    const bool known = std::any_of(processes_.begin(), processes_.end(),
+                                   [&](const auto& process) { return process->ring.path() == path; });
+    if (known || foreign_.contains(path)) continue;
+    auto ring = RingReader::OpenIn(open.get(), name, path, save_);
+    if (!ring) continue;  // still being made, or not ours: looked at again
+    if (save_ && ring->header().launcher != launcher_) {
+      foreign_.insert(path);
+      continue;
     }
+    auto process = std::make_unique<AgentProcess>(AgentProcess{.folder = rank_folder, .ring = std::move(*ring)});
+    process->rank_folder = Descriptor(::fcntl(open.get(), F_DUPFD_CLOEXEC, 0));
+    if (save_) MakeEvents(*process, name);
+    processes_.push_back(std::move(process));
   }
 }
 
@@ -73,7 +95,7 @@ void RingKeeper::Take(AgentProcess& process, const OnRecord& on_record) {
     if (process.events) saved.append(reinterpret_cast<const char*>(&record), sizeof record);
     if (on_record) on_record(process, record);
   });
-  if (!saved.empty()) Append(process.events.get(), saved.data(), saved.size());
+  if (!saved.empty() && process.events_error == 0) Append(process, saved);
 }
 
 void RingKeeper::Drain(bool now, const OnRecord& on_record) {
@@ -91,15 +113,22 @@ void RingKeeper::Finish() {
     const wire::RingHeader& header = process->ring.header();
     process->ended = header.state != wire::AgentState::kRuns || !IsAlive(header.pid);
     if (!save_ || !process->ended || !process->events) continue;
-    // The header says how it ended: it goes into the saved file in its last state.
-    wire::RingHeader last = header;
-    last.capacity = 0;
-    const Descriptor file(::open(
-        (process->ring.path().substr(0, process->ring.path().size() - kRing.size()) + std::string(kEvents)).c_str(),
-        O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    const bool kept = file && ::pwrite(file.get(), &last, sizeof last, 0) == static_cast<ssize_t>(sizeof last);
-    if (kept && process->ring.read() == header.written) ::unlink(process->ring.path().c_str());
+    // The header says how it ended: it goes into the saved file in its last state. What could not be saved stays in the
+    // ring.
+    const std::string head = HeadOf(process->ring);
+    const bool kept = ::pwrite(process->events.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size());
+    if (!kept && process->events_error == 0) process->events_error = errno;
+    const std::string name = process->ring.path().substr(process->ring.path().rfind('/') + 1);
+    if (process->events_error == 0 && process->ring.read() == header.written)
+      ::unlinkat(process->rank_folder.get(), name.c_str(), 0);
   }
+}
+
+bool RingKeeper::AnyAlive() const {
+  return std::any_of(processes_.begin(), processes_.end(), [](const auto& process) {
+    const wire::RingHeader& header = process->ring.header();
+    return header.state == wire::AgentState::kRuns && IsAlive(header.pid);
+  });
 }
 
 uint64_t RingKeeper::steps() const {

@@ -4,21 +4,30 @@
 // both.
 #pragma once
 
+#include <fcntl.h>
+
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "collect/private_files.h"
 #include "collect/ring.h"
 
 namespace gapless::internal {
+
+// Rings are looked for in the open run folder and nowhere else: a link in it leads nowhere. Several launchers may share
+// the folder, and each saves the rings of its own processes.
 
 // What is known of one process of the run.
 struct AgentProcess {
   std::string folder;  // "main", "rank3"
   RingReader ring;
-  Descriptor events{};  // none: only watched
-  RingTexts texts{};
+  Descriptor rank_folder{};  // open
+  Descriptor events{};       // none: only watched
+  int events_error = 0;      // errno of what kept the saved file from being whole; the ring stays then
+  wire::RingTexts texts{};
   std::vector<std::string> recordings{};  // files the profiler wrote, as the agent named them
   std::vector<std::string> messages{};    // warnings and errors
   int64_t last_step_ns = 0;               // duration of the last step; 0: none yet
@@ -29,8 +38,12 @@ class RingKeeper {
  public:
   using OnRecord = std::function<void(AgentProcess&, const wire::RingRecord&)>;
 
-  // `save`: false only looks, as `gapless trigger` and an attached monitor do.
-  RingKeeper(std::string run_folder, bool save) : run_folder_(std::move(run_folder)), save_(save) {}
+  // `save`: false only looks, at the rings of all launchers, as `gapless trigger` and an attached monitor do.
+  RingKeeper(const std::string& run_folder, bool save)
+      : RingKeeper(OpenFolder(AT_FDCWD, run_folder), run_folder, save, 0) {}
+  // Of the launcher with this number (wire::RingHeader::launcher).
+  RingKeeper(Descriptor folder, std::string path, bool save, uint64_t launcher)
+      : folder_(std::move(folder)), path_(std::move(path)), save_(save), launcher_(launcher) {}
 
   // Looks for new rings (at most every half second unless `now`) and takes what is new from all.
   void Drain(bool now = false, const OnRecord& on_record = {});
@@ -41,15 +54,21 @@ class RingKeeper {
   const std::vector<std::unique_ptr<AgentProcess>>& processes() const { return processes_; }
   // Steps of the process that has done most; 0: none.
   uint64_t steps() const;
+  // Does some process of the run still go on, here?
+  bool AnyAlive() const;
 
  private:
   void Discover();
+  void DiscoverIn(const std::string& rank_folder);
   void Take(AgentProcess& process, const OnRecord& on_record);
 
-  std::string run_folder_;
+  Descriptor folder_;
+  std::string path_;
   bool save_;
+  uint64_t launcher_;
   int64_t discovered_ns_ = 0;
   std::vector<std::unique_ptr<AgentProcess>> processes_;
+  std::set<std::string> foreign_;  // rings of other launchers
 };
 
 }  // namespace gapless::internal

@@ -94,7 +94,7 @@ TEST_F(Rings, PutTextsTogether) {
   ring.AddText(7, text);
   auto reader = RingReader::Open(Write(ring));
   ASSERT_TRUE(reader);
-  RingTexts texts;
+  wire::RingTexts texts;
   reader->ReadNew([&](const wire::RingRecord& record) { texts.Add(record); });
   EXPECT_EQ(texts[7], text);
   EXPECT_EQ(texts[8], "");

@@ -1,71 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/run_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
-#include <xxhash.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
 #include "base/strings.h"
-#include "collect/embedded.h"
-#include "collect/files.h"
+#include "collect/private_files.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr int kMostDefaultFolders = 100'000;
 
-std::string ChecksumOf(std::string_view content) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(content.data(), content.size()));
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : canonical.digest) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
+// Where a link leads that we made ourselves; one of somebody else is not followed.
+Result<std::string> Followed(const std::string& path, const std::string& name) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) return path;
+  if (facts.st_uid != ::geteuid())
+    return Fail(ErrorCode::kUsage, "this is a link that belongs to somebody else", name,
+                "name the folder that it leads to");
+  std::error_code error;
+  const auto target = std::filesystem::canonical(path, error);
+  if (error) return Fail(ErrorCode::kUsage, "this is a link that leads to no folder", name);
+  return target.string();
+}
+
+Result<void> CheckWriters(int folder, const std::string& path, const std::string& name) {
+  switch (WriterOf(folder)) {
+    case FolderWriter::kNobodyElse: break;
+    case FolderWriter::kOthers:
+      return Fail(ErrorCode::kUsage, "others can write in the folder for the run, and so change what is recorded in it",
+                  name,
+                  StrCat("chmod go-w ", ShellWord(path),
+                         " mends it; or name another with -o, or use it as it is with --shared-folder"));
+    case FolderWriter::kAnotherOwner:
+      return Fail(ErrorCode::kUsage, "the folder for the run belongs to somebody else, who can change what is in it",
+                  name, "name another with -o, or use it as it is with --shared-folder");
   }
-  return text;
+  return {};
 }
 
 }  // namespace
 
-Result<RunFolder> RunFolder::Make(std::string_view wanted) {
+Result<RunFolder> RunFolder::Open(std::string path, std::string name, bool made, bool shared) {
+  Descriptor folder = OpenFolder(AT_FDCWD, path);
+  const int error = errno;
+  if (!folder && error == ENOTDIR) return Fail(ErrorCode::kUsage, "this is a file, not a folder", name);
+  if (!folder) return SystemFailure("cannot open the folder of the run", path, error);
+  if (!shared) GAPLESS_TRY(CheckWriters(folder.get(), path, name));
+  return RunFolder(std::move(path), std::move(name), made, std::move(folder));
+}
+
+Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
   if (!wanted.empty()) {
-    const std::string path = Absolute(std::string(wanted));
-    std::error_code error;
-    if (std::filesystem::exists(path, error) && !NamesIn(path).empty())
-      return Fail(ErrorCode::kUsage, "the folder for the run is not empty", std::string(wanted),
-                  "name another with -o; nothing of an earlier run is replaced");
-    if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
-      return Fail(ErrorCode::kUsage, "this is a file, not a folder", std::string(wanted));
-    const bool was_there = std::filesystem::is_directory(path, error);
-    GAPLESS_TRY(MakeFolders(path));
-    return RunFolder(path, std::string(wanted), !was_there);
+    const std::string name(wanted);
+    const auto path = Followed(Absolute(name), name);
+    if (!path) return Unexpected{path.error()};
+    GAPLESS_TRY(MakeFolders(std::filesystem::path(*path).parent_path().string()));
+    const bool made = ::mkdir(path->c_str(), kOwnFolder) == 0;
+    if (!made && errno != EEXIST) return SystemFailure("cannot make the folder of the run", *path, errno);
+    return Open(*path, name, made, shared);
   }
   for (int number = 1; number <= kMostDefaultFolders; ++number) {
     const std::string name = number == 1 ? std::string(kDefaultRunFolder) : StrCat(kDefaultRunFolder, "-", number);
     const std::string path = Absolute(name);
-    if (::mkdir(path.c_str(), 0755) == 0) return RunFolder(path, name, true);
+    if (::mkdir(path.c_str(), kOwnFolder) == 0) return Open(path, name, true, shared);
     if (errno != EEXIST) return SystemFailure("cannot make the folder of the run", path, errno);
   }
   return Fail(ErrorCode::kEnvironment, "there are too many run folders here", "", "name one with -o");
 }
 
-Result<std::vector<UnpackedFile>> RunFolder::UnpackTools() const {
-  std::vector<UnpackedFile> unpacked;
-  GAPLESS_TRY(MakeFolders(File("tools"), 0700));
-  for (const EmbeddedFile& file : EmbeddedFiles()) {
-    const std::string below = StrCat("tools/", file.path);
-    const std::string path = File(below);
-    GAPLESS_TRY(MakeFolders(std::filesystem::path(path).parent_path().string(), 0700));
-    GAPLESS_TRY(WriteFileAtomically(path, file.content, file.mode));
-    if (ContentOf(path, file.content.size() + 1) != file.content)
-      return Fail(ErrorCode::kEnvironment, "the agent could not be unpacked: what was written reads back differently",
-                  path);
-    unpacked.push_back({below, ChecksumOf(file.content)});
-  }
-  return unpacked;
+bool RunFolder::IsEmpty() const {
+  const std::vector<std::string> names = NamesIn(descriptor());
+  return std::all_of(names.begin(), names.end(), IsTemporaryName);
 }
 
 }  // namespace gapless::internal

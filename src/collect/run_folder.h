@@ -3,40 +3,41 @@
 // manifest.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "collect/files.h"
 
 namespace gapless::internal {
 
 inline constexpr std::string_view kDefaultRunFolder = "run";
 
-struct UnpackedFile {
-  std::string path;      // below the run folder
-  std::string checksum;  // XXH3, 128 bits, as `xxh128sum` prints it
-};
-
 class RunFolder {
  public:
-  // Makes the folder. `wanted` must not exist or be empty; when it is empty itself, the first of run, run-2, run-3 …
-  // that does not exist is taken.
-  static Result<RunFolder> Make(std::string_view wanted);
+  // Makes the folder, for its owner only, and opens it: what is put into it goes through the open folder, so nobody can
+  // put another in its place. When `wanted` is empty, the first of run, run-2, run-3 … that does not exist is taken. A
+  // folder that is there is refused when others can write in it, unless `shared` says that this is meant.
+  static Result<RunFolder> Make(std::string_view wanted, bool shared = false);
 
   const std::string& path() const { return path_; }  // absolute
   const std::string& name() const { return name_; }  // as the user would type it
-  bool made() const { return made_; }                // false: it was there, and empty
+  bool made() const { return made_; }                // false: it was there
+  int descriptor() const { return folder_.get(); }
   std::string File(std::string_view below) const { return path_ + "/" + std::string(below); }
-
-  // Writes the embedded files to tools/ (0700), reads each again and compares.
-  Result<std::vector<UnpackedFile>> UnpackTools() const;
+  // Nothing is in it, but for what somebody who also writes to it is about to give a name.
+  bool IsEmpty() const;
 
  private:
-  RunFolder(std::string path, std::string name, bool made)
-      : path_(std::move(path)), name_(std::move(name)), made_(made) {}
+  RunFolder(std::string path, std::string name, bool made, Descriptor folder)
+      : path_(std::move(path)), name_(std::move(name)), made_(made), folder_(std::move(folder)) {}
+  static Result<RunFolder> Open(std::string path, std::string name, bool made, bool shared);
   std::string path_, name_;
   bool made_;
+  Descriptor folder_;
 };
 
 }  // namespace gapless::internal

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 
 #include "base/strings.h"
 #include "ingest/cache.h"
 #include "ingest/reader.h"
+#include "wire/control_block.h"
 
 namespace gapless::internal {
 namespace {
@@ -59,8 +61,9 @@ void FindInRun(const std::string& folder, int depth, std::vector<std::string>& f
   std::error_code ended, error;
   for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
     const std::string name = at->path().filename().string();
-    if (at->is_regular_file(error) && IsRecordingOfRun(folder, name)) found.push_back(at->path().string());
-    if (depth == 0 && at->is_directory(error) && name != "tools") FindInRun(at->path().string(), 1, found);
+    const fs::file_status status = at->symlink_status(error);  // a link leads out of the run
+    if (fs::is_regular_file(status) && IsRecordingOfRun(folder, name)) found.push_back(at->path().string());
+    if (depth == 0 && fs::is_directory(status) && name != "tools") FindInRun(at->path().string(), 1, found);
   }
 }
 
@@ -213,7 +216,12 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 
 bool IsRunFolder(const std::string& path) {
   std::error_code error;
-  return fs::exists(path + "/manifest.json", error) && fs::exists(path + "/control", error);
+  if (!fs::exists(path + "/control", error)) return false;
+  if (fs::exists(path + "/manifest.json", error)) return true;
+  // The manifest of a run on a disk that was full may be missing.
+  std::string magic(wire::kControlMagic.size(), '\0');
+  std::ifstream(path + "/control", std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
+  return magic == wire::kControlMagic;
 }
 
 int64_t RankInName(std::string_view path) {

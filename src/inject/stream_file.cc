@@ -9,8 +9,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "inject/cupti_api.h"
-
 namespace gapless::internal::inject {
 
 void StreamFile::Prepare(const char* run_folder, const Rank& rank, int64_t start_unix_ns) {
@@ -33,25 +31,33 @@ void StreamFile::Close() {
   failed_ = true;
 }
 
-bool StreamFile::Open() {
-  if (mkdir(folder_, 0777) != 0 && errno != EEXIST) return false;
-  const int pid = getpid();
+bool StreamFile::MakeFile(int folder) {
   for (int take = 1; fd_ < 0 && take < 1000; ++take) {
-    char path[kMaxPath];
+    char name[64];
     if (take == 1)
-      (void)std::snprintf(path, sizeof path, "%s/cupti-%d.gcs", folder_, pid);
+      (void)std::snprintf(name, sizeof name, "cupti-%d.gcs", getpid());
     else
-      (void)std::snprintf(path, sizeof path, "%s/cupti-%d-%d.gcs", folder_, pid, take);
-    fd_ = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      (void)std::snprintf(name, sizeof name, "cupti-%d-%d.gcs", getpid(), take);
+    fd_ = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd_ < 0 && errno != EEXIST) return false;
   }
-  if (fd_ < 0) return false;
+  return fd_ >= 0;
+}
+
+bool StreamFile::Open() {
+  if (mkdir(folder_, 0700) != 0 && errno != EEXIST) return false;
+  // A link in the place of the folder, or of the file, leads out of the run.
+  const int folder = open(folder_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return false;
+  const bool made = MakeFile(folder);
+  close(folder);
+  if (!made) return false;
   wire::FileHeader header{};
   std::memcpy(header.magic, wire::kCuptiMagic, sizeof header.magic);
   header.version = wire::kCuptiVersion;
   header.header_bytes = sizeof header;
   header.start_unix_ns = start_unix_ns_;
-  header.pid = pid;
+  header.pid = getpid();
   header.rank = rank_.rank;
   header.world_size = rank_.world_size;
   (void)gethostname(header.host, sizeof header.host - 1);

@@ -26,6 +26,7 @@ class StreamFile : public BlockSink {
 
  private:
   bool Open();
+  bool MakeFile(int folder);
   bool WriteAll(const void* bytes, size_t size);
 
   int fd_ = -1;

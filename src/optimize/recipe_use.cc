@@ -160,17 +160,6 @@ std::vector<std::string> VersionDifferences(const Recipe& recipe, std::string_vi
   return found;
 }
 
-std::string ShellWord(std::string_view word) {
-  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80 ||
-           std::string_view("_-./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string ShellCommand(std::span<const std::string> command) {
   std::vector<std::string> words;
   for (const std::string& word : command) words.push_back(ShellWord(word));

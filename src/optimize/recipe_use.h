@@ -36,8 +36,7 @@ std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::
 // The same of the versions that an agent tells: "python 3.11.7 torch 2.15.0".
 std::vector<std::string> VersionDifferences(const Recipe& recipe, std::string_view versions);
 
-// A word, and a command, as a shell takes it back.
-std::string ShellWord(std::string_view word);
+// A command as a shell takes it back.
 std::string ShellCommand(std::span<const std::string> command);
 
 }  // namespace gapless::internal

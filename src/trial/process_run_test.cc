@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+
+#include "wire/testing/hostile_rings.h"
 
 namespace gapless::internal {
 namespace {
@@ -73,6 +77,41 @@ TEST(RunOnce, LeavesNothingBehindUnlessAsked) {
   EXPECT_FALSE(std::filesystem::exists(folder + ".output"));
   EXPECT_TRUE(sample->telemetry.contains("host.cpu.busy"));
   std::filesystem::remove_all(folder);
+}
+
+// A shell that puts a ring into its run, as an agent does.
+RunRequest Telling(const std::string& bytes) {
+  const std::string path = ::testing::TempDir() + "/gapless_trial_ring";
+  std::ofstream(path, std::ios::binary) << bytes;
+  RunRequest request =
+      Shell("mkdir \"$GAPLESS_RUN/main\"; cp '" + path + "' \"$GAPLESS_RUN/main/agent-42.ring\"; sleep 0.1");
+  request.warmup = 1;
+  request.to_the_end = true;
+  return request;
+}
+
+TEST(RunOnce, LossesAreOfStepsThatWereTaken) {
+  wire::RingFile ring(64);
+  ring.header.state = wire::AgentState::kEnded;
+  for (int step = 0; step < 4; ++step) {
+    wire::RingRecord& loss = ring.Add(wire::RecordKind::kLoss, 100 + step);
+    loss.a = step, loss.x = 0.5 * step;
+    ring.AddStep(step, 100 + step, 1);
+  }
+  wire::RingRecord& lie = ring.Add(wire::RecordKind::kLoss, 104);
+  lie.a = int64_t{1} << 60, lie.x = 1;  // no list is that long
+  const auto sample = RunOnce(Telling(ring.Bytes()));
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->losses, (std::vector<double>{0, 0.5, 1, 1.5}));
+}
+
+TEST(RunOnce, RingsThatLie) {
+  wire::HostileRings rings(7);
+  for (int round = 0; round < 30; ++round) {
+    const auto sample = RunOnce(Telling(rings.NextBytes()));
+    ASSERT_TRUE(sample);
+    EXPECT_LT(sample->losses.size(), size_t{1} << 20);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ namespace {
 constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
 constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;  // steps
+// A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
+// none.
+constexpr int64_t kMostAhead = 1 << 16;
 
 // The result is there when the device has it, which may be after the call has returned.
 ModelCall CallFrom(const wire::RingRecord& record) {
@@ -42,13 +45,14 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       seen.samples.push_back(record.b > 0 ? record.b : -1);
       break;
     case wire::RecordKind::kLoss:
-      if (record.b == 0) seen.losses[record.a] = record.x;
+      if (record.b == 0 && record.a >= 0 && record.a < kMostAhead + static_cast<int64_t>(seen.step_ns.size()))
+        seen.losses[record.a] = record.x;
       break;
     case wire::RecordKind::kMemory:
       if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
       break;
     case wire::RecordKind::kFix: seen.fixes.push_back({record.value, record.b, process.texts[record.a]}); break;
-    case wire::RecordKind::kDigest: seen.digest = process.texts[static_cast<int64_t>(record.x)]; break;
+    case wire::RecordKind::kDigest: seen.digest = process.texts[wire::WholeOf(record.x)]; break;
     case wire::RecordKind::kSave: seen.saved.push_back(process.texts[record.a]); break;
     case wire::RecordKind::kFailure:
       seen.failure = process.texts[record.a];

@@ -13,7 +13,9 @@ inline constexpr std::string_view kRingMagic = "GAPLRING";
 inline constexpr uint32_t kRingVersion = 1;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kRingRecordBytes = 64;
-inline constexpr uint32_t kMostRingRecords = uint32_t{1} << 24;
+inline constexpr uint32_t kMostRingRecords = uint32_t{1} << 20;
+// More than any process writes: a header that says more lies.
+inline constexpr uint64_t kMostWritten = uint64_t{1} << 56;
 
 enum class AgentRole : uint32_t { kTrains = 0, kLoads = 1 };
 enum class AgentState : uint32_t { kRuns = 1, kEnded = 2, kOff = 3 };
@@ -29,12 +31,12 @@ struct RingHeader {
   uint64_t written, step, acknowledged;
   int64_t heartbeat_unix_ns;
   uint64_t cost_ns, hook_calls, drained;
-  uint64_t reserved;
+  uint64_t launcher;  // whose it is where several launchers share a run folder; 0: of the first, or the only one
   char host[64], versions[64];
 };
 static_assert(offsetof(RingHeader, pid) == 24 && offsetof(RingHeader, role) == 56 &&
               offsetof(RingHeader, written) == 64 && offsetof(RingHeader, drained) == 112 &&
-              offsetof(RingHeader, host) == 128 && sizeof(RingHeader) == 256);
+              offsetof(RingHeader, launcher) == 120 && offsetof(RingHeader, host) == 128 && sizeof(RingHeader) == 256);
 
 enum class RecordKind : uint16_t {
   kStep = 1,
@@ -74,6 +76,24 @@ static_assert(sizeof(RingRecord) == kRingRecordBytes && offsetof(RingRecord, ts_
 constexpr int64_t WholeOf(double value) {
   constexpr double kLargest = int64_t{1} << 53;
   return value >= 0 && value <= kLargest ? static_cast<int64_t>(value) : -1;
+}
+
+// The sum, or the number at the end where there is none.
+constexpr int64_t SumOf(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+// Can it be: has it a time before the year 2116, a duration of less than two years, and a step that a process may have
+// come to? So nobody who adds some of them up leaves the numbers there are. A text has none of these.
+constexpr bool IsSound(const RingRecord& record) {
+  constexpr int64_t kLatestNs = int64_t{1} << 62, kLongestNs = int64_t{1} << 55;
+  if (record.kind == RecordKind::kText) return true;
+  const bool has_time =
+      record.ts_ns > 0 && record.ts_ns <= kLatestNs && record.dur_ns >= 0 && record.dur_ns <= kLongestNs;
+  const bool has_step = record.a >= 0 && record.a <= static_cast<int64_t>(kMostWritten);
+  return has_time && (record.kind != RecordKind::kStep || has_step);
 }
 
 // Flags of kStep.

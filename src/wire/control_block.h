@@ -21,10 +21,16 @@ enum class AgentCommand : uint32_t { kRecord = 1, kFixOn, kFixOff, kStop, kMemor
 struct ControlHeader {
   char magic[8];
   uint32_t version, header_bytes, slot_bytes, slots;
-  uint64_t sequence;  // of the newest command; stored after its slot
-  int64_t launcher_pid;
+  uint64_t sequence;     // of the newest command; stored after its slot
+  int64_t launcher_pid;  // as all below, of the launcher that made it
+  int64_t started_unix_ns;
+  int64_t ended_unix_ns;  // 0: not yet
+  int64_t task;           // its number in `job`; -1: alone
+  char host[64];
+  char job[256];  // names the start of a job whose launchers may share the folder; empty: none
 };
-static_assert(offsetof(ControlHeader, sequence) == 24 && sizeof(ControlHeader) == 40);
+static_assert(offsetof(ControlHeader, sequence) == 24 && offsetof(ControlHeader, host) == 64 &&
+              sizeof(ControlHeader) == 384);
 
 struct ControlSlot {
   uint64_t sequence;

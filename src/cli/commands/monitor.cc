@@ -36,8 +36,9 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   std::vector<RunEvent> events;
   const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
   while (!session.cancel->load()) {
-    const bool over = !IsAlive(control->launcher_pid());
+    const bool launched = IsAlive(control->launcher_pid());
     rings.Drain(false, take);
+    const bool over = !launched && !rings.AnyAlive();
     metrics.OnTick(rings, *control, events);
     if (over) break;
     std::this_thread::sleep_for(kTick);
@@ -69,6 +70,7 @@ constexpr PositionalSpec kPositionals[] = {
     {.name = "RUN", .help = "the folder of a run that is under way", .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     kRunFolderOption,
+    kSharedFolderOption,
     {.name = "listen", .takes = kValue, .value = "ADDRESS", .help = "Where Prometheus finds /metrics (127.0.0.1:9477)"},
     {.name = "flight-steps",
      .takes = kValue,

@@ -83,6 +83,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr OptionSpec kOptions[] = {
     kRunFolderOption,
+    kSharedFolderOption,
     {.name = "steps", .takes = kValue, .value = "N", .help = "Steps to record with PyTorch's profiler (6)"},
     {.name = "wait", .takes = kValue, .value = "N", .help = "Steps to let pass before, past what happens once (5)"},
     {.name = "warmup", .takes = kValue, .value = "N", .help = "Steps recorded and thrown away before those (3)"},

@@ -177,6 +177,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
                               .folder = folder,
                               .agent_options = ToJson(agent),
                               .environment = plan->use.environment,
+                              .shared_folder = arguments.Has("shared-folder"),
                               .output_to_stderr = arguments.JsonToStdout(),
                               .watchers = {&watch}},
                              &failure_status);
@@ -187,7 +188,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   }
   if (!quiet) SayAfter(*plan, *result, watch);
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*plan, *result, watch)));
-  return result->exit_status;
+  return temporary ? result->exit_status : StatusOf(*result);
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
@@ -209,6 +210,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kValue,
      .value = "DIR",
      .help = "Folder to leave, as of gapless profile --light (none)"},
+    kSharedFolderOption,
     kQuietOption,
 };
 constexpr Example kExamples[] = {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
 constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMostSteps = 1000, kMostWaitS = 86'400;
-constexpr int kFileWritten = 4;
+constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
 // What one training process did with the command.
 struct Reply {
@@ -65,6 +65,7 @@ class Waiting {
   }
   const std::map<int64_t, Reply>& replies() const { return replies_; }
   uint64_t steps() const { return rings_.steps(); }
+  bool AnyAlive() const { return rings_.AnyAlive(); }
 
  private:
   void Take(AgentProcess& process, const wire::RingRecord& record) {
@@ -79,6 +80,10 @@ class Waiting {
     }
     if (reply.answered && record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
       reply.file = process.texts[record.a];
+    if (reply.answered && record.kind == wire::RecordKind::kRecorder && record.value == kFileNotWritten) {
+      reply.answer = wire::Answer::kFailed;
+      reply.text = process.texts[record.a];
+    }
   }
 
   RingKeeper rings_;
@@ -96,7 +101,7 @@ Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seco
                   "commands are acted on between two steps: does the job still take steps? --timeout waits longer");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
-    if (!IsAlive(control.launcher_pid()) && !waiting.Over())
+    if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive() && !waiting.Over())
       return Fail(ErrorCode::kEnvironment, "the run has ended meanwhile");
   }
   return {};
@@ -169,10 +174,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!seconds) return Unexpected{seconds.error()};
   auto control = ControlBlock::Open(folder);
   if (!control) return Unexpected{control.error()};
-  if (!IsAlive(control->launcher_pid()))
+  Waiting waiting(folder, wish->command);
+  if (!IsAlive(control->launcher_pid()) && !waiting.AnyAlive())
     return Fail(ErrorCode::kInput, "this run has ended", folder,
                 "only a run that is under way can be asked for something");
-  Waiting waiting(folder, wish->command);
   const auto sequence = control->Post(wish->command, wish->argument, wish->text);
   if (!sequence) return Unexpected{sequence.error()};
   waiting.Posted(*sequence);

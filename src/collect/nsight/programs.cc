@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
+#include "collect/private_files.h"
 #include "collect/telemetry/child_lines.h"
 
 namespace gapless::internal {
@@ -26,12 +27,12 @@ Result<std::string> FindNsight(std::string_view tool, const FindTool& find) {
 
 Result<void> MakeFolderOf(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error)
-    return Fail(ErrorCode::kEnvironment, StrCat("cannot be made: ", error.message()), folder.string(),
-                "choose another folder with -o");
-  return {};
+  if (folder.empty()) return {};
+  auto made = MakeFolders(folder.string(), kOwnFolder);
+  if (made) return made;
+  Error error = made.error();
+  error.hint = "choose another folder with -o";
+  return Unexpected{std::move(error)};
 }
 
 }  // namespace gapless::internal

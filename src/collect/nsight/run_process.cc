@@ -44,8 +44,8 @@ Result<int> RunAndWait(const ProcessRequest& request) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   if (!request.output_file.empty())
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, request.output_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0644);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, request.output_file.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
   pid_t pid = -1;
   const int error = posix_spawn(&pid, request.argv[0].c_str(), &files, nullptr, Pointers(request.argv).data(),
                                 Pointers(environment).data());

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "collect/start_thread.h"
 
 namespace gapless::internal {
 namespace {
@@ -55,9 +56,7 @@ void Fetcher::Impl::Work() {
   }
 }
 
-Fetcher::Fetcher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
-  impl_->thread = std::thread([this] { impl_->Work(); });
-}
+Fetcher::Fetcher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Fetcher::~Fetcher() {
   {
@@ -66,7 +65,7 @@ Fetcher::~Fetcher() {
   }
   impl_->wake.notify_all();
   impl_->client.stop();
-  impl_->thread.join();
+  if (impl_->thread.joinable()) impl_->thread.join();
 }
 
 Result<std::unique_ptr<Fetcher>> Fetcher::Start(const std::string& url, int period_ms) {
@@ -76,9 +75,16 @@ Result<std::unique_ptr<Fetcher>> Fetcher::Start(const std::string& url, int peri
   if (!url.starts_with(kScheme) || host.size() == kScheme.size())
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(url), "' is no address of plain HTTP"), "",
                 "http://localhost:9400/metrics");
-  auto impl = std::make_unique<Impl>(host, slash == std::string::npos ? "/" : url.substr(slash), period_ms);
-  if (!impl->client.is_valid()) return Fail(ErrorCode::kUsage, StrCat("'", Printable(url), "' is no address"));
-  return std::unique_ptr<Fetcher>(new Fetcher(std::move(impl)));
+  std::unique_ptr<Impl> impl;
+  try {
+    impl = std::make_unique<Impl>(host, slash == std::string::npos ? "/" : url.substr(slash), period_ms);
+  } catch (const std::exception&) {  // the library takes the address apart with regular expressions
+    impl = nullptr;
+  }
+  if (!impl || !impl->client.is_valid()) return Fail(ErrorCode::kUsage, StrCat("'", Printable(url), "' is no address"));
+  std::unique_ptr<Fetcher> fetcher(new Fetcher(std::move(impl)));
+  GAPLESS_TRY(StartThread(fetcher->impl_->thread, [work = fetcher->impl_.get()] { work->Work(); }));
+  return fetcher;
 }
 
 std::optional<std::string> Fetcher::Take() {

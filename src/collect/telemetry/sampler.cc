@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/telemetry/sampler.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +9,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/log.h"
 #include "base/strings.h"
-#include "collect/files.h"
+#include "collect/start_thread.h"
 
 namespace gapless::internal {
 namespace {
@@ -34,23 +32,22 @@ void BlockSignals() {
 
 }  // namespace
 
-Result<void> TelemetrySampler::Start(const std::string& path, const TelemetryOptions& options) {
+Result<void> TelemetrySampler::Start(Descriptor file, const std::string& path, const TelemetryOptions& options) {
   if (thread_.joinable()) return Fail(ErrorCode::kUsage, "the sampler runs already", path_);
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file_ < 0)
+  if (!file)
     return Fail(ErrorCode::kEnvironment, StrCat("cannot be written: ", std::strerror(errno)), path,
                 "choose another folder with -o");
+  file_ = std::move(file);
   path_ = path;
   interval_ns_ = static_cast<int64_t>(1e9 / std::clamp(options.hz, kLeastHz, kMostHz));
   Follow(options.root_pid);
   sink_ = SampleSink();
   sink_.bytes() = TelemetryFileHeader(ClockNs(CLOCK_REALTIME), interval_ns_);
   tree_ = std::make_unique<ProcessTree>(options.sources.proc);
-  ticks_ = 0, missed_ = 0, cpu_ns_ = 0, values_ = 0, written_ = 0, stopping_ = false;
+  ticks_ = 0, missed_ = 0, cpu_ns_ = 0, values_ = 0, written_ = 0, error_ = 0, stopping_ = false;
   OpenCollectors(options);
   WriteOut();
-  thread_ = std::thread([this] { Work(); });
-  return {};
+  return StartThread(thread_, [this] { Work(); });
 }
 
 void TelemetrySampler::OpenCollectors(const TelemetryOptions& options) {
@@ -73,8 +70,7 @@ void TelemetrySampler::Stop() {
   }
   wake_.notify_all();
   thread_.join();
-  if (file_ >= 0) close(file_);
-  file_ = -1;
+  file_ = Descriptor();
   sessions_.clear();
 }
 
@@ -123,22 +119,27 @@ void TelemetrySampler::TakeSample() {
 void TelemetrySampler::WriteOut() {
   std::string& bytes = sink_.bytes();
   size_t done = 0;
-  while (file_ >= 0 && done < bytes.size()) {
-    const ssize_t wrote = write(file_, bytes.data() + done, bytes.size() - done);
+  while (file_ && done < bytes.size()) {
+    const ssize_t wrote = write(file_.get(), bytes.data() + done, bytes.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
-      if (ftruncate(file_, static_cast<off_t>(written_.load())) != 0) log::Warning("telemetry.gts ends in the middle");
-      close(file_);
-      file_ = -1;
+      error_ = wrote < 0 ? errno : ENOSPC;
+      (void)ftruncate(file_.get(), static_cast<off_t>(written_.load()));  // to the last whole record
+      file_ = Descriptor();
     }
-    done += static_cast<size_t>(wrote);
+    done += static_cast<size_t>(std::max<ssize_t>(wrote, 0));
   }
-  if (file_ >= 0) written_ += done;
+  if (file_) written_ += done;
   bytes.clear();
 }
 
 TelemetryStats TelemetrySampler::stats() const {
-  return {.ticks = ticks_, .missed_ticks = missed_, .values = values_, .bytes = written_, .cpu_ns = cpu_ns_};
+  return {.ticks = ticks_,
+          .missed_ticks = missed_,
+          .values = values_,
+          .bytes = written_,
+          .cpu_ns = cpu_ns_,
+          .error = error_};
 }
 
 }  // namespace gapless::internal

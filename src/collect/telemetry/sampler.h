@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/files.h"
 #include "collect/telemetry/collector.h"
 #include "collect/telemetry/process_tree.h"
 
@@ -31,6 +32,7 @@ struct TelemetryStats {
   int64_t ticks = 0, missed_ticks = 0;
   uint64_t values = 0, bytes = 0;
   int64_t cpu_ns = 0;  // processor time of the thread
+  int error = 0;       // errno of the write that failed, at which the file ends; 0: none
 };
 
 class TelemetrySampler {
@@ -40,9 +42,9 @@ class TelemetrySampler {
   TelemetrySampler(const TelemetrySampler&) = delete;
   TelemetrySampler& operator=(const TelemetrySampler&) = delete;
 
-  // Makes the file and starts the thread. Collectors that find nothing to measure are noted in the file and left out.
-  // An error when the file cannot be made or the sampler runs already.
-  Result<void> Start(const std::string& path, const TelemetryOptions& options);
+  // Starts the thread, which writes to the open file; `path` is for messages. Collectors that find nothing to measure
+  // are noted in the file and left out. An error when there is no file or no thread, or the sampler runs already.
+  Result<void> Start(Descriptor file, const std::string& path, const TelemetryOptions& options);
   // From now on the processes below `root_pid` are the run's.
   void Follow(int64_t root_pid) { root_pid_.store(root_pid, std::memory_order_relaxed); }
   // Takes a last sample, writes the rest and closes the file. Does nothing when it does not run.
@@ -58,7 +60,7 @@ class TelemetrySampler {
   void WriteOut();
 
   std::string path_;
-  int file_ = -1;
+  Descriptor file_;
   int64_t interval_ns_ = 0;
   SampleSink sink_;
   std::vector<std::unique_ptr<CollectorSession>> sessions_;
@@ -73,6 +75,7 @@ class TelemetrySampler {
   bool stopping_ = false;
   std::atomic<int64_t> ticks_{0}, missed_{0}, cpu_ns_{0};
   std::atomic<uint64_t> values_{0}, written_{0};
+  std::atomic<int> error_{0};
 };
 
 }  // namespace gapless::internal

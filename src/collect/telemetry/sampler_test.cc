@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/telemetry/sampler.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -17,6 +19,9 @@ namespace {
 using testing::FakeRoot;
 
 std::string FileIn(const FakeRoot& root) { return root.folder() + "/telemetry.gts"; }
+Descriptor FileAt(const std::string& path) {
+  return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+}
 std::string Content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -28,7 +33,7 @@ TEST(TelemetrySampler, SamplesThisProcess) {
   TelemetrySampler sampler;
   TelemetryOptions options{.hz = 50, .root_pid = getpid()};
   options.sources.nvml_library = options.sources.dcgmi = "";
-  ASSERT_TRUE(sampler.Start(FileIn(root), options));
+  ASSERT_TRUE(sampler.Start(FileAt(FileIn(root)), FileIn(root), options));
   Sleep(400);
   const size_t while_running = Content(FileIn(root)).size();
   sampler.Stop();
@@ -47,14 +52,14 @@ TEST(TelemetrySampler, SamplesThisProcess) {
 TEST(TelemetrySampler, OnlyTheCollectorsThatAreWanted) {
   const FakeRoot root;
   TelemetrySampler sampler;
-  ASSERT_TRUE(sampler.Start(FileIn(root), {.collectors = {"nvml"}}));
+  ASSERT_TRUE(sampler.Start(FileAt(FileIn(root)), FileIn(root), {.collectors = {"nvml"}}));
   sampler.Stop();
   EXPECT_EQ(Content(FileIn(root)).find("host.cpu"), std::string::npos);
 }
 
 TEST(TelemetrySampler, AFolderThatIsNotThereIsAnError) {
   TelemetrySampler sampler;
-  const auto started = sampler.Start("/nonexistent/telemetry.gts", {});
+  const auto started = sampler.Start(FileAt("/nonexistent/telemetry.gts"), "/nonexistent/telemetry.gts", {});
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, ErrorCode::kEnvironment);
   EXPECT_FALSE(started.error().hint.empty());
@@ -63,10 +68,11 @@ TEST(TelemetrySampler, AFolderThatIsNotThereIsAnError) {
 TEST(TelemetrySampler, AFullDiskEndsTheFileAndNothingElse) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   TelemetrySampler sampler;
-  ASSERT_TRUE(sampler.Start("/dev/full", {.hz = 100}));
+  ASSERT_TRUE(sampler.Start(FileAt("/dev/full"), "/dev/full", {.hz = 100}));
   Sleep(30);
   sampler.Stop();
   EXPECT_EQ(sampler.stats().bytes, 0U);
+  EXPECT_EQ(sampler.stats().error, ENOSPC);
   EXPECT_GT(sampler.stats().ticks, 0);
 }
 

@@ -7,6 +7,7 @@
 // the names that the profiler would give them, values over time counters.
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -89,7 +90,10 @@ class InOrder {
 
 void TakeSaved(const std::string& ring_path, InOrder& in_order) {
   if (!ring_path.ends_with(kRing) || ring_path.find("!/") != std::string::npos) return;
-  auto source = OpenFile(ring_path.substr(0, ring_path.size() - kRing.size()) + std::string(kEvents));
+  std::error_code error;
+  const std::string saved = ring_path.substr(0, ring_path.size() - kRing.size()) + std::string(kEvents);
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(saved, error))) return;
+  auto source = OpenFile(saved);
   if (!source) return;
   auto stream = (*source)->Open();
   if (!stream || !ReadHeader(**stream, ring_path)) return;
@@ -98,8 +102,10 @@ void TakeSaved(const std::string& ring_path, InOrder& in_order) {
 
 void TakeRing(ByteStream& stream, const RingHeader& header, InOrder& in_order) {
   std::vector<RingRecord> records;
+  const uint32_t most = std::min(header.capacity, wire::kMostRingRecords);  // what lies behind is no part of the ring
   ForEachRecord(stream, [&](const RingRecord& record) {
-    if (record.number <= header.written && records.size() < wire::kMostRingRecords) records.push_back(record);
+    const bool kept = record.number <= header.written && records.size() < most;
+    if (kept) records.push_back(record);
   });
   std::sort(records.begin(), records.end(),
             [](const RingRecord& a, const RingRecord& b) { return a.number < b.number; });
@@ -123,7 +129,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   rows.Finish();
   builder.info().event_count = static_cast<int64_t>(in_order.taken());
   if (in_order.lost() > 0)
-    builder.Count("agent_records_lost", Severity::kLoss, static_cast<int64_t>(in_order.lost()), kAbsent,
+    builder.Count("agent_records_lost", Severity::kLoss,
+                  static_cast<int64_t>(std::min<uint64_t>(in_order.lost(), INT64_MAX)), kAbsent,
                   "records of the agent were overwritten before they were saved");
   return {};
 }

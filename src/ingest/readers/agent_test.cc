@@ -7,6 +7,8 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "trace/run.h"
+#include "wire/testing/hostile_rings.h"
 #include "wire/testing/ring_file.h"
 
 namespace gapless::internal {
@@ -144,6 +146,31 @@ TEST_F(AgentReader, AnotherVersionIsAnErrorThatSaysSo) {
   ASSERT_FALSE(trace);
   EXPECT_NE(trace.error().message.find("version 9"), std::string::npos);
   EXPECT_FALSE(trace.error().hint.empty());
+}
+
+// A ring may hold anything: whatever its numbers say, what is read of it is no more than it has bytes.
+TEST_F(AgentReader, RingsThatLie) {
+  wire::HostileRings rings(3);
+  for (int round = 0; round < 3000; ++round) {
+    const std::string bytes = rings.NextBytes();
+    MemorySource source(bytes, round % 2 == 0 ? "agent-42.ring" : "agent-42.events");
+    auto trace = ReadTrace(source, {.pool = pool_});
+    if (!trace) continue;
+    EXPECT_LE(trace->steps.size(), bytes.size() / wire::kRingRecordBytes);
+    for (size_t i = 0; i < trace->read_stats.size(); ++i) EXPECT_GE(trace->read_stats.count[i], 0);
+    std::vector<std::shared_ptr<const Trace>> one;
+    one.push_back(std::make_shared<const Trace>(std::move(*trace)));
+    EXPECT_EQ(gapless::internal::Run(std::move(one)).traces().size(), 1U);
+  }
+}
+
+TEST_F(AgentReader, CountsNoMoreAsLostThanThereAreNumbers) {
+  RingFile file(0);
+  file.AddStep(0, kStart, 10'000);
+  file.AddStep(1, kStart + 10'000, 10'000).number = UINT64_MAX;
+  const Trace trace = Read(file.Bytes());
+  ASSERT_EQ(trace.read_stats.size(), 1U);
+  EXPECT_EQ(trace.read_stats.count[0], INT64_MAX);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import layout
 from .counts import Counts
 from .options import Options, read_options
+from .own_files import make_folder
 from .patches import Patches
 from .place import Place, find_place
 from .ring import Ring, open_ring
@@ -100,9 +101,7 @@ class Agent(Counts):
         """The folder of this process in the run; exists."""
         if self.place is None:
             self.place = find_place()
-        folder = os.path.join(self.run, self.place.folder)
-        os.makedirs(folder, exist_ok=True)
-        return folder
+        return make_folder(os.path.join(self.run, self.place.folder))
 
     def emit(
         self,
@@ -139,6 +138,10 @@ class Agent(Counts):
 
     def message(self, level: int, text: str) -> None:
         self.emit(layout.KIND_MESSAGE, value=level, a=self.text(text), b=self.step)
+
+    def lost(self, what: str, error: BaseException) -> None:
+        """Something was to be written into the run and is not there; all else goes on."""
+        self.message(layout.ERROR, f"{what} could not be written: {type(error).__name__}: {error}")
 
     # Switching off.
 

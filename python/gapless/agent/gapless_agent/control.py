@@ -40,7 +40,7 @@ class Control:
     def _open(self) -> None:
         self.looked = True
         try:
-            self.handle = os.open(os.path.join(self.agent.run, "control"), os.O_RDWR | os.O_CLOEXEC)
+            self.handle = os.open(os.path.join(self.agent.run, "control"), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return
         if os.fstat(self.handle).st_size < layout.CONTROL_BYTES:

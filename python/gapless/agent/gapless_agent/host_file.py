@@ -17,6 +17,8 @@ import os
 import time
 from typing import Any
 
+from .own_files import make_file, remove
+
 SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
 MOST_ROWS = 5000
 
@@ -43,9 +45,13 @@ def write(path: str, tables: dict[str, Any]) -> None:
 
 def _put(path: str, value: Any) -> None:
     part = path + ".part"
-    with open(part, "w", encoding="utf-8") as file:
-        file.write(json.dumps(value, separators=(",", ":")))
-    os.rename(part, path)
+    try:
+        with open(make_file(part), "w", encoding="utf-8") as file:
+            file.write(json.dumps(value, separators=(",", ":")))
+        os.rename(part, path)
+    except OSError:
+        remove(part)
+        raise
 
 
 def speedscope(tables: dict[str, Any]) -> dict[str, Any]:

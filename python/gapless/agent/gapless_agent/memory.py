@@ -9,6 +9,7 @@ from typing import Any
 
 from . import layout
 from .agent import Agent
+from .own_files import make_file, remove
 
 EVERY_STEPS = 20
 HISTORY_ENTRIES = 100_000
@@ -59,10 +60,18 @@ class Memory:
         self.snapshots += 1
         name = f"memory-{os.getpid()}-{self.snapshots}.pickle"
         path = os.path.join(self.agent.folder(), name)
-        dump(path + ".part")
-        os.rename(path + ".part", path)
+        try:
+            os.close(make_file(path + ".part"))
+            dump(path + ".part")
+            os.rename(path + ".part", path)
+        except OSError:
+            remove(path + ".part")
+            raise
         return layout.ACK_DONE, name
 
     def at_end(self) -> None:
         if self.history:
-            self.snapshot()
+            try:
+                self.snapshot()
+            except OSError as error:
+                self.agent.lost("the snapshot of the allocator", error)

@@ -82,5 +82,7 @@ class PythonProfile:
     def _write(self, tables: dict[str, Any], suffix: str) -> None:
         """Only in processes that have something to say: not in every child that happens to import torch."""
         if self.agent.ring is not None:
-            base = os.path.join(self.agent.folder(), f"python-{os.getpid()}{suffix}")
-            host_file.write(base, tables)
+            try:
+                host_file.write(os.path.join(self.agent.folder(), f"python-{os.getpid()}{suffix}"), tables)
+            except OSError as error:
+                self.agent.lost("the Python profile", error)

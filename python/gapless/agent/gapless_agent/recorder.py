@@ -19,6 +19,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .own_files import check_json, make_file, remove
 from .patches import hide
 
 _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this when it is first prepared
@@ -172,8 +173,16 @@ class Recorder:
             return
         place = self.agent.place
         name = f"{place.worker if place else 'main'}.{time.time_ns()}.pt.trace.json"
-        plain = os.path.join(self.agent.folder(), "." + name + ".part")
-        profiler.export_chrome_trace(plain)
+        try:
+            plain = os.path.join(self.agent.folder(), "." + name + ".part")
+        except OSError as error:
+            return self._lost(error)
+        try:
+            os.close(make_file(plain))
+            profiler.export_chrome_trace(plain)
+            check_json(plain)
+        except (OSError, RuntimeError) as error:
+            return self._lost(error, plain, plain + ".tmp")  # which torch writes first
         thread = threading.Thread(target=self._compress, args=(plain, name + ".gz"), name="gapless", daemon=True)
         self.files.append(thread)
         thread.start()
@@ -182,14 +191,23 @@ class Recorder:
         try:
             folder = os.path.dirname(plain)
             packed = plain + ".gz"
-            with open(plain, "rb") as source, gzip.open(packed, "wb", compresslevel=3) as target:
+            with (
+                open(plain, "rb") as source,
+                open(make_file(packed), "wb") as file,
+                gzip.GzipFile("", "wb", 3, file) as target,
+            ):
                 shutil.copyfileobj(source, target, 1 << 20)
             os.rename(packed, os.path.join(folder, name))
             os.remove(plain)
             self.written = name
             self._say(layout.RECORDER_WRITTEN, name)
         except Exception as error:
-            self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
+            self._lost(error, plain, plain + ".gz")
+
+    def _lost(self, error: Exception, *parts: str) -> None:
+        remove(*parts)
+        self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
+        self.agent.lost("the recording", error)
 
     def _say(self, value: int, text: str = "") -> None:
         agent = self.agent

@@ -11,12 +11,14 @@ than all of its words together.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import threading
 import time
 
 from . import layout
+from .own_files import make_file, make_folder, remove
 from .place import Place
 
 # Names of this module are found faster than those of another one.
@@ -24,19 +26,24 @@ HEADER_BYTES, RECORD_BYTES = layout.RING_HEADER_BYTES, layout.RECORD_BYTES
 HEADER_WORDS, RECORD_WORDS = HEADER_BYTES // 8, RECORD_BYTES // 8
 HEARTBEAT, WRITTEN, STEP, COST = layout.HEARTBEAT, layout.WRITTEN, layout.STEP, layout.COST
 HOOK_CALLS, KIND_STEP, KIND_LOSS = layout.HOOK_CALLS, layout.KIND_STEP, layout.KIND_LOSS
+FEW_RECORDS = 1024
 pack_record = layout.RECORD.pack_into
 
 
 class Ring:
     def __init__(self, folder: str, pid: int, capacity: int, place: Place, role: int, versions: str, host: str) -> None:
-        self.capacity = 1 << max(4, (capacity - 1).bit_length())
+        self.capacity = min(1 << max(4, (capacity - 1).bit_length()), layout.MOST_RING_RECORDS)
         size = layout.RING_HEADER_BYTES + self.capacity * layout.RECORD_BYTES
         self.path, handle = _create(folder, pid)
-        with os.fdopen(handle, "r+b") as file:
-            os.posix_fallocate(
-                file.fileno(), 0, size
-            )  # a hole that the disk has no room for would kill the program (SIGBUS)
-            self._map = mmap.mmap(file.fileno(), size)
+        try:
+            # A hole that the disk has no room for would kill the program (SIGBUS).
+            os.posix_fallocate(handle, 0, size)
+            self._map = mmap.mmap(handle, size)
+        except OSError:
+            remove(handle_path(self.path))
+            raise
+        finally:
+            os.close(handle)
         self._map[:] = bytes(size)  # now, so that no step has to wait for a page
         self._words = memoryview(self._map).cast("q")
         self._reals = memoryview(self._map).cast("d")
@@ -50,6 +57,7 @@ class Ring:
         )  # fmt: skip
         self._put_text(layout.OFFSET_HOST, host)
         self._put_text(layout.OFFSET_VERSIONS, versions)
+        self._words[layout.LAUNCHER] = _launcher()
         os.rename(handle_path(self.path), self.path)
 
     def write(
@@ -148,20 +156,30 @@ def handle_path(path: str) -> str:
 
 def _create(folder: str, pid: int) -> tuple[str, int]:
     """A file of a new name: a process that replaced itself (exec) keeps its id, and what it wrote before is kept too."""
-    os.makedirs(folder, exist_ok=True)
+    make_folder(folder)
     for attempt in range(1, 1000):
         path = os.path.join(folder, f"agent-{pid}.ring" if attempt == 1 else f"agent-{pid}-{attempt}.ring")
-        if os.path.exists(path) or os.path.exists(path[: -len("ring")] + "events"):
+        if os.path.lexists(path) or os.path.lexists(path[: -len("ring")] + "events"):
             continue
         try:
-            return path, os.open(handle_path(path), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            return path, make_file(handle_path(path))
         except FileExistsError:
             continue
     raise FileExistsError(folder)
 
 
 def open_ring(folder: str, capacity: int, place: Place, role: int, versions: str, host: str) -> Ring | None:
-    try:
-        return Ring(folder, os.getpid(), capacity, place, role, versions, host)
-    except OSError:
-        return None
+    """Where the disk has no room for so many records, one of a few: the launcher takes them out as they come."""
+    for records in (capacity, min(capacity, FEW_RECORDS)):
+        try:
+            return Ring(folder, os.getpid(), records, place, role, versions, host)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                break
+    return None
+
+
+def _launcher() -> int:
+    """The number of the launcher that started us, where several share the run folder."""
+    number = os.environ.get("GAPLESS_LAUNCHER", "")
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0

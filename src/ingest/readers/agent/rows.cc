@@ -13,8 +13,6 @@ namespace {
 using wire::RecordKind;
 using wire::RingRecord;
 
-constexpr size_t kMostTextBytes = size_t{1} << 14;
-constexpr size_t kMostTexts = 1 << 16;
 constexpr int kRecorderKeeps = 2, kRecorderOff = 3;
 
 template <size_t N>
@@ -23,12 +21,6 @@ std::string TextOf(const char (&bytes)[N]) {
 }
 
 int64_t Known(int64_t value) { return value < 0 ? kAbsent : value; }
-
-// A time and a duration whose sum is no time at all are no event's.
-bool HasSoundTime(const RingRecord& record) {
-  int64_t end = 0;
-  return record.ts_ns > 0 && record.dur_ns >= 0 && !__builtin_add_overflow(record.ts_ns, record.dur_ns, &end);
-}
 
 }  // namespace
 
@@ -44,22 +36,6 @@ Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
   if (header.role == wire::AgentRole::kLoads) builder.AddEnvironment("agent.role", "loads data");
   if (header.state == wire::AgentState::kOff)
     builder.Count("agent_off", Severity::kLoss, 1, kAbsent, "the agent switched itself off");
-}
-
-const std::string& Rows::Text(int64_t id) const {
-  static const std::string kNone;
-  const auto found = texts_.find(id);
-  return found == texts_.end() ? kNone : found->second;
-}
-
-void Rows::AddText(const RingRecord& record) {
-  if (texts_.size() >= kMostTexts) texts_.erase(texts_.begin());
-  std::string& text = texts_[record.value];
-  if (open_text_ != record.value) text.clear();
-  const size_t size = std::min<size_t>(record.flags & ~wire::kTextGoesOn, wire::kTextBytes);
-  if (text.size() + size <= kMostTextBytes)
-    text.append(reinterpret_cast<const char*>(&record) + wire::kTextBytesAt, size);
-  open_text_ = (record.flags & wire::kTextGoesOn) != 0 ? record.value : 0;
 }
 
 void Rows::AddStep(const RingRecord& record) {
@@ -117,9 +93,9 @@ void Rows::AddRecorder(const RingRecord& record) {
 }
 
 void Rows::Add(const RingRecord& record) {
-  if (record.kind == RecordKind::kText) return AddText(record);
-  if (!HasSoundTime(record))
-    return builder_.Count("bad_record", Severity::kLoss, 1, kAbsent, "a record without a time");
+  if (record.kind == RecordKind::kText) return texts_.Add(record);
+  if (!wire::IsSound(record))
+    return builder_.Count("bad_record", Severity::kLoss, 1, kAbsent, "a record whose time or step cannot be");
   switch (record.kind) {
     case RecordKind::kStep: return AddStep(record);
     case RecordKind::kGpuStep:

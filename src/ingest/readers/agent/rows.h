@@ -8,6 +8,7 @@
 
 #include "trace/builder.h"
 #include "wire/agent_ring.h"
+#include "wire/ring_texts.h"
 
 namespace gapless::internal::agent {
 
@@ -21,7 +22,6 @@ class Rows {
   void Finish();
 
  private:
-  void AddText(const wire::RingRecord& record);
   void AddStep(const wire::RingRecord& record);
   void AddSlice(const wire::RingRecord& record, std::string_view name);
   void AddCounter(const wire::RingRecord& record, std::string_view name, std::string_view unit, double value,
@@ -29,13 +29,12 @@ class Rows {
   void AddLoaded(const wire::RingRecord& record);
   void AddMessage(const wire::RingRecord& record);
   void AddRecorder(const wire::RingRecord& record);
-  const std::string& Text(int64_t id) const;
+  const std::string& Text(int64_t id) const { return texts_[id]; }
 
   const wire::RingHeader& header_;
   TraceBuilder& builder_;
   TraceBuilder::Shard& shard_;
-  std::map<int64_t, std::string> texts_;
-  int64_t open_text_ = 0;  // whose next piece is awaited
+  wire::RingTexts texts_;
   std::vector<StepRow> steps_;
   std::map<int64_t, double> losses_;
   int64_t recording_since_ns_ = kAbsent;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A start of a job has a name only where its launcher gives it one: a job's number and that of the step, the name space
+// of PMIx, the address at which the ranks of torchrun meet. A name that comes again in another start (torchrun's port
+// is the same unless it is told to choose) is held apart by what else must agree: the number of tasks, and by who was
+// in the folder already (collect/entry.h).
+#include "collect/job.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+using Variable = std::function<std::string(const char*)>;
+
+std::optional<int64_t> NumberIn(const Variable& variable, const char* name) {
+  const std::string text = variable(name);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+struct Kind {
+  const char* name;
+  const char* task;
+  std::initializer_list<const char*> tasks;  // the first that is set counts
+  std::initializer_list<const char*> must;   // parts of the job's name that must be there
+  std::initializer_list<const char*> may;    // and those that may
+};
+
+// A step of Slurm comes before what runs inside it; torchrun, which starts processes of a task, before what started it.
+const Kind kKinds[] = {
+    {"torchrun", "RANK", {"WORLD_SIZE"}, {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"}, {"SLURM_JOB_ID"}},
+    {"slurm",
+     "SLURM_PROCID",
+     {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+     {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+     {"SLURM_CLUSTER_NAME", "SLURM_RESTART_COUNT"}},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}, {"PMIX_NAMESPACE"}, {"PMIX_SERVER_URI4"}},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}, {"OMPI_MCA_ess_base_jobid"}, {}},
+    {"pmix", "PMIX_RANK", {"PMIX_SIZE", "SLURM_STEP_NUM_TASKS"}, {"PMIX_NAMESPACE"}, {}},
+    {"pmi", "PMI_RANK", {"PMI_SIZE"}, {"PMI_JOBID"}, {}},
+    {"pals", "PMI_RANK", {"PMI_SIZE"}, {"PALS_APID"}, {}},
+    {"hydra", "PMI_RANK", {"PMI_SIZE"}, {"PMI_PORT"}, {}},
+};
+
+}  // namespace
+
+std::optional<JobTask> TaskOfJob(const Variable& variable) {
+  for (const Kind& kind : kKinds) {
+    const auto task = NumberIn(variable, kind.task);
+    std::optional<int64_t> tasks;
+    for (const char* name : kind.tasks)
+      if (!tasks) tasks = NumberIn(variable, name);
+    if (!task || !tasks || *tasks < 2 || *task >= *tasks) continue;
+    std::string job = StrCat(kind.name, " of ", *tasks);
+    bool named = true;
+    for (const char* name : kind.must) {
+      const std::string part = variable(name);
+      named = named && !part.empty();
+      job += StrCat(" ", part);
+    }
+    if (!named) continue;
+    for (const char* name : kind.may) job += StrCat(" ", variable(name));
+    return JobTask{.job = std::move(job), .task = *task, .tasks = *tasks};
+  }
+  return std::nullopt;
+}
+
+std::optional<JobTask> TaskOfJob() {
+  return TaskOfJob([](const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+    return std::string(value == nullptr ? "" : value);
+  });
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is put into the processes of a run: the agent and the injection library, unpacked where nobody else can change
+// them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/files.h"
+#include "collect/run_folder.h"
+
+namespace gapless::internal {
+
+struct UnpackedFile {
+  std::string path;      // below the run folder, or absolute where it lies elsewhere
+  std::string checksum;  // XXH3, 128 bits, as `xxh128sum` prints it
+};
+
+struct Tools {
+  std::string folder;  // absolute; holds agent/ and the library
+  std::vector<UnpackedFile> files;
+  std::optional<TemporaryFolder> elsewhere;  // goes with this
+};
+
+// Writes the embedded files to RUN/tools, reads each again and compares. Where others can write in the run folder, or
+// put another in place of it or of one above it, they go into a private folder elsewhere; an error where there is none.
+// Several launchers of the same version may do so at the same time.
+Result<Tools> UnpackTools(const RunFolder& run);
+
+}  // namespace gapless::internal
