@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "base/json_writer.h"
 #include "base/strings.h"
@@ -14,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/failure.h"
 #include "cli/output.h"
+#include "cli/stop_guard.h"
 #include "cli/usage.h"
 
 namespace gapless::internal {
@@ -66,7 +68,13 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
+  std::optional<StopGuard> guard;
+  if (command.only_reads)
+    guard.emplace([&] {
+      return Report({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
+    });
   const auto status = command.run(*arguments, session);
+  guard.reset();
   return status ? *status : Report(status.error(), as_json, command.own_failure);
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/temporaries.h"
 
 namespace gapless::internal {
 namespace {
@@ -44,6 +45,7 @@ Result<Output> Output::Open(std::string_view path) {
     output.temporary_.clear();
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), output.path_);
   }
+  RememberTemporary(output.temporary_);
   return output;
 }
 
@@ -55,7 +57,9 @@ Output::Output(Output&& other) noexcept
 
 Output::~Output() {
   if (descriptor_ > STDERR_FILENO) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  ForgetTemporary(temporary_);
 }
 
 bool Output::Write(std::string_view text) {
@@ -85,6 +89,7 @@ Result<void> Output::Commit() {
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(errno)), path_);
   }
+  ForgetTemporary(temporary_);
   temporary_.clear();
   return {};
 }

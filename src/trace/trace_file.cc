@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "base/temporaries.h"
 #include "trace/trace_check.h"
 
 namespace gapless::internal {
@@ -176,13 +177,16 @@ Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {
   std::string temporary = path + ".XXXXXX";
   const int fd = mkstemp(temporary.data());
   if (fd < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(errno)), path);
+  RememberTemporary(temporary);
   const bool written = WriteBlocks(fd, blocks);
   const bool closed = close(fd) == 0;
   if (!written || !closed || rename(temporary.c_str(), path.c_str()) != 0) {
     const int problem = errno;
     unlink(temporary.c_str());
+    ForgetTemporary(temporary);
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(problem)), path);
   }
+  ForgetTemporary(temporary);
   return {};
 }
 

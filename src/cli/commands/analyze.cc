@@ -204,6 +204,7 @@ COMMAND(analyze) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .only_reads = true,
     .run = Execute};
 
 }  // namespace gapless::internal

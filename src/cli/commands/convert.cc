@@ -217,6 +217,7 @@ COMMAND(convert) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .only_reads = true,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -160,6 +160,7 @@ COMMAND(predict) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .only_reads = true,
     .run = Execute};
 
 }  // namespace gapless::internal

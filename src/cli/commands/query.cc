@@ -228,6 +228,7 @@ COMMAND(query) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .only_reads = true,
     .run = Execute};
 
 }  // namespace gapless::internal

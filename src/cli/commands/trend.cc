@@ -227,6 +227,7 @@ COMMAND(trend) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .only_reads = true,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/temporaries.h"
+
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+
+namespace gapless::internal {
+namespace {
+
+struct Remembered {
+  std::mutex mutex;
+  std::set<std::string> paths;
+};
+
+// Never destroyed: threads may still ask while the program ends.
+Remembered& All() {
+  static auto* const all = new Remembered;
+  return *all;
+}
+
+}  // namespace
+
+void RememberTemporary(const std::string& path) {
+  const std::lock_guard lock(All().mutex);
+  All().paths.insert(path);
+}
+
+void ForgetTemporary(const std::string& path) {
+  const std::lock_guard lock(All().mutex);
+  All().paths.erase(path);
+}
+
+void RemoveTemporaries() {
+  const std::lock_guard lock(All().mutex);
+  for (const std::string& path : All().paths) ::unlink(path.c_str());
+  All().paths.clear();
+}
+
+}  // namespace gapless::internal

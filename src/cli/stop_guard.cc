@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/stop_guard.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/temporaries.h"
+#include "cli/session.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
+constexpr auto kTimeToNotice = std::chrono::milliseconds(100);
+
+}  // namespace
+
+StopGuard::StopGuard(std::function<int()> say) : say_(std::move(say)), thread_([this] { Watch(); }) {}
+
+StopGuard::~StopGuard() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+void StopGuard::Watch() {
+  std::unique_lock lock(mutex_);
+  while (CaughtSignal() == 0)
+    if (ended_.wait_for(lock, kBetweenLooks, [this] { return has_ended_; })) return;
+  if (ended_.wait_for(lock, kTimeToNotice, [this] { return has_ended_; })) return;
+  RemoveTemporaries();
+  ::_exit(say_());
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A verb that reads ends soon after SIGINT or SIGTERM, whatever it is doing: with 128 + N, a word about it, and nothing left behind.
+
+usage: interrupt_test.py PROGRAM
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from corpus import ROOT
+
+PROGRAM = str(Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
+SAMPLE = ROOT / "samples/resnet50_v100.pt.trace.json.gz"
+AIM_S = 0.2
+LIMIT_S = 0.6  # a busy machine is no fault of the program; without a guard an analysis of this size goes on for longer
+
+
+def recording(path: Path) -> None:
+    """The sample a dozen times over, each later and by other threads, so that reading and analysing take seconds."""
+    events = json.loads(gzip.decompress(SAMPLE.read_bytes()))
+    rows = events["traceEvents"]
+    with path.open("w", encoding="utf-8") as out:
+        out.write('{"traceEvents": [')
+        for copy in range(12):
+            for row in rows:
+                if "ts" in row:
+                    row = {**row, "ts": row["ts"] + copy * 2_000_000}
+                out.write(("," if copy or row is not rows[0] else "") + json.dumps(row))
+        out.write("]}")
+
+
+class Interrupt(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "LC_ALL": "C.UTF-8"}
+        self.work = self.folder / "work"
+        self.work.mkdir()
+
+    def stop(self, words: list[str], after_s: float, number: int) -> float | None:
+        """The seconds from the signal to the end; None: the verb had ended before."""
+        process = subprocess.Popen(
+            [PROGRAM, *words], cwd=self.work, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )  # fmt: skip
+        try:
+            process.wait(after_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(number)
+            begun = time.monotonic()
+            out, err = process.communicate(timeout=60)
+            took = time.monotonic() - begun
+            if process.returncode == 0:
+                return None  # it was about to end
+            self.assertEqual(process.returncode, 128 + number, err)
+            self.assertIn("interrupted", err)
+            if "--json" in words and out:
+                self.assertIn("interrupted", json.loads(out)["error"]["message"])
+            return took
+        process.communicate()
+        return None
+
+    def test_every_reading_verb(self) -> None:
+        path = str(self.folder / "big.json")
+        recording(Path(path))
+        verbs = {
+            "analyze": ["analyze", path, "--no-cache"],
+            "analyze into a page": ["analyze", path, "--no-cache", "-o", "report.html"],
+            "analyze as JSON": ["analyze", path, "--no-cache", "--json"],
+            "analyze, keeping the columns": ["analyze", path],
+            "query": ["query", path, "SELECT count(*) FROM slice a JOIN slice b ON a.dur_ns < b.dur_ns", "--no-cache"],
+            "convert": ["convert", path, "-o", "out.json", "--no-cache"],
+            "predict": ["predict", path, "--what", "amp", "--no-cache"],
+        }
+        stopped = 0
+        for name, words in verbs.items():
+            for number, after_s in ((signal.SIGINT, 0.1), (signal.SIGTERM, 0.5), (signal.SIGTERM, 1.2)):
+                with self.subTest(name, after_s=after_s):
+                    took = self.stop(words, after_s, number)
+                    left = sorted(one.name for one in self.work.iterdir() if ".part-" in one.name)
+                    left += sorted(one.name for one in self.folder.glob("cache/gapless/*") if one.suffix != ".columns")
+                    self.assertEqual(left, [])
+                    if took is None:
+                        continue
+                    stopped += 1
+                    if took > AIM_S:
+                        print(f"{name}, {after_s} s: {took:.2f} s", file=sys.stderr)
+                    self.assertLess(took, LIMIT_S)
+                for one in self.work.iterdir():
+                    one.unlink()
+        self.assertGreater(stopped, len(verbs))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
