@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -139,6 +140,18 @@ bool ControlBlock::MayJoin(const JobTask& task) const {
   if (since_ns >= -kLateTasksNs && since_ns <= kLateTasksNs) return true;
   const bool here = std::memcmp(header.host, ours.host, sizeof ours.host) == 0;
   return header.ended_unix_ns == 0 && (!here || IsAlive(header.launcher_pid));
+}
+
+void ControlBlock::Hold() {
+  while (::flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+void ControlBlock::Release() { ::flock(file_.get(), LOCK_UN); }
+
+bool ControlBlock::IsGone() const {
+  struct stat facts {};
+  return ::fstat(file_.get(), &facts) != 0 || facts.st_nlink == 0;
 }
 
 void ControlBlock::SetEnded() { (void)WriteAt(file_.get(), UnixNs(), offsetof(ControlHeader, ended_unix_ns)); }

@@ -36,6 +36,11 @@ class ControlBlock {
   bool MayJoin(const JobTask& task) const;
   // The launcher that made it has ended.
   void SetEnded();
+  // Between the two no other launcher enters the run or leaves it (where the file system has locks).
+  void Hold();
+  void Release();
+  // Somebody has removed it since it was opened.
+  bool IsGone() const;
 
  private:
   ControlBlock(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}

@@ -18,13 +18,31 @@ Unexpected NotEmpty(const RunFolder& run) {
               "name another with -o; nothing of an earlier run is replaced");
 }
 
-Result<Entry> Join(const RunFolder& run, const JobTask& task) {
+constexpr int kMostAttempts = 100;
+
+// None: it vanished while we looked, and is to be looked for anew.
+Result<std::optional<Entry>> TryToEnter(RunFolder& run, const std::optional<JobTask>& task) {
+  if (run.IsEmpty()) {
+    auto control = ControlBlock::MakeIn(run.descriptor(), run.path(), task);
+    if (run.IsGone()) return std::optional<Entry>();
+    if (control) {
+      control->Hold();
+      return std::optional<Entry>(Entry{.folder = std::move(run), .control = std::move(*control)});
+    }
+    if (control.error().code != ErrorCode::kUsage) return Unexpected{control.error()};
+  }
+  if (!task) return NotEmpty(run);
   auto control = ControlBlock::OpenIn(run.descriptor(), run.path());
-  if (!control || !control->MayJoin(task)) return NotEmpty(run);
-  return Entry{.control = std::move(*control),
-               .first = false,
-               .suffix = StrCat("-", task.task),
-               .launcher = static_cast<uint64_t>(task.task) + 1};
+  if (!control && run.IsEmpty()) return std::optional<Entry>();
+  if (!control) return NotEmpty(run);
+  control->Hold();
+  if (control->IsGone()) return std::optional<Entry>();
+  if (!control->MayJoin(*task)) return NotEmpty(run);
+  return std::optional<Entry>(Entry{.folder = std::move(run),
+                                    .control = std::move(*control),
+                                    .first = false,
+                                    .suffix = StrCat("-", task->task),
+                                    .launcher = static_cast<uint64_t>(task->task) + 1});
 }
 
 }  // namespace
@@ -33,31 +51,36 @@ std::string Entry::NameOf(std::string_view stem, std::string_view extension) con
   return StrCat(stem, suffix, extension);
 }
 
-Result<Entry> EnterRun(const RunFolder& run, const std::optional<JobTask>& task) {
-  if (run.IsEmpty()) {
-    auto control = ControlBlock::MakeIn(run.descriptor(), run.path(), task);
-    if (control) return Entry{.control = std::move(*control)};
-    if (control.error().code != ErrorCode::kUsage) return Unexpected{control.error()};
+Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional<JobTask>& task) {
+  for (int attempt = 1;; ++attempt) {
+    auto run = RunFolder::Make(wanted, shared);
+    if (!run) return Unexpected{run.error()};
+    auto entry = TryToEnter(*run, task);
+    if (!entry) {
+      if (run->made()) ::rmdir(run->path().c_str());  // while it is empty
+      return Unexpected{entry.error()};
+    }
+    if (*entry) return std::move(**entry);
+    if (attempt == kMostAttempts) return NotEmpty(*run);
   }
-  if (!task) return NotEmpty(run);
-  return Join(run, *task);
 }
 
-void LeaveRun(const RunFolder& run, const Entry* entry) {
-  const int folder = run.descriptor();
-  if (entry != nullptr) {
-    ::unlinkat(folder, entry->NameOf(kManifestStem, kManifestEnd).c_str(), 0);
-    const std::vector<std::string> names = NamesIn(folder);
-    const bool last = std::none_of(names.begin(), names.end(),
-                                   [](const std::string& name) { return name.starts_with(kManifestStem); });
-    if (last) {
-      ::unlinkat(folder, "control", 0);
-      std::error_code ignored;
-      if (ChangeableByOthers(run.path()).empty()) std::filesystem::remove_all(run.File("tools"), ignored);
-    }
+void LeaveRun(Entry& entry, bool made_manifest) {
+  entry.control.Hold();
+  const int folder = entry.folder.descriptor();
+  if (made_manifest) ::unlinkat(folder, entry.NameOf(kManifestStem, kManifestEnd).c_str(), 0);
+  const std::vector<std::string> names = NamesIn(folder);
+  const bool last =
+      std::none_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with(kManifestStem); });
+  if (last) {  // the control block at the end: who finds none finds nothing of the run
+    std::error_code ignored;
+    if (ChangeableByOthers(entry.folder.path()).empty())
+      std::filesystem::remove_all(entry.folder.File("tools"), ignored);
+    ::unlinkat(folder, "control", 0);
+    // One of the others of the job may have made it.
+    if (entry.folder.made() || !entry.first) ::rmdir(entry.folder.path().c_str());
   }
-  // Where others of the job made it, the last one takes it away.
-  if (run.made() || (entry != nullptr && !entry->first)) ::rmdir(run.path().c_str());
+  entry.control.Release();
 }
 
 }  // namespace gapless::internal

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "collect/control.h"
@@ -17,6 +18,7 @@
 namespace gapless::internal {
 
 struct Entry {
+  RunFolder folder;
   ControlBlock control;
   bool first = true;
   std::string suffix{};   // of its files' names: "", or "-3"
@@ -26,9 +28,12 @@ struct Entry {
   std::string NameOf(std::string_view stem, std::string_view extension) const;
 };
 
-Result<Entry> EnterRun(const RunFolder& run, const std::optional<JobTask>& task);
+// Makes the folder or joins the run in it. No other launcher enters or leaves the run until `control` is released: what
+// they must find is made meanwhile.
+Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional<JobTask>& task);
 
-// Takes away what a launcher left whose command never ran: its own files, and those of all once it is the last.
-void LeaveRun(const RunFolder& run, const Entry* entry);
+// Takes away what a launcher left whose command never ran: its own manifest, if it has `made_manifest`, and when no
+// launcher is left in the run all of it.
+void LeaveRun(Entry& entry, bool made_manifest);
 
 }  // namespace gapless::internal

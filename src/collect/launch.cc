@@ -123,8 +123,8 @@ void NoteLosses(Manifest& manifest, const std::string& telemetry_name, int telem
 }
 
 // A run that never began leaves nothing behind, but for a folder that was there before.
-Unexpected Abandon(const RunFolder& folder, const Entry* entry, const Error& error) {
-  LeaveRun(folder, entry);
+Unexpected Abandon(Entry& entry, bool made_manifest, const Error& error) {
+  LeaveRun(entry, made_manifest);
   return {error};
 }
 
@@ -151,22 +151,22 @@ std::string KeepsAgentOut(const std::vector<std::string>& command) {
 Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   *failure_status = kOwnFailure;
   std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit (ulimit -f) is an error of the write, and not our end
-  auto folder = RunFolder::Make(options.folder, options.shared_folder);
-  if (!folder) return Unexpected{folder.error()};
-  auto entry = EnterRun(*folder, options.folder.empty() ? std::nullopt : TaskOfJob());
-  if (!entry) return Abandon(*folder, nullptr, entry.error());
-  auto tools = UnpackTools(*folder);
-  if (!tools) return Abandon(*folder, entry->first ? &*entry : nullptr, tools.error());
-
   LaunchResult result;
+  result.manifest = Describe(options);  // before others of the job wait for us
+  auto entry = EnterRun(options.folder, options.shared_folder, options.folder.empty() ? std::nullopt : TaskOfJob());
+  if (!entry) return Unexpected{entry.error()};
+  const RunFolder* const folder = &entry->folder;
+  auto tools = UnpackTools(*folder);
+  if (!tools) return Abandon(*entry, false, tools.error());
+
   result.folder = folder->name();
   result.path = folder->path();
-  result.manifest = Describe(options);
   result.manifest.tools = tools->files;
   auto manifest =
       ManifestFile::Make(*folder, entry->NameOf(kManifestStem, kManifestEnd), ManifestJson(result.manifest, {}));
-  if (!manifest)
-    return Abandon(*folder, manifest.error().code == ErrorCode::kUsage ? nullptr : &*entry, manifest.error());
+  // A manifest that is there belongs to a launcher of the same task.
+  if (!manifest) return Abandon(*entry, manifest.error().code != ErrorCode::kUsage, manifest.error());
+  entry->control.Release();
   RingKeeper rings(OpenFolder(folder->descriptor(), "."), folder->path(), true, entry->launcher);
 
   SignalRelay relay;
@@ -181,7 +181,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                             failure_status);
   if (!child) {
     manifest->GiveUpReserve();
-    return Abandon(*folder, &*entry, child.error());
+    return Abandon(*entry, true, child.error());
   }
   for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;

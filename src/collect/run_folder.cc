@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostDefaultFolders = 100'000;
+constexpr int kMostDefaultFolders = 100'000, kMostAttempts = 10;
 
 // Where a link leads that we made ourselves; one of somebody else is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
@@ -62,9 +62,15 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
     const auto path = Followed(Absolute(name), name);
     if (!path) return Unexpected{path.error()};
     GAPLESS_TRY(MakeFolders(std::filesystem::path(*path).parent_path().string()));
-    const bool made = ::mkdir(path->c_str(), kOwnFolder) == 0;
-    if (!made && errno != EEXIST) return SystemFailure("cannot make the folder of the run", *path, errno);
-    return Open(*path, name, made, shared);
+    for (int attempt = 1;; ++attempt) {
+      const bool made = ::mkdir(path->c_str(), kOwnFolder) == 0;
+      if (!made && errno != EEXIST) return SystemFailure("cannot make the folder of the run", *path, errno);
+      auto opened = Open(*path, name, made, shared);
+      // One that is gone again was that of a launcher whose command could not run.
+      std::error_code error;
+      const bool gone = !opened && !std::filesystem::exists(std::filesystem::symlink_status(*path, error));
+      if (!gone || attempt == kMostAttempts) return opened;
+    }
   }
   for (int number = 1; number <= kMostDefaultFolders; ++number) {
     const std::string name = number == 1 ? std::string(kDefaultRunFolder) : StrCat(kDefaultRunFolder, "-", number);
@@ -73,6 +79,11 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
     if (errno != EEXIST) return SystemFailure("cannot make the folder of the run", path, errno);
   }
   return Fail(ErrorCode::kEnvironment, "there are too many run folders here", "", "name one with -o");
+}
+
+bool RunFolder::IsGone() const {
+  struct stat facts {};
+  return ::fstat(descriptor(), &facts) != 0 || facts.st_nlink == 0;
 }
 
 bool RunFolder::IsEmpty() const {

@@ -30,6 +30,8 @@ class RunFolder {
   std::string File(std::string_view below) const { return path_ + "/" + std::string(below); }
   // Nothing is in it, but for what somebody who also writes to it is about to give a name.
   bool IsEmpty() const;
+  // Somebody has removed it since it was opened.
+  bool IsGone() const;
 
  private:
   RunFolder(std::string path, std::string name, bool made, Descriptor folder)
