@@ -40,7 +40,7 @@ _gapless() {
         predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --no-cache --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
-        run) if [[ $cur == -* ]]; then words='--recipe --only --without --print --output --quiet --json --help'; else words=''; fi ;;
+        run) if [[ $cur == -* ]]; then words='--recipe --only --without --fix --print --output --quiet --json --help'; else words=''; fi ;;
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
         tune) if [[ $cur == -* ]]; then words='--grid --ranks --budget --rounds --margin --warmup --steps --timeout --pin --seed --json --help'; else words='dataloader batch scaling comm'; fi ;;

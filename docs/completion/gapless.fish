@@ -228,6 +228,7 @@ complete -c gapless -n __fish_use_subcommand -f -a run -d 'Run a command with th
 complete -c gapless -n '__fish_seen_subcommand_from run' -l recipe -s r -r -d 'What gapless optimize wrote: JSON or YAML'
 complete -c gapless -n '__fish_seen_subcommand_from run' -l only -r -d 'Fixes of the recipe to switch on, no others'
 complete -c gapless -n '__fish_seen_subcommand_from run' -l without -r -d 'Fixes of the recipe to leave out'
+complete -c gapless -n '__fish_seen_subcommand_from run' -l fix -r -d 'The Python file of a fix of your own that the recipe names (may repeat)'
 complete -c gapless -n '__fish_seen_subcommand_from run' -l print -d 'Run nothing: print the command as it runs without gapless'
 complete -c gapless -n '__fish_seen_subcommand_from run' -l output -s o -r -d 'Folder to leave, as of gapless profile --light (none)'
 complete -c gapless -n '__fish_seen_subcommand_from run' -l quiet -s q -d 'Say nothing on standard error'

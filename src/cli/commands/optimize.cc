@@ -145,17 +145,13 @@ class Speaker {
   std::optional<ProgressLine> line_{};
 };
 
-// A fix of the user's own is found by its path.
-std::string RecipeItemOf(const FixItem& item) {
-  if (item.fix->own_file.empty()) return item.ToString();
-  return StrCat(item.fix->own_file, item.value.empty() ? "" : StrCat("=", item.value));
-}
-
 Recipe RecipeOf(const Ordered& ordered, const Optimized& result, const FixContext& context, const RunSample& sample) {
   Recipe recipe{.command = ordered.request.command};
   for (const Decision& decision : result.decisions) {
     if (decision.outcome != Outcome::kAccepted) continue;
-    RecipeFix fix{.item = RecipeItemOf(decision.item), .safety = std::string(NameOf(decision.item.Class()))};
+    RecipeFix fix{.item = decision.item.ToString(),
+                  .own = !decision.item.fix->own_file.empty(),
+                  .safety = std::string(NameOf(decision.item.Class()))};
     for (const Change& change : decision.changes)
       if (change.state == ChangeState::kOn && fix.what.empty()) fix.what = change.what;
     if (decision.predicted) fix.predicted = decision.predicted->expected;

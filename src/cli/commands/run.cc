@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/commands/optimize/ready.h"
 #include "cli/commands/run/fix_watch.h"
 #include "cli/failure.h"
 #include "cli/launching.h"
@@ -22,6 +23,7 @@ struct Plan {
   std::string path;  // of the recipe
   Recipe recipe{};
   std::vector<std::string> command{};
+  bool of_recipe = false;  // the command is the recipe's own
   RecipeUse use{};
 };
 
@@ -32,11 +34,17 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   auto recipe = ReadRecipe(plan.path);
   if (!recipe) return Unexpected{recipe.error()};
   plan.recipe = std::move(*recipe);
+  plan.of_recipe = arguments.command().empty();
   plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
   if (plan.command.empty())
     return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
-  auto use = UseRecipe(plan.recipe, arguments.List("only"), arguments.List("without"),
-                       [](const char* name) -> const char* { return std::getenv(name); });
+  const auto own = OwnFixesFrom(arguments.Values("fix"));
+  if (!own) return Unexpected{own.error()};
+  std::vector<std::string> files;
+  for (const Fix& fix : own->fixes) files.emplace_back(fix.own_file);
+  auto use = UseRecipe(
+      plan.recipe, arguments.List("only"), arguments.List("without"),
+      [](const char* name) -> const char* { return std::getenv(name); }, files);
   if (!use) return Unexpected{use.error()};
   plan.use = std::move(*use);
   return plan;
@@ -131,6 +139,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
 }
 
 void SayBefore(const Plan& plan) {
+  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(plan.command)));
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
@@ -203,6 +212,10 @@ constexpr OptionSpec kOptions[] = {
      .help = "Fixes of the recipe to switch on, no others",
      .is_list = true},
     {.name = "without", .takes = kValue, .value = "LIST", .help = "Fixes of the recipe to leave out", .is_list = true},
+    {.name = "fix",
+     .takes = kValue,
+     .value = "FILE",
+     .help = "The Python file of a fix of your own that the recipe names (may repeat)"},
     {.name = "print", .help = "Run nothing: print the command as it runs without gapless"},
     {.name = "output",
      .letter = 'o',
@@ -228,7 +241,9 @@ COMMAND(run) = {
         "output, "
         "signals and exit status stay its own. What each fix changed, or why it did not, is said on standard error, "
         "and "
-        "where the command, PyTorch or the machine are others than those of the recipe.\n\nWithout a command, the one "
+        "where the command, PyTorch or the machine are others than those of the recipe. A recipe switches on what "
+        "gapless has "
+        "and loads no code: the file of a fix of your own is given by --fix.\n\nWithout a command, the one "
         "of the recipe is run. With --print nothing is run: the exit status is then 0 when the printed line does all "
         "that "
         "the recipe does, and 1 when fixes are missing in it.",
