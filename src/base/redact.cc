@@ -226,6 +226,8 @@ std::vector<std::string> RedactCommand(std::span<const std::string> command) {
 
 std::string CommandText(std::span<const std::string> command) { return Join(RedactCommand(command), " "); }
 
+std::string RedactCommandLine(std::string_view line) { return keep_commands ? std::string(line) : RedactText(line); }
+
 bool IsRedacted(std::string_view text) { return text.find(kRedacted) != text.npos; }
 
 void KeepCommands(bool keep) { keep_commands = keep; }

@@ -22,6 +22,8 @@ bool IsSecretName(std::string_view name);
 std::vector<std::string> RedactCommand(std::span<const std::string> command);
 // Its words with spaces between, for messages and reports.
 std::string CommandText(std::span<const std::string> command);
+// The same of a command that is one text.
+std::string RedactCommandLine(std::string_view line);
 // A text that may hold command lines, assignments, JSON, headers of HTTP, addresses.
 std::string RedactText(std::string_view text);
 // The value of a variable of this name.

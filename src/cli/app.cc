@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "base/version.h"
@@ -66,6 +67,7 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
+  KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   return status ? *status : Report(status.error(), as_json, command.own_failure);
 }

@@ -245,7 +245,7 @@ std::string ToYaml(const Recipe& recipe) {
 }
 
 Result<void> WriteRecipe(const Recipe& recipe, const std::string& path) {
-  return WriteFileAtomically(path, IsYaml(path) ? ToYaml(recipe) : ToJson(recipe));
+  return WriteFileAtomically(path, IsYaml(path) ? ToYaml(recipe) : ToJson(recipe), 0600);
 }
 
 Result<Recipe> ReadRecipe(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
 #include "optimize/fix.h"
@@ -141,8 +142,10 @@ Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> o
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command,
                                      const HostFacts& host) {
   std::vector<std::string> found;
-  if (!recipe.command.empty() && !std::ranges::equal(recipe.command, command))
-    found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(recipe.command))));
+  // That of the recipe is without its secrets, and those may differ.
+  const auto then = RedactCommand(recipe.command), now = RedactCommand(command);
+  if (!then.empty() && then != now && !std::ranges::equal(then, command))
+    found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(then))));
   const std::string gpu = ValueIn(recipe.made_on, "gpu"), here = host.gpus.empty() ? "" : host.gpus[0].model;
   if (!gpu.empty() && here.empty())
     found.push_back(StrCat("the recipe was made on ", Printable(gpu), ", and no GPU is seen here"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/measure.h"
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "trial/printed.h"
 
@@ -24,7 +25,7 @@ Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
   if (!request.pattern.empty() && sample.cut_lines > 0)
     why += StrCat("; of ", sample.cut_lines, " long lines that it printed, only the first and last ",
                   FormatBytes(kLongestLine / 2), " were looked at");
-  return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
+  return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", CommandText(request.command),
               std::move(why));
 }
 
@@ -37,7 +38,7 @@ Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& co
   return Fail(ErrorCode::kCommand,
               sample.timed_out ? "the command did not end in time"
                                : StrCat("the command failed with exit status ", sample.exit_status),
-              Join(command, " "), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
+              CommandText(command), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
 }
 
 }  // namespace gapless::internal

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/agent_options.h"
 #include "collect/files.h"
@@ -40,7 +41,7 @@ Result<Searches> SearchesOf(const RunRequest& request) {
 }
 
 void TakeOutput(const Printed& printed, const Searches& searches, const RunRequest& request, RunSample& sample) {
-  sample.output_tail = printed.tail;
+  sample.output_tail = RedactText(printed.tail);
   sample.cut_lines = printed.cut_lines;
   if (searches.metric) {
     const auto values = NumbersIn(printed, *searches.metric);
@@ -81,7 +82,7 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
 void TakeFailure(const StepWatch& watch, RunSample& sample) {
   for (const auto& [pid, process] : watch.processes()) {
     sample.out_of_memory = sample.out_of_memory || process.out_of_memory;
-    if (sample.failure.empty()) sample.failure = process.failure;
+    if (sample.failure.empty()) sample.failure = RedactText(process.failure);
     if (watch.First() == nullptr && sample.fixes.empty()) sample.fixes = process.fixes;
   }
 }

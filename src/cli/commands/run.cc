@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/commands/optimize/ready.h"
@@ -36,6 +37,10 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.recipe = std::move(*recipe);
   plan.of_recipe = arguments.command().empty();
   plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
+  for (const std::string& word : plan.command)
+    if (plan.of_recipe && IsRedacted(word))
+      return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
+                  plan.path, "give the command after --, as you would type it");
   if (plan.command.empty())
     return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
   const auto own = OwnFixesFrom(arguments.Values("fix"));
@@ -50,7 +55,9 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   return plan;
 }
 
-void Say(const std::string& text) { std::fputs(StrCat("gapless: ", Printable(text), "\n").c_str(), stderr); }
+void Say(const std::string& text) {
+  std::fputs(StrCat("gapless: ", RedactText(Printable(text)), "\n").c_str(), stderr);
+}
 
 // --- --print
 
@@ -66,7 +73,7 @@ std::vector<std::string> NeedGapless(const Plan& plan) {
 std::string WithoutGapless(const Plan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
-  return StrCat(line, ShellCommand(plan.command), "\n");
+  return StrCat(line, ShellCommand(RedactCommand(plan.command)), "\n");
 }
 
 std::string PrintedJson(const Plan& plan) {
@@ -76,7 +83,7 @@ std::string PrintedJson(const Plan& plan) {
   WriteJsonHeader(json);
   json.Key("command");
   json.BeginArray();
-  for (const std::string& word : plan.command) json.String(word);
+  for (const std::string& word : RedactCommand(plan.command)) json.String(word);
   json.EndArray();
   json.Key("environment");
   json.BeginObject();
@@ -94,6 +101,8 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
   const auto missing = NeedGapless(plan);
   if (!arguments.Has("quiet")) {
     for (const std::string& note : plan.use.notes) Say(note);
+    if (RedactCommand(plan.command) != plan.command)
+      Say("secrets are left out of the command; --keep-command prints them");
     if (!missing.empty())
       Say(StrCat("not in it: ", Join(missing, ", "),
                  "; gapless run switches these on, or the patch of gapless optimize"));
@@ -139,7 +148,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
 }
 
 void SayBefore(const Plan& plan) {
-  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(plan.command)));
+  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
