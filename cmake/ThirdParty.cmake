@@ -32,6 +32,7 @@ gapless_library(isal HEADER isa-l/igzip_lib.h ARCHIVE libisal.a SHARED isal)
 gapless_library(zstd HEADER zstd.h ARCHIVE libzstd.a SHARED zstd)
 gapless_library(sqlite3 HEADER sqlite3.h ARCHIVE libsqlite3.a SHARED sqlite3)
 gapless_library(xxhash HEADER xxhash.h ARCHIVE libxxhash.a SHARED xxhash)
+gapless_library(re2 HEADER re2/re2.h ARCHIVE libre2.a SHARED re2)
 gapless_library(yaml HEADER yaml.h ARCHIVE libyaml.a SHARED yaml)
 gapless_library(httplib HEADER httplib.h ARCHIVE libcpp-httplib.a SHARED cpp-httplib)
 # SQLite's archive needs the maths library and, for extensions, the dynamic loader; both belong to libc.
@@ -45,7 +46,7 @@ target_include_directories(third_party::libpq_header SYSTEM INTERFACE ${GAPLESS_
 # What each room may use. CLI11 is headers only and needs no line; fmt and spdlog are used as headers by base alone,
 # because Debian has no static archive of either.
 function(gapless_use_third_party)
-  set(base Threads::Threads)
+  set(base third_party::re2 Threads::Threads)
   set(trace third_party::xxhash third_party::zstd)
   set(ingest third_party::simdjson third_party::isal third_party::zstd third_party::sqlite3)
   set(query third_party::sqlite3)

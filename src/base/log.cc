@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/redact.h"
 #include "base/strings.h"
 
 namespace gapless::internal::log {
@@ -43,9 +44,10 @@ spdlog::logger& Logger() {
   return logger;
 }
 
-// Texts carry names out of recordings, so they are made safe for the terminal: one line, no control characters.
+// Texts carry names out of recordings, and commands of users, so they are made safe for the terminal, and for who reads
+// it: one line, no control characters, no secrets.
 void Print(spdlog::level::level_enum level, std::string_view text) {
-  if (Logger().should_log(level)) Logger().log(level, Printable(text));
+  if (Logger().should_log(level)) Logger().log(level, RedactText(Printable(text)));
 }
 
 }  // namespace

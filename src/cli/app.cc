@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "base/version.h"
@@ -73,6 +74,7 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
     guard.emplace([&] {
       return Report({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
     });
+  KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   guard.reset();
   return status ? *status : Report(status.error(), as_json, command.own_failure);

@@ -7,6 +7,7 @@ namespace gapless::internal {
 
 std::vector<OptionSpec> OptionsOf(const Command& command) {
   std::vector<OptionSpec> options(command.options.begin(), command.options.end());
+  if (command.takes_command) options.push_back(kKeepCommandOption);
   options.push_back(kJsonOption);
   options.push_back(kHelpOption);
   return options;

@@ -68,9 +68,13 @@ inline constexpr OptionSpec kJsonOption = {.name = "json",
                                            .takes = OptionSpec::Takes::kOptionalValue,
                                            .value = "FILE",
                                            .help = "Print JSON instead, or write it to FILE beside the normal output"};
+// The option that every verb with a command has.
+inline constexpr OptionSpec kKeepCommandOption = {
+    .name = "keep-command", .help = "Write the command as it is, with what looks like a secret in it"};
 inline constexpr OptionSpec kHelpOption = {.name = "help", .letter = 'h', .help = "Show this help"};
 
-// The options of a verb as the user sees them: its own, then --json and --help.
+// The options of a verb as the user sees them: its own, then --keep-command where it takes a command, --json and
+// --help.
 std::vector<OptionSpec> OptionsOf(const Command& command);
 // The verb called `name`; null: there is none.
 const Command* FindCommand(std::string_view name);

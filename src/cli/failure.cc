@@ -2,6 +2,7 @@
 #include "cli/failure.h"
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "base/version.h"
 
@@ -22,9 +23,9 @@ std::string_view NameOf(ErrorCode code) {
 }  // namespace
 
 std::string DescribeError(const Error& error) {
-  std::string text = StrCat("gapless: ", Printable(error.message), "\n");
-  if (!error.place.empty()) text += StrCat("  at: ", Printable(error.place), "\n");
-  if (!error.hint.empty()) text += StrCat("  hint: ", Printable(error.hint), "\n");
+  std::string text = StrCat("gapless: ", RedactText(Printable(error.message)), "\n");
+  if (!error.place.empty()) text += StrCat("  at: ", RedactText(Printable(error.place)), "\n");
+  if (!error.hint.empty()) text += StrCat("  hint: ", RedactText(Printable(error.hint)), "\n");
   return text;
 }
 
@@ -36,9 +37,9 @@ std::string ErrorAsJson(const Error& error, int status) {
   json.Key("error");
   json.BeginObject();
   json.Field("code", NameOf(error.code));
-  json.Field("message", error.message);
-  json.FieldUnlessEmpty("place", error.place);
-  json.FieldUnlessEmpty("hint", error.hint);
+  json.Field("message", RedactText(error.message));
+  json.FieldUnlessEmpty("place", RedactText(error.place));
+  json.FieldUnlessEmpty("hint", RedactText(error.hint));
   json.Field("exit_status", status);
   json.EndObject();
   json.EndObject();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/failure.h"
 #include "cli/output.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kDefaultHz = 10, kMostHz = 100;
 
-void Say(const std::string& text) { std::fputs(StrCat("gapless: ", text, "\n").c_str(), stderr); }
+void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
 
 struct Seen {
   uint64_t steps = 0;

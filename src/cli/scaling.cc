@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "proof/result_json.h"
 
@@ -16,7 +17,7 @@ constexpr int kMostRanks = 4096;
 
 Result<void> NeedsRanks(const RunRequest& request) {
   if (CanHaveRanks(request.command)) return {};
-  return Fail(ErrorCode::kUsage, "how is this command started with several ranks?", Join(request.command, " "),
+  return Fail(ErrorCode::kUsage, "how is this command started with several ranks?", CommandText(request.command),
               "put {n} where the number of ranks stands: torchrun --nproc-per-node {n} train.py");
 }
 

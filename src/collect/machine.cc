@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/telemetry/proc.h"
 
@@ -24,11 +25,9 @@ constexpr std::string_view kPrefixes[] = {
 constexpr std::string_view kNames[] = {"RANK",        "WORLD_SIZE",   "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "MASTER_ADDR",
                                        "MASTER_PORT", "CONDA_PREFIX", "VIRTUAL_ENV", "LD_PRELOAD",       "MALLOC_CONF",
                                        "TZ",          "LANG",         "PATH",        "PYTHONPATH"};
-constexpr std::string_view kSecrets[] = {"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"};
 
 bool Matters(std::string_view name) {
-  for (const std::string_view secret : kSecrets)
-    if (ContainsIgnoreCase(name, secret)) return false;
+  if (IsSecretName(name)) return false;
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);

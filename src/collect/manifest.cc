@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 
 namespace gapless::internal {
 namespace {
@@ -60,6 +61,11 @@ void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::s
   json.EndArray();
 }
 
+std::vector<std::string> Redacted(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = RedactText(text);
+  return texts;
+}
+
 std::string_view StateOf(const wire::RingHeader& header) {
   if (header.state == wire::AgentState::kOff) return "switched off";
   return header.state == wire::AgentState::kEnded ? "ended" : IsAlive(header.pid) ? "running" : "killed";
@@ -81,7 +87,7 @@ void WriteProcess(JsonWriter& json, const AgentProcess& process) {
   if (process.ring.lost() > 0) json.Field("records_lost", process.ring.lost());
   json.Field("agent_cost_ns", header.cost_ns);
   WriteTexts(json, "recordings", process.recordings);
-  if (!process.messages.empty()) WriteTexts(json, "messages", process.messages);
+  if (!process.messages.empty()) WriteTexts(json, "messages", Redacted(process.messages));
   json.EndObject();
 }
 
@@ -91,7 +97,7 @@ void WriteEvents(JsonWriter& json, const std::vector<RunEvent>& events) {
   for (const RunEvent& event : events) {
     json.BeginObject();
     json.Field("unix_ns", event.unix_ns);
-    json.Field("text", event.text);
+    json.Field("text", RedactText(event.text));
     json.EndObject();
   }
   json.EndArray();
@@ -107,7 +113,7 @@ std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique
   json.Field("format", "gapless.run");
   json.Field("format_version", kManifestVersion);
   json.Field("state", manifest.ended_unix_ns ? "ended" : "running");
-  WriteTexts(json, "command", manifest.command);
+  WriteTexts(json, "command", RedactCommand(manifest.command));
   json.Field("folder", manifest.folder);
   WriteClocks(json, manifest);
   json.Field("exit_status", manifest.exit_status);
@@ -117,7 +123,7 @@ std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique
   if (manifest.git) WriteGit(json, *manifest.git);
   json.Key("environment");
   json.BeginObject();
-  for (const auto& [name, value] : manifest.environment) json.Field(name, value);
+  for (const auto& [name, value] : manifest.environment) json.Field(name, RedactValue(name, value));
   json.EndObject();
   json.Key("tools");
   json.BeginArray();

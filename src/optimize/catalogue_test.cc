@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 
+#include "base/pattern.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
 #include "optimize/fix.h"
@@ -111,7 +111,26 @@ TEST(Catalogue, OnlyAFixWhoseValueIsThatOfItsWhatIfIsPredicted) {
     }
 }
 
+TEST(Catalogue, AFixThatTakesAValueSaysWhich) {
+  for (const Fix* fix : AllFixes()) {
+    EXPECT_EQ(fix->value.empty(), fix->grammar.accepts == nullptr) << fix->name;
+    EXPECT_EQ(fix->value.empty(), fix->grammar.words.empty()) << fix->name;
+    if (fix->grammar.accepts == nullptr) continue;
+    for (const char* wrong : {"", "-1", "1e3", "0x4", "nan", "inf", " 4", "4 ", "4.5.6", "1,2", "a/b", "../x.so",
+                              "$(id)", "99999999999999999999"})
+      EXPECT_FALSE(fix->grammar.accepts(wrong)) << fix->name << "=" << wrong;
+  }
+  for (const char* good : {"affinity=0-7", "affinity=3", "checkpoint=0.5", "checkpoint=3", "batch=1.5", "nosync=0",
+                           "nosync=4", "compile=max-autotune-no-cudagraphs", "workers=0", "fused_optimizer=foreach"})
+    EXPECT_TRUE(ParseFixItem(good)) << good;
+  for (const char* wrong :
+       {"affinity=7-0", "checkpoint=0", "checkpoint=1.5", "batch=0", "nosync=1", "threads=0", "amp=fp8"})
+    EXPECT_FALSE(ParseFixItem(wrong)) << wrong;
+  EXPECT_EQ(ParseFixItem("amp=fp8").error().message, "the fix amp takes bf16 or fp16, not 'fp8'");
+}
+
 TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
+  const Pattern kVariable = *Pattern::Make("^[A-Z][A-Z0-9_]*=[^ ]+$", "the test");
   for (const Fix* fix : AllFixes())
     for (const FixContext& context : {FixContext{}, kSmall, kLaptop, kVolta, kLarge}) {
       const FixValues found = fix->values(context);
@@ -125,7 +144,7 @@ TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
         EXPECT_EQ(parsed->value, value);
         if (fix->environment == nullptr) continue;
         for (const std::string& variable : fix->environment(context, value))
-          EXPECT_TRUE(std::regex_match(variable, std::regex("[A-Z][A-Z0-9_]*=[^ ]+"))) << variable;
+          EXPECT_TRUE(kVariable.IsIn(variable)) << variable;
       }
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "store/results/json/value.h"
 
@@ -69,8 +70,9 @@ std::string_view NameOf(EditKind kind) {
 Result<Change> ParseChange(std::string_view json, int value) {
   const auto parsed = JsonValue::Parse(json);
   if (!parsed) return Unexpected{parsed.error()};
-  Change change{
-      .fix = parsed->TextOf("fix"), .value = PythonText(parsed->Get("value")), .what = parsed->TextOf("what")};
+  Change change{.fix = parsed->TextOf("fix"),
+                .value = PythonText(parsed->Get("value")),
+                .what = RedactText(parsed->TextOf("what"))};
   if (change.fix.empty()) return Fail(ErrorCode::kInput, "the record of a fix names none");
   if (value < 0 || value > 2) return Fail(ErrorCode::kInput, StrCat("the record of ", change.fix, " has no state"));
   change.state = static_cast<ChangeState>(value);

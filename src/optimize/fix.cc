@@ -22,13 +22,6 @@ int TakeNumber(std::string_view& text) {
   return number;
 }
 
-bool IsPlain(std::string_view value) {
-  return value.size() <= kLongestValue && std::ranges::all_of(value, [](unsigned char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
-                  c == '-' || c == '+';
-         });
-}
-
 Unexpected NoSuchFix(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Fix* fix : AllFixes()) names.push_back(fix->name);
@@ -88,10 +81,22 @@ Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own) {
   if (value.empty() && (given || (!fix->value.empty() && !fix->value.starts_with('['))))
     return Fail(ErrorCode::kUsage, StrCat("the fix ", name, " needs a value"), "",
                 StrCat("write it as ", UsageOf(*fix)));
-  if (!IsPlain(value))
+  if (!value.empty() && fix->grammar.accepts != nullptr && !fix->grammar.accepts(value))
+    return Fail(ErrorCode::kUsage,
+                StrCat("the fix ", name, " takes ", fix->grammar.words, ", not '",
+                       Printable(value.substr(0, kLongestValue)), "'"),
+                "", StrCat("write it as ", UsageOf(*fix)));
+  if (!IsPlainValue(value))
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(value.substr(0, kLongestValue)), "' is no value of a fix"), "",
                 StrCat("write it as ", UsageOf(*fix)));
   return FixItem{fix, std::string(value)};
+}
+
+bool IsPlainValue(std::string_view value) {
+  return value.size() <= kLongestValue && std::ranges::all_of(value, [](unsigned char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
+                  c == '-' || c == '+';
+         });
 }
 
 std::string UsageOf(const Fix& fix) {

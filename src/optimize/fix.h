@@ -52,9 +52,16 @@ struct FixValues {
   std::string why_not{};
 };
 
+// Which values a fix takes. Recipes come from strangers: what is not accepted here reaches no agent.
+struct ValueGrammar {
+  std::string_view words{};                           // "a whole number from 1 to 4096"
+  bool (*accepts)(std::string_view value) = nullptr;  // null: any of IsPlainValue()
+};
+
 struct Fix {
   std::string_view name;     // equals the file name, the Python module's and, where there is one, the what-if's
   std::string_view value{};  // of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
+  ValueGrammar grammar{};    // of VALUE; those of common/values.h
   std::string_view help;     // one line, imperative
   std::string_view
       why{};  // a paragraph for docs: when it helps, what it changes, what it risks, prior gain with source
@@ -90,10 +97,12 @@ struct FixItem {
   std::string ToString() const;
   FixClass Class() const;
 };
-// `workers=4`, `tf32`. An error: there is no such fix, the value is missing where one is needed or given where there is
-// none.
+// `workers=4`, `tf32`. An error: there is no such fix, the value is missing where one is needed, given where there is
+// none, or none that the fix takes.
 // `own`: the user's own fixes, which outlive the item.
 Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own = {});
+// At most 100 letters, digits and any of ._-+: what the value of any fix is made of.
+bool IsPlainValue(std::string_view value);
 // "workers[=N]", as one types it.
 std::string UsageOf(const Fix& fix);
 

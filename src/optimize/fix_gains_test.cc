@@ -49,7 +49,9 @@ TEST(FixGains, TheLedgerOfThisProgramHolds) {
     }
     EXPECT_LE(gain.measured->low.value_or(0), gain.measured->expected) << gain.item;
     EXPECT_GE(gain.measured->high.value_or(1e9), gain.measured->expected) << gain.item;
-    if (gain.outcome == "accepted") EXPECT_GT(gain.measured->low.value_or(0), 1) << gain.item;
+    if (gain.outcome == "accepted") {
+      EXPECT_GT(gain.measured->low.value_or(0), 1) << gain.item;
+    }
   }
 }
 

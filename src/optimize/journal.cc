@@ -140,7 +140,7 @@ Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::strin
   head += "\n";
   const std::string text = anew ? "" : ContentOf(journal.path_, kMostBytes);
   if (!text.starts_with(head)) {
-    GAPLESS_TRY(WriteFileAtomically(journal.path_, head));
+    GAPLESS_TRY(WriteFileAtomically(journal.path_, head, 0600));
     return journal;
   }
   const std::string_view rest = std::string_view(text).substr(head.size());

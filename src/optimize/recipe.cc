@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/files.h"
+#include "optimize/recipe_check.h"
 #include "optimize/recipe_yaml.h"
 #include "store/results/json/value.h"
 
@@ -26,15 +27,6 @@ bool IsVariable(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, [](unsigned char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   });
-}
-
-// Variables by which a file from elsewhere would run other code than the command. No fix needs them.
-bool LoadsCode(std::string_view name) {
-  constexpr std::string_view kBeginnings[] = {"LD_", "PYTHON", "GAPLESS_", "BASH_", "DYLD_"};
-  constexpr std::string_view kNames[] = {
-      "PATH", "ENV", "HOME", "IFS", "SHELLOPTS", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
-  return std::ranges::find(kNames, name) != std::end(kNames) ||
-         std::ranges::any_of(kBeginnings, [&](std::string_view one) { return name.starts_with(one); });
 }
 
 bool IsText(std::string_view text) {
@@ -58,11 +50,11 @@ class Reader {
     const JsonValue& fixes = json.Get("fixes");
     if (!fixes.is_array()) return Wrong("fixes", "it must be a list");
     for (size_t i = 0; i < fixes.items().size(); ++i) TakeFix(fixes.items()[i], StrCat("fixes[", i, "]"));
+    Pairs(json.Get("made_on"), "made_on", recipe_.made_on);
     Pairs(json.Get("environment"), "environment", recipe_.environment);
     for (const auto& [name, value] : recipe_.environment)
-      if (!IsVariable(name) || LoadsCode(name))
-        Note(StrCat("environment.", name), "a recipe may not set this variable");
-    Pairs(json.Get("made_on"), "made_on", recipe_.made_on);
+      if (const auto allowed = CheckVariable(recipe_, name, value); !allowed)
+        Note(StrCat("environment.", name), allowed.error().message, allowed.error().hint);
     Speedups(json.Get("speedup"), "speedup",
              {{"low", &recipe_.low}, {"measured", &recipe_.speedup}, {"high", &recipe_.high}});
     if (problem_) return Unexpected{*problem_};
@@ -75,8 +67,8 @@ class Reader {
   static Unexpected Wrong(std::string place, std::string what) {
     return Fail(ErrorCode::kInput, std::move(what), std::move(place));
   }
-  void Note(std::string place, std::string what) {
-    if (!problem_) problem_ = Error{ErrorCode::kInput, std::move(what), std::move(place), ""};
+  void Note(std::string place, std::string what, std::string hint = "") {
+    if (!problem_) problem_ = Error{ErrorCode::kInput, std::move(what), std::move(place), std::move(hint)};
   }
   std::optional<double> Number(const JsonValue& value) const { return lenient_ ? value.NumberIn() : value.Number(); }
 
@@ -91,9 +83,14 @@ class Reader {
 
   void TakeFix(const JsonValue& json, const std::string& place) {
     if (!json.is_object()) return Note(place, "it must have a key `item`");
-    RecipeFix fix{.item = json.TextOf("item"), .safety = json.TextOf("safety"), .what = json.TextOf("what")};
-    if (fix.item.empty() || !IsText(fix.item))
-      return Note(StrCat(place, ".item"), "it must name a fix, such as workers=4");
+    const std::string item = json.TextOf("item");
+    if (item.empty() || !IsText(item)) return Note(StrCat(place, ".item"), "it must name a fix, such as workers=4");
+    auto checked = CheckedItem(item);
+    if (!checked) return Note(StrCat(place, ".item"), checked.error().message, checked.error().hint);
+    RecipeFix fix = std::move(*checked);
+    fix.own = fix.own || json.Get("own").Bool().value_or(json.TextOf("own") == "true");
+    fix.safety = json.TextOf("safety");
+    fix.what = json.TextOf("what");
     Speedups(json.Get("speedup"), StrCat(place, ".speedup"),
              {{"predicted", &fix.predicted}, {"low", &fix.low}, {"measured", &fix.measured}, {"high", &fix.high}});
     recipe_.fixes.push_back(std::move(fix));
@@ -154,9 +151,7 @@ Result<std::string> TextOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return Fail(ErrorCode::kInput, "there is no such recipe", path, std::string(kHint));
-  if (std::filesystem::file_size(path, error) > kLargest)
-    return Fail(ErrorCode::kInput, "this is too large for a recipe", path);
-  return ContentOf(path, kLargest);
+  return ContentOf(path, kLargest + 1);
 }
 
 void WriteSpeedups(JsonWriter& json, const Recipe& recipe) {
@@ -172,6 +167,7 @@ void WriteSpeedups(JsonWriter& json, const Recipe& recipe) {
 void WriteFix(JsonWriter& json, const RecipeFix& fix) {
   json.BeginObject();
   json.Field("item", fix.item);
+  if (fix.own) json.Field("own", true);
   json.FieldUnlessEmpty("safety", fix.safety);
   json.FieldUnlessEmpty("what", fix.what);
   if (fix.predicted || fix.low || fix.measured || fix.high) {
@@ -249,7 +245,7 @@ std::string ToYaml(const Recipe& recipe) {
 }
 
 Result<void> WriteRecipe(const Recipe& recipe, const std::string& path) {
-  return WriteFileAtomically(path, IsYaml(path) ? ToYaml(recipe) : ToJson(recipe));
+  return WriteFileAtomically(path, IsYaml(path) ? ToYaml(recipe) : ToJson(recipe), 0600);
 }
 
 Result<Recipe> ReadRecipe(const std::string& path) {
@@ -259,6 +255,9 @@ Result<Recipe> ReadRecipe(const std::string& path) {
 }
 
 Result<Recipe> ParseRecipe(std::string_view text, const std::string& path) {
+  if (text.size() > kLargest)
+    return Fail(ErrorCode::kInput, StrCat("this is too large for a recipe, which has at most ", FormatBytes(kLargest)),
+                path, std::string(kHint));
   std::string json(text);
   const bool is_yaml = IsYaml(path);
   if (is_yaml) {
@@ -268,12 +267,14 @@ Result<Recipe> ParseRecipe(std::string_view text, const std::string& path) {
                   Place(path, yaml.error().place, ""), std::string(kHint));
     json = std::move(yaml->json);
   }
+  // JSON is YAML, whose reader has the limits, and knows the line.
+  const auto yaml = is_yaml ? Result<YamlDocument>(YamlDocument{}) : ParseYaml(text);
+  const bool too_much = !yaml && yaml.error().code == ErrorCode::kUsage;
   const auto tree = JsonValue::Parse(json);
-  if (!tree) {
-    const auto yaml = ParseYaml(text);
-    return Fail(ErrorCode::kInput, "this recipe cannot be read: it is no whole JSON",
+  if (!tree || too_much)
+    return Fail(ErrorCode::kInput,
+                StrCat("this recipe cannot be read: ", too_much ? yaml.error().message : "it is no whole JSON"),
                 Place(path, yaml ? "" : yaml.error().place, ""), std::string(kHint));
-  }
   auto recipe = Reader(is_yaml).Run(*tree);
   if (!recipe) return BadRecipe(recipe.error(), path, text);
   return recipe;

@@ -15,6 +15,7 @@ namespace gapless::internal {
 
 struct RecipeFix {
   std::string item{};                                            // "workers=4"
+  bool own = false;                                              // no fix of the catalogue: somebody's own Python file
   std::string safety{};                                          // "exact"
   std::string what{};                                            // what it changed
   std::optional<double> predicted{}, low{}, measured{}, high{};  // speedups of the whole step
@@ -24,7 +25,7 @@ struct Recipe {
   int schema = 1;
   std::vector<std::string> command{};
   std::vector<RecipeFix> fixes{};                    // in the order of applying
-  std::map<std::string, std::string> environment{};  // variables that the fixes need
+  std::map<std::string, std::string> environment{};  // variables that the fixes need, and that they set themselves
   std::map<std::string, std::string> made_on{};    // "python", "torch", "gapless", "cpu", "gpu", "driver", "date", …
   std::optional<double> low{}, speedup{}, high{};  // of all together
 };
@@ -33,8 +34,8 @@ std::string ToJson(const Recipe& recipe);
 std::string ToYaml(const Recipe& recipe);
 // By the path's ending: .yaml and .yml are YAML, everything else JSON.
 Result<void> WriteRecipe(const Recipe& recipe, const std::string& path);
-// An error names the file, the line and the key. A schema of the future, variables that would load other code, and keys
-// of another kind than they should be are errors; unknown keys are ignored.
+// An error names the file, the line and the key. A schema of the future, what recipe_check.h does not allow, and keys
+// of another kind than they should be are errors; unknown keys are ignored. A recipe has at most 1 MiB and 50 levels.
 Result<Recipe> ReadRecipe(const std::string& path);
 Result<Recipe> ParseRecipe(std::string_view text, const std::string& path);
 

@@ -158,7 +158,7 @@ const char* Unset(const char* /*name*/) { return nullptr; }
 
 TEST(RecipeUse, TakesAllOrWhatWasAskedFor) {
   const Recipe recipe{.fixes = {{.item = "threads=4"}, {.item = "workers=2"}, {.item = "tf32"}},
-                      .environment = {{"OMP_NUM_THREADS", "4"}, {"OTHER", "1"}}};
+                      .environment = {{"OMP_NUM_THREADS", "4"}, {"PYTORCH_ALLOC_CONF", "expandable_segments:True"}}};
   const auto all = UseRecipe(recipe, {}, {}, Unset);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->fixes, (std::vector<std::string>{"threads=4", "workers=2", "tf32"}));
@@ -185,17 +185,26 @@ TEST(RecipeUse, LeavesWhatTheUserHasSet) {
 }
 
 TEST(RecipeUse, LeavesOutWhatItDoesNotKnow) {
-  const Recipe recipe{.fixes = {{.item = "quantum=2"}, {.item = "nowhere/slower.py=3"}, {.item = "tf32"}}};
+  const Recipe recipe{.fixes = {{.item = "quantum=2"}, {.item = "tf32"}}};
   const auto use = UseRecipe(recipe, {}, {}, Unset);
   ASSERT_TRUE(use);
   EXPECT_EQ(use->fixes, (std::vector<std::string>{"tf32"}));
-  EXPECT_EQ(use->notes.size(), 2U);
-  const auto folder = TemporaryFolder::Make();
-  const std::string own = folder->path() + "/slower.py";
-  ASSERT_TRUE(WriteFileAtomically(own, "LIVE = False\n"));
-  const auto with_own = UseRecipe({.fixes = {{.item = own + "=3"}}}, {}, {}, Unset);
-  EXPECT_EQ(with_own->fixes, (std::vector<std::string>{"slower=3"}));
-  EXPECT_EQ(with_own->own_fixes, (std::vector<std::string>{own}));
+  EXPECT_EQ(use->notes.size(), 1U);
+}
+
+TEST(RecipeUse, LoadsAFixOfTheUsersOwnFromTheFileThatTheUserGives) {
+  const auto recipe =
+      Parsed(StrCat(kHead, "\"fixes\": [{\"item\": \"slower=3\", \"own\": true}, {\"item\": \"tf32\"}]}"));
+  ASSERT_TRUE(recipe) << recipe.error().ToString();
+  EXPECT_EQ(ToJson(*Parsed(ToYaml(*recipe), "r.yaml")), ToJson(*recipe));
+  const std::vector<std::string> own{"/mine/slower.py"}, other{"/mine/faster.py"}, slower{"slower"};
+  EXPECT_FALSE(UseRecipe(*recipe, {}, {}, Unset));
+  EXPECT_EQ(UseRecipe(*recipe, {}, slower, Unset)->fixes, (std::vector<std::string>{"tf32"}));
+  EXPECT_FALSE(UseRecipe(*recipe, {}, slower, Unset, other)) << "a file that the recipe has no fix for";
+  const auto use = UseRecipe(*recipe, {}, {}, Unset, own);
+  ASSERT_TRUE(use) << use.error().ToString();
+  EXPECT_EQ(use->fixes, (std::vector<std::string>{"slower=3", "tf32"}));
+  EXPECT_EQ(use->own_fixes, own);
 }
 
 TEST(RecipeUse, SaysWhatIsDifferentHere) {

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <set>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
 #include "optimize/fix.h"
+#include "optimize/recipe_check.h"
 
 namespace gapless::internal {
 namespace {
@@ -17,8 +19,6 @@ std::string_view NameOf(std::string_view item) { return item.substr(0, item.find
 bool Matches(std::string_view item, std::span<const std::string> list) {
   return std::ranges::any_of(list, [&](const std::string& one) { return one == item || one == NameOf(item); });
 }
-
-bool IsOwn(std::string_view item) { return NameOf(item).ends_with(".py"); }
 
 std::string ValueIn(const std::map<std::string, std::string>& pairs, const std::string& key) {
   const auto found = pairs.find(key);
@@ -30,7 +30,7 @@ std::vector<std::string> VariablesOf(const FixItem& item, const Recipe& recipe) 
   if (item.fix->environment == nullptr) return {};
   std::vector<std::string> names;
   // Their names may depend on the version of PyTorch.
-  for (const std::string& torch : {ValueIn(recipe.made_on, "torch"), std::string(), std::string("99.0")})
+  for (const std::string& torch : {TorchOf(recipe), std::string(), std::string("99.0")})
     for (const std::string& variable : item.fix->environment({.torch_version = torch}, item.value)) {
       const std::string name(NameOf(variable));
       if (recipe.environment.contains(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -52,19 +52,31 @@ Result<void> CheckNames(const Recipe& recipe, std::span<const std::string> list,
 
 class Choosing {
  public:
-  explicit Choosing(const Recipe& recipe) : recipe_(recipe) {}
+  Choosing(const Recipe& recipe, std::span<const std::string> own) : recipe_(recipe), own_(own) {}
 
-  void Keep(const RecipeFix& fix) {
-    if (IsOwn(fix.item)) return KeepOwn(fix.item);
+  Result<void> Keep(const RecipeFix& fix) {
+    const std::string_view name = NameOf(fix.item);
+    const auto file = std::ranges::find_if(
+        own_, [&](const std::string& path) { return std::filesystem::path(path).stem().string() == name; });
+    if (file != own_.end()) {
+      use_.own_fixes.push_back(Absolute(*file));
+      use_.fixes.push_back(fix.item);
+      return {};
+    }
+    if (fix.own)
+      return Fail(ErrorCode::kUsage,
+                  StrCat("the fix ", name, " of the recipe is code of somebody's own, which a recipe cannot load"), "",
+                  StrCat("give the file yourself: --fix ", name, ".py; or leave it out: --without ", name));
     const auto item = ParseFixItem(fix.item);
     if (!item) {
       use_.notes.push_back(StrCat("left out: ", item.error().message, "; a newer gapless may have it"));
-      return;
+      return {};
     }
     use_.fixes.push_back(item->ToString());
     const auto variables = VariablesOf(*item, recipe_);
     if (!variables.empty()) use_.by_environment.push_back(item->ToString());
     kept_.insert(variables.begin(), variables.end());
+    return {};
   }
 
   void Drop(const RecipeFix& fix) {
@@ -91,18 +103,8 @@ class Choosing {
   bool IsEmpty() const { return use_.fixes.empty(); }
 
  private:
-  void KeepOwn(const std::string& item) {
-    const std::string path = Absolute(std::string(NameOf(item)));
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) {
-      use_.notes.push_back(StrCat("left out: your own fix ", Printable(path), " is not there"));
-      return;
-    }
-    use_.own_fixes.push_back(path);
-    use_.fixes.push_back(StrCat(std::filesystem::path(path).stem().string(), item.substr(NameOf(item).size())));
-  }
-
   const Recipe& recipe_;
+  std::span<const std::string> own_;
   RecipeUse use_;
   std::set<std::string> kept_, dropped_;  // variables
 };
@@ -116,13 +118,20 @@ std::string Versus(std::string_view what, const std::string& then, const std::st
 
 Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> only,
                             std::span<const std::string> without,
-                            const std::function<const char*(const char*)>& value_of) {
+                            const std::function<const char*(const char*)>& value_of, std::span<const std::string> own) {
   GAPLESS_TRY(CheckNames(recipe, only, "only"));
   GAPLESS_TRY(CheckNames(recipe, without, "without"));
-  Choosing choosing(recipe);
+  std::vector<std::string> own_names;
+  for (const std::string& path : own) own_names.push_back(std::filesystem::path(path).stem().string());
+  GAPLESS_TRY(CheckNames(recipe, own_names, "fix"));
+  Choosing choosing(recipe, own);
   for (const RecipeFix& fix : recipe.fixes) {
     const bool wanted = (only.empty() || Matches(fix.item, only)) && !Matches(fix.item, without);
-    wanted ? choosing.Keep(fix) : choosing.Drop(fix);
+    if (!wanted) {
+      choosing.Drop(fix);
+      continue;
+    }
+    GAPLESS_TRY(choosing.Keep(fix));
   }
   const bool chosen = !only.empty() || !without.empty();
   if (choosing.IsEmpty() && chosen && !recipe.fixes.empty())
@@ -133,8 +142,10 @@ Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> o
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command,
                                      const HostFacts& host) {
   std::vector<std::string> found;
-  if (!recipe.command.empty() && !std::ranges::equal(recipe.command, command))
-    found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(recipe.command))));
+  // That of the recipe is without its secrets, and those may differ.
+  const auto then = RedactCommand(recipe.command), now = RedactCommand(command);
+  if (!then.empty() && then != now && !std::ranges::equal(then, command))
+    found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(then))));
   const std::string gpu = ValueIn(recipe.made_on, "gpu"), here = host.gpus.empty() ? "" : host.gpus[0].model;
   if (!gpu.empty() && here.empty())
     found.push_back(StrCat("the recipe was made on ", Printable(gpu), ", and no GPU is seen here"));
@@ -152,8 +163,8 @@ std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::
 std::vector<std::string> VersionDifferences(const Recipe& recipe, std::string_view versions) {
   const auto words = Split(versions, ' ');
   std::vector<std::string> found;
+  const std::string then = TorchOf(recipe);
   for (size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::string then = ValueIn(recipe.made_on, "torch");
     if (words[i] == "torch" && !then.empty() && then != words[i + 1])
       found.push_back(Versus("PyTorch", then, std::string(words[i + 1])));
   }

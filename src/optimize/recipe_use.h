@@ -24,12 +24,14 @@ struct RecipeUse {
   std::vector<std::string> notes{};           // sentences for the user
 };
 
-// `only` and `without` are names or items ("workers", "workers=4"); an error names one that the recipe does not have,
-// and when nothing is left. `value_of` gives a variable of the environment, null where it is not set: what is set
-// stays.
+// `own`: paths of the files of code that the user named for this run; a recipe itself loads none, and is an error where
+// it needs one that is not among them. `only` and `without` are names or items ("workers", "workers=4"); an error names
+// one that the recipe does not have, and when nothing is left. `value_of` gives a variable of the environment, null
+// where it is not set: what is set stays.
 Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> only,
                             std::span<const std::string> without,
-                            const std::function<const char*(const char*)>& value_of);
+                            const std::function<const char*(const char*)>& value_of,
+                            std::span<const std::string> own = {});
 
 // In what this command and machine differ from those of the recipe, a sentence each.
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command, const HostFacts& host);

@@ -13,7 +13,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kDeepest = 50;
+// What is read must stay near the size of the text: each value has its path, and that grows with every level's key.
+constexpr size_t kDeepest = 50, kMostValues = 100'000, kLongestKey = 256, kLevelsWithLines = 4;
 
 // What is open: a mapping waits for a key or the value of one, a sequence counts.
 struct Level {
@@ -47,7 +48,8 @@ class Parser {
       const std::string problem = Take(event);
       const size_t line = event.start_mark.line + 1;
       yaml_event_delete(&event);
-      if (!problem.empty()) return Fail(ErrorCode::kInput, problem, StrCat("line ", line));
+      if (!problem.empty())
+        return Fail(too_much_ ? ErrorCode::kUsage : ErrorCode::kInput, problem, StrCat("line ", line));
     }
     if (documents_ == 0) return Fail(ErrorCode::kInput, "it is empty");
     return std::move(document_);
@@ -80,19 +82,25 @@ class Parser {
     }
   }
 
+  std::string TooMuch(std::string what) {
+    too_much_ = true;
+    return what;
+  }
+
   std::string NextPath() {
-    if (levels_.empty()) return "";
+    if (levels_.empty() || levels_.size() > kLevelsWithLines) return "";
     Level& level = levels_.back();
     return level.mapping ? pending_ : StrCat(level.path, "[", level.items++, "]");
   }
 
   void Note(const yaml_event_t& event, const std::string& path) {
-    document_.lines.emplace(path, event.start_mark.line + 1);
+    if (levels_.size() <= kLevelsWithLines) document_.lines.emplace(path, event.start_mark.line + 1);
     if (!levels_.empty()) levels_.back().has_key = false;
   }
 
   std::string Open(const yaml_event_t& event, bool mapping) {
-    if (levels_.size() >= kDeepest) return "it has too many levels";
+    if (levels_.size() >= kDeepest) return TooMuch("it has too many levels");
+    if (++values_ > kMostValues) return TooMuch(StrCat("it has more than ", FormatCount(kMostValues), " values"));
     if (!levels_.empty() && levels_.back().mapping && !levels_.back().has_key) return "a key must be a text";
     const std::string path = NextPath();
     Note(event, path);
@@ -112,6 +120,7 @@ class Parser {
     if (scalar.tag != nullptr) return "a recipe has no tags";
     const std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
     if (!levels_.empty() && levels_.back().mapping && !levels_.back().has_key) return Key(text);
+    if (++values_ > kMostValues) return TooMuch(StrCat("it has more than ", FormatCount(kMostValues), " values"));
     Note(event, NextPath());
     const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (plain && (text.empty() || text == "~" || text == "null")) {
@@ -124,9 +133,10 @@ class Parser {
 
   std::string Key(const std::string& text) {
     Level& level = levels_.back();
+    if (text.size() > kLongestKey) return TooMuch("a key of it is too long");
     if (!level.keys.insert(text).second) return StrCat("'", Printable(text), "' stands twice");
     level.has_key = true;
-    pending_ = level.path.empty() ? text : StrCat(level.path, ".", text);
+    if (levels_.size() <= kLevelsWithLines) pending_ = level.path.empty() ? text : StrCat(level.path, ".", text);
     json_.Key(text);
     return "";
   }
@@ -138,7 +148,8 @@ class Parser {
   JsonWriter json_;
   std::vector<Level> levels_;
   std::string pending_;  // the path of the key whose value comes next
-  size_t documents_ = 0;
+  size_t documents_ = 0, values_ = 0;
+  bool too_much_ = false;
 };
 
 }  // namespace

@@ -12,11 +12,12 @@ namespace gapless::internal {
 
 struct YamlDocument {
   std::string json{};                     // the same values; every scalar but null is a text
-  std::map<std::string, size_t> lines{};  // of "fixes[0].item": from 1
+  std::map<std::string, size_t> lines{};  // of "fixes[0].item": from 1; of the four outermost levels
 };
 
-// One document of mappings, sequences and scalars. Anchors, tags, keys that stand twice and more than 50 levels are
-// errors; `place` of an error is the line. JSON is YAML.
+// One document of mappings, sequences and scalars. Anchors, tags and keys that stand twice are errors, and so are, with
+// the code kUsage, more than 50 levels, 100,000 values, and keys of more than 256 bytes; `place` of an error is the
+// line. JSON is YAML.
 Result<YamlDocument> ParseYaml(std::string_view text);
 
 // A text as YAML takes it back, in quotes.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/measure.h"
 
+#include "base/redact.h"
 #include "base/strings.h"
+#include "trial/printed.h"
 
 namespace gapless::internal {
 namespace {
@@ -18,9 +20,13 @@ Result<RunSample> RunMeasured(const RunRequest& request) {
 Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
   if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, request.command);
   if (TypicalValue(sample).value_or(0) > 0) return sample;
-  return Fail(
-      ErrorCode::kCommand, "there is nothing to measure in this run", Join(request.command, " "),
-      request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern");
+  std::string why =
+      request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern";
+  if (!request.pattern.empty() && sample.cut_lines > 0)
+    why += StrCat("; of ", sample.cut_lines, " long lines that it printed, only the first and last ",
+                  FormatBytes(kLongestLine / 2), " were looked at");
+  return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", CommandText(request.command),
+              std::move(why));
 }
 
 Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command) {
@@ -32,7 +38,7 @@ Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& co
   return Fail(ErrorCode::kCommand,
               sample.timed_out ? "the command did not end in time"
                                : StrCat("the command failed with exit status ", sample.exit_status),
-              Join(command, " "), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
+              CommandText(command), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
 }
 
 }  // namespace gapless::internal

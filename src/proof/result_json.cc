@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/result_json.h"
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "store/history.h"
 #include "store/result_reader.h"
@@ -117,7 +118,7 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
   JsonWriter json(out, 2);
   json.BeginObject();
   WriteJsonHeader(json);
-  json.Field("command", Join(command, " "));
+  json.Field("command", CommandText(command));
   json.Field("source", NameOf(samples[0].source));
   json.Field("processes", samples.size());
   json.Field("ranks", samples[0].ranks);

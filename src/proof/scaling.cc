@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "proof/measure.h"
 
@@ -89,7 +90,7 @@ Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector
     if (!sample) return Unexpected{sample.error()};
     if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, one.command);
     if (sample->source != SampleSource::kSteps || sample->step_ns.empty())
-      return Fail(ErrorCode::kCommand, "no training step was seen", Join(one.command, " "));
+      return Fail(ErrorCode::kCommand, "no training step was seen", CommandText(one.command));
     curve.points.push_back({.ranks = ranks, .sample = std::move(*sample)});
   }
   Judge(curve);

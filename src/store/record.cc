@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "store/rows.h"
 #include "store/timestamp.h"
@@ -75,6 +76,8 @@ Result<BenchmarkRecord> Prepared(BenchmarkRecord record) {
       {&record.gpu_type, "GPU type"}, {&record.framework, "framework"},    {&record.driver, "driver"},
       {&record.source, "source"},     {&record.environment, "environment"}};
   for (const auto& [text, what] : texts) GAPLESS_TRY(CleanText(*text, what, kLongestText));
+  record.command = RedactCommandLine(record.command);
+  record.environment = RedactText(record.environment);
   std::set<std::string> seen;
   for (MetricRecord& metric : record.metrics) GAPLESS_TRY(CheckMetric(metric, seen));
   if (record.uid.empty()) record.uid = NewUid();

@@ -180,6 +180,12 @@ Result<void> LimitTo(Connection& connection, int64_t limit, Conditions& conditio
 
 using Page = std::map<int64_t, BenchmarkRecord*>;  // by id
 
+// Whose row it is; null: a database that others changed has rows of no run.
+BenchmarkRecord* OwnerOf(const Page& page, const DbRow& row) {
+  const auto found = page.find(row.Int(0).value_or(0));
+  return found == page.end() ? nullptr : found->second;
+}
+
 Result<void> AddMetrics(Connection& connection, const std::string& ids, bool with_samples, const Page& page) {
   const auto metrics = connection.Run(
       StrCat("SELECT m.run, m.name, m.value, m.unit, m.higher_is_better, s.sampling, ",
@@ -189,21 +195,21 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
       {});
   if (!metrics) return Unexpected{metrics.error()};
   for (const DbRow& row : *metrics)
-    page.at(row.Int(0).value_or(0))
-        ->metrics.push_back({.name = row.Text(1),
-                             .value = row.Real(2).value_or(0),
-                             .unit = row.Text(3),
-                             .higher_is_better = row.Flag(4),
-                             .sampling = SamplingFrom(row.Text(5)),
-                             .samples = UnpackSamples(row.Blob(6))});
+    if (BenchmarkRecord* const owner = OwnerOf(page, row))
+      owner->metrics.push_back({.name = row.Text(1),
+                                .value = row.Real(2).value_or(0),
+                                .unit = row.Text(3),
+                                .higher_is_better = row.Flag(4),
+                                .sampling = SamplingFrom(row.Text(5)),
+                                .samples = UnpackSamples(row.Blob(6))});
   const auto verdicts =
       connection.Run(StrCat("SELECT run, recorded_at_ns, metric, kind, detail FROM verdict WHERE run IN (", ids,
                             ") ORDER BY recorded_at_ns, id"),
                      {});
   if (!verdicts) return Unexpected{verdicts.error()};
   for (const DbRow& row : *verdicts)
-    page.at(row.Int(0).value_or(0))
-        ->verdicts.push_back({row.Int(1).value_or(0), row.Text(2), row.Text(3), row.Text(4)});
+    if (BenchmarkRecord* const owner = OwnerOf(page, row))
+      owner->verdicts.push_back({row.Int(1).value_or(0), row.Text(2), row.Text(3), row.Text(4)});
   return {};
 }
 

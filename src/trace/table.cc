@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/table.h"
 
-#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -19,9 +18,20 @@ int Table::Find(std::string_view name) const {
 }
 
 Table::RowWriter Table::Row() {
-  assert((cells_.empty() || cells_.back().size == rows_) && "the row before this one misses cells");
+  FillLastRow();
   ++rows_;
   return RowWriter(*this);
+}
+
+void Table::FillLastRow() {
+  if (cells_.empty() || cells_.back().size == rows_) return;
+  RowWriter writer(*this);
+  while (writer.column_ < cells_.size() && cells_[writer.column_].size == rows_) ++writer.column_;
+  while (writer.column_ < cells_.size()) writer.Null();
+}
+
+bool Table::Takes(size_t column, ColumnType type, ColumnType other) const {
+  return column < specs_.size() && (specs_[column].type == type || specs_[column].type == other);
 }
 
 void Table::Reserve(size_t rows) {
@@ -40,12 +50,9 @@ void Table::Append(size_t column, bool present) {
 }
 
 Table::RowWriter& Table::RowWriter::Int(int64_t value) {
-  assert(column_ < table_.cells_.size());
-  if (value == kAbsent) return Null();
+  if (value == kAbsent || !table_.Takes(column_, ColumnType::kInt, ColumnType::kReal)) return Null();
   Cells& cells = table_.cells_[column_];
-  const ColumnType type = table_.specs_[column_].type;
-  assert(type != ColumnType::kText);
-  if (type == ColumnType::kReal)
+  if (table_.specs_[column_].type == ColumnType::kReal)
     cells.reals.push_back(static_cast<double>(value));
   else
     cells.ints.push_back(value);
@@ -54,15 +61,14 @@ Table::RowWriter& Table::RowWriter::Int(int64_t value) {
 }
 
 Table::RowWriter& Table::RowWriter::Real(double value) {
-  assert(column_ < table_.cells_.size() && table_.specs_[column_].type == ColumnType::kReal);
-  if (std::isnan(value)) return Null();
+  if (std::isnan(value) || !table_.Takes(column_, ColumnType::kReal, ColumnType::kReal)) return Null();
   table_.cells_[column_].reals.push_back(value);
   table_.Append(column_++, true);
   return *this;
 }
 
 Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
-  assert(column_ < table_.cells_.size() && table_.specs_[column_].type == ColumnType::kText);
+  if (!table_.Takes(column_, ColumnType::kText, ColumnType::kText)) return Null();
   table_.cells_[column_].texts.push_back(table_.texts_.Intern(value));
   table_.Append(column_++, true);
   return *this;
@@ -71,7 +77,7 @@ Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
 Table::RowWriter& Table::RowWriter::TextOrNull(std::string_view value) { return value.empty() ? Null() : Text(value); }
 
 Table::RowWriter& Table::RowWriter::Null() {
-  assert(column_ < table_.cells_.size());
+  if (column_ >= table_.cells_.size()) return *this;
   Cells& cells = table_.cells_[column_];
   switch (table_.specs_[column_].type) {
     case ColumnType::kInt: cells.ints.push_back(0); break;
@@ -83,7 +89,7 @@ Table::RowWriter& Table::RowWriter::Null() {
 }
 
 bool Table::IsNull(size_t row, int column) const {
-  assert(column >= 0 && static_cast<size_t>(column) < cells_.size() && "no such column");
+  if (column < 0 || static_cast<size_t>(column) >= cells_.size()) return true;
   const Cells& cells = cells_[static_cast<size_t>(column)];
   return row >= cells.size || (!cells.present.empty() && cells.present[row] == 0);
 }

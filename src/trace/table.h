@@ -34,7 +34,8 @@ class Table {
   // Index of the column called `name`; -1: there is none.
   int Find(std::string_view name) const;
 
-  // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null().
+  // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null(). In every build a cell
+  // too many is dropped, one that is missing or of another type is Null: no row moves another.
   class RowWriter {
    public:
     RowWriter& Int(int64_t value);  // kAbsent becomes Null; also fills kReal columns
@@ -53,11 +54,13 @@ class Table {
   // Room for `rows` rows, when their number is known.
   void Reserve(size_t rows);
 
+  // Outside the table everything is absent, in every build.
   bool IsNull(size_t row, int column) const;
   int64_t Int(size_t row, int column) const;            // 0 when Null or not kInt: ask IsNull first
   double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
-  // By name; the column must exist (a missing one is a fault of the caller and aborts in debug builds).
+  // By name: of a column that is not there every cell is absent. Find tells; a test holds each name that a source
+  // writes against the columns that there are.
   int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }
   double Real(size_t row, std::string_view column) const { return Real(row, Find(column)); }
   std::string_view Text(size_t row, std::string_view column) const { return Text(row, Find(column)); }
@@ -73,6 +76,9 @@ class Table {
     size_t size = 0;
   };
   void Append(size_t column, bool present);
+  // Does the next cell of the row belong to a column of one of these types?
+  bool Takes(size_t column, ColumnType type, ColumnType other) const;
+  void FillLastRow();
 
   std::string name_;
   std::vector<ColumnSpec> specs_;

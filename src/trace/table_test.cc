@@ -56,6 +56,41 @@ TEST(Table, IntegersAreReadAndWrittenAsRealsWhereTheColumnIsReal) {
   EXPECT_EQ(table.Int(0, "share"), 0) << "a share is no integer";
 }
 
+// A name or a place that is not there is absent in every build, whatever it is asked for.
+TEST(Table, OutsideOfItEverythingIsAbsent) {
+  Table table = Sample();
+  table.Row().Int(1).Real(0.5).Text("x");
+  for (const int column : {-1, -1000000, 3, 1000000})
+    for (const size_t row : {size_t{0}, size_t{1}, ~size_t{0}}) {
+      EXPECT_TRUE(table.IsNull(row, column));
+      EXPECT_EQ(table.Int(row, column), 0);
+      EXPECT_TRUE(std::isnan(table.Real(row, column)));
+      EXPECT_EQ(table.Text(row, column), "");
+    }
+  for (const int column : {0, 1, 2}) EXPECT_TRUE(table.IsNull(1, column)) << "behind the last row";
+  EXPECT_TRUE(table.IsNull(0, "call"));
+  EXPECT_EQ(table.Int(0, "call"), 0);
+  EXPECT_TRUE(std::isnan(table.Real(0, "shares")));
+  EXPECT_EQ(table.Text(0, "names"), "");
+}
+
+// A row of the wrong cells stays a row: what is too much is dropped, what is missing or of another type is absent.
+TEST(Table, ARowOfTheWrongCellsMovesNoOther) {
+  Table table = Sample();
+  table.Row().Int(1).Real(1).Text("first").Text("too much").Int(3).Null();
+  table.Row().Int(2);
+  table.Row().Text("no number").Text("no number").Real(3);
+  table.Row().Int(4).Real(4).Text("last");
+  ASSERT_EQ(table.rows(), 4U);
+  EXPECT_EQ(table.Text(0, "name"), "first");
+  EXPECT_EQ(table.Int(1, "calls"), 2);
+  EXPECT_TRUE(table.IsNull(1, "share"));
+  for (const int column : {0, 1, 2}) EXPECT_TRUE(table.IsNull(2, column));
+  EXPECT_EQ(table.Int(3, "calls"), 4);
+  EXPECT_EQ(table.Real(3, "share"), 4);
+  EXPECT_EQ(table.Text(3, "name"), "last");
+}
+
 TEST(Table, TextsSurviveAMove) {
   Table table = Sample();
   table.Row().Int(1).Real(1).Text("a name longer than any small string buffer would hold");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/child.h"
 #include "collect/files.h"
@@ -139,7 +140,7 @@ Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
     if (!built) return Unexpected{built.error()};
     place.build_status = built->status;
     if (built->status != 0)
-      place.build_tail = built->text.substr(built->text.size() - std::min(built->text.size(), kTail));
+      place.build_tail = RedactText(built->text.substr(built->text.size() - std::min(built->text.size(), kTail)));
   }
   return places_.emplace(sha, std::move(place)).first->second;
 }

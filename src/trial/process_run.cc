@@ -8,11 +8,12 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
-#include <regex>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "collect/agent_options.h"
 #include "collect/files.h"
+#include "trial/printed.h"
 #include "trial/step_watch.h"
 #include "trial/telemetry_summary.h"
 #include "validate/summary.h"
@@ -20,22 +21,37 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostOutput = size_t{1} << 28, kTail = 4000;
+// What is looked for in the output: known to be right before anything runs.
+struct Searches {
+  std::optional<Pattern> values{}, metric{};
+};
 
-Result<std::vector<double>> Matches(const std::string& pattern, const std::string& text) {
-  std::vector<double> values;
-  try {
-    const std::regex expression(pattern, std::regex::ECMAScript | std::regex::multiline);
-    for (auto it = std::sregex_iterator(text.begin(), text.end(), expression); it != std::sregex_iterator(); ++it) {
-      const std::string word = it->size() > 1 ? (*it)[1].str() : it->str();
-      char* end = nullptr;
-      const double value = std::strtod(word.c_str(), &end);
-      if (end != word.c_str() && std::isfinite(value)) values.push_back(value);
-    }
-  } catch (const std::regex_error&) {
-    return Fail(ErrorCode::kUsage, "this pattern is no regular expression", pattern);
+Result<Searches> SearchesOf(const RunRequest& request) {
+  Searches searches;
+  const auto make = [](const std::string& expression, std::string_view option, std::optional<Pattern>& into) {
+    if (expression.empty()) return Result<void>();
+    auto pattern = Pattern::Make(expression, option, Pattern::Anchors::kLine);
+    if (!pattern) return Result<void>(Unexpected{pattern.error()});
+    into.emplace(std::move(*pattern));
+    return Result<void>();
+  };
+  GAPLESS_TRY(make(request.pattern, "--pattern", searches.values));
+  GAPLESS_TRY(make(request.metric, "--metric", searches.metric));
+  return searches;
+}
+
+void TakeOutput(const Printed& printed, const Searches& searches, const RunRequest& request, RunSample& sample) {
+  sample.output_tail = RedactText(printed.tail);
+  sample.cut_lines = printed.cut_lines;
+  if (searches.metric) {
+    const auto values = NumbersIn(printed, *searches.metric);
+    if (!values.empty()) sample.metric = values.back();
   }
-  return values;
+  if (!searches.values) return;
+  const auto values = NumbersIn(printed, *searches.values);
+  sample.source = SampleSource::kPattern;
+  sample.warmup = std::min(request.warmup, values.size() > 1 ? values.size() - 1 : 0);
+  sample.values.assign(values.begin() + static_cast<std::ptrdiff_t>(sample.warmup), values.end());
 }
 
 void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sample) {
@@ -67,7 +83,7 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
 void TakeFailure(const StepWatch& watch, RunSample& sample) {
   for (const auto& [pid, process] : watch.processes()) {
     sample.out_of_memory = sample.out_of_memory || process.out_of_memory;
-    if (sample.failure.empty()) sample.failure = process.failure;
+    if (sample.failure.empty()) sample.failure = RedactText(process.failure);
     if (watch.First() == nullptr && sample.fixes.empty()) sample.fixes = process.fixes;
   }
 }
@@ -102,6 +118,8 @@ std::string_view NameOf(SampleSource source) {
 }
 
 Result<RunSample> RunOnce(const RunRequest& request) {
+  const auto searches = SearchesOf(request);
+  if (!searches) return Unexpected{searches.error()};
   std::optional<TemporaryFolder> temporary;
   if (request.folder.empty()) {
     auto made = TemporaryFolder::Make();
@@ -133,7 +151,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                            .output_path = captured ? output : "",
                            .watchers = std::move(watchers)},
                           &failure_status);
-  const std::string text = captured ? ContentOf(output, kMostOutput) : "";
+  const Printed printed = captured ? ReadPrinted(output) : Printed{};
   if (captured) ::unlink(output.c_str());
   if (!run) return Unexpected{run.error()};
 
@@ -143,7 +161,6 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.timed_out = watch.timed_out();
   sample.interrupted = run->told_to_stop != 0;
   sample.wall_ns = run->wall_ns;
-  sample.output_tail = text.substr(text.size() - std::min(text.size(), kTail));
   sample.host = run->manifest.host;
   sample.git = run->manifest.git;
   TakeSteps(watch, request, sample);
@@ -152,18 +169,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.gpu_capacity_bytes = telemetry.gpu_capacity_bytes;
   sample.telemetry = std::move(telemetry.series);
   sample.gpus = telemetry.gpus;
-  if (!request.metric.empty()) {
-    const auto values = Matches(request.metric, text);
-    if (!values) return Unexpected{values.error()};
-    if (!values->empty()) sample.metric = values->back();
-  }
-  if (!request.pattern.empty()) {
-    auto values = Matches(request.pattern, text);
-    if (!values) return Unexpected{values.error()};
-    sample.source = SampleSource::kPattern;
-    sample.warmup = std::min(request.warmup, values->size() > 1 ? values->size() - 1 : 0);
-    sample.values.assign(values->begin() + static_cast<std::ptrdiff_t>(sample.warmup), values->end());
-  }
+  TakeOutput(printed, *searches, request, sample);
   return sample;
 }
 

@@ -33,7 +33,7 @@ struct RunRequest {
   size_t measure = 100;                  // and that do
   bool to_the_end = false;               // the program is not stopped when it has been measured
   bool whole_process = false;            // measure that, whatever else there is
-  std::string pattern{};                 // ECMAScript; its first group, or all of it, is a number
+  std::string pattern{};                 // base/pattern.h; its first group, or all of it, is a number
   std::string metric{};                  // as `pattern`; the last match is a result of the run, which goes to its end
   double timeout_s = 0;                  // 0: none
   bool record = false;                   // a few steps with the profiler, for who analyses the folder
@@ -78,7 +78,7 @@ struct RunSample {
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
   std::vector<FixReport> fixes{};              // of the first rank
   std::string digest{};              // of its parameters after `digest_step` steps; empty: it did not get there
-  std::string failure{};             // the exception that ended a process
+  std::string failure{};             // the exception that ended a process, without secrets
   bool out_of_memory = false;        // which was because memory ran out
   std::vector<std::string> saved{};  // files that it saved with torch.save
   std::optional<double> metric{};    // the last match of RunRequest::metric
@@ -87,7 +87,8 @@ struct RunSample {
   std::map<std::string, SeriesSummary, std::less<>> telemetry{};  // by series; of several GPUs the mean
   size_t gpus = 0;
   std::optional<double> gpu_capacity_bytes{};  // memory of the smallest of the machine's GPUs
-  std::string output_tail{};                   // the last lines it printed, when they were not passed through
+  std::string output_tail{};  // the last lines it printed, when they were not passed through, without secrets
+  size_t cut_lines = 0;       // that were too long to be looked through whole (printed.h)
   HostFacts host{};
   std::optional<GitFacts> git{};
   std::string versions{};  // as the agent tells them: "python 3.11.7 torch 2.15.0"

@@ -43,6 +43,31 @@ TEST(RunOnce, NumbersThatArePrinted) {
   EXPECT_EQ(bad.error().code, ErrorCode::kUsage);
 }
 
+// What a program prints is its own: nothing of it stops the one who reads it, and none of it takes long.
+TEST(RunOnce, PatternsMeetWhateverIsPrinted) {
+  const std::string long_line = "head -c 400000 /dev/zero | tr '\\0' a; echo; echo took 5 ms";
+  const std::string longer = "head -c 10000000 /dev/zero | tr '\\0' a; echo; echo took 5 ms";
+  const std::string binary = "head -c 300000 /dev/urandom; printf '\\377\\300\\200\\0'; echo; echo took 5 ms";
+  for (const std::string& script : {long_line, longer, binary}) {
+    RunRequest request = Shell(script);
+    request.pattern = "^took ([0-9.]+) ms$";
+    request.metric = "(a+)+$|(?:.*)ms";
+    const auto begun = std::chrono::steady_clock::now();
+    const auto sample = RunOnce(request);
+    ASSERT_TRUE(sample) << sample.error().ToString();
+    EXPECT_EQ(sample->values, (std::vector<double>{5})) << script;
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20)) << script;
+  }
+}
+
+TEST(RunOnce, APatternMayNotTakeLongerThanItsText) {
+  RunRequest request = Shell("echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; echo 7");
+  request.pattern = "(a+)+$|^([0-9])$";
+  const auto begun = std::chrono::steady_clock::now();
+  ASSERT_TRUE(RunOnce(request));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+}
+
 TEST(RunOnce, AsksForEveryLoss) {  // what compares two runs holds them against each other, step by step
   const auto sample = RunOnce(Shell("echo \"$GAPLESS_OPTIONS\""));
   ASSERT_TRUE(sample);

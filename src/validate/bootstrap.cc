@@ -35,7 +35,7 @@ std::vector<double> Resample(std::span<const double> sample, const Statistic& st
     draw(drawn);
     out.push_back(statistic(drawn));
   }
-  std::sort(out.begin(), out.end());
+  std::sort(out.begin(), out.end(), ComesBefore);
   return out;
 }
 

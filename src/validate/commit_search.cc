@@ -221,7 +221,7 @@ void CommitSearch::Choose(const std::vector<Gap>& gaps) {
   for (const Gap& gap : gaps) {
     const auto places = static_cast<double>(gap.until - gap.after);
     const double wanted = (0.5 - sum) / std::max(gap.probability, 1e-300) * places;
-    const auto place = static_cast<size_t>(std::clamp(wanted, 0.0, places));
+    const size_t place = IndexAt(wanted, gap.until - gap.after);
     for (size_t commit = gap.after + place; commit <= std::min(gap.after + place + 1, gap.until); ++commit)
       consider(commit, sum + gap.probability * static_cast<double>(commit - gap.after) / places);
     // Neighbours of a commit that cannot be run.

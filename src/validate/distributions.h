@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distributions that the statistics need, from Boost.Math, whose headers stay behind this source. Arguments outside
-// a distribution's domain give NaN, never an exception.
+// a distribution's domain, and what cannot be computed, give NaN, never an exception.
 #pragma once
 
 #include <cstdint>

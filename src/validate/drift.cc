@@ -42,7 +42,7 @@ std::vector<double> Slopes(std::span<const Point> points) {
   for (size_t i = 0; i < points.size(); ++i)
     for (size_t j = i + 1; j < points.size(); ++j)
       slopes.push_back((points[j].value - points[i].value) / (points[j].at - points[i].at));
-  std::sort(slopes.begin(), slopes.end());
+  std::sort(slopes.begin(), slopes.end(), ComesBefore);
   return slopes;
 }
 
@@ -66,8 +66,10 @@ std::optional<Drift> FindDrift(std::span<const double> values) {
   drift.phi = noise.phi;
   const double wide = kTwoSided95 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18 * noise.LongRunRatio());
   const double first = std::floor((pairs - wide) / 2), last = std::ceil((pairs + wide) / 2);
-  drift.low = slopes[static_cast<size_t>(std::clamp(first, 0.0, pairs - 1))];
-  drift.high = slopes[static_cast<size_t>(std::clamp(last, 0.0, pairs - 1))];
+  drift.low = slopes[IndexAt(first, slopes.size() - 1)];
+  drift.high = slopes[IndexAt(last, slopes.size() - 1)];
+  // Of numbers at the ends of the range differences are none.
+  if (!std::isfinite(drift.slope) || !std::isfinite(drift.low) || !std::isfinite(drift.high)) return std::nullopt;
   const double median = MedianInPlace(level);
   if (median != 0) drift.relative = drift.slope / std::fabs(median);
   return drift;

@@ -14,13 +14,13 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "validate/change_points.h"
+#include "validate/distributions.h"
 #include "validate/series_noise.h"
 #include "validate/summary.h"
 
@@ -110,8 +110,7 @@ Baseline Learn(std::span<const double> values, size_t first, double floor_sd) {
 double Limit(const Baseline& baseline, double share, const GateOptions& options) {
   const double level =
       options.false_alarm_rate / static_cast<double>(std::max<size_t>(1, options.horizon_runs)) * share;
-  const boost::math::students_t distribution(baseline.freedom);
-  return boost::math::quantile(boost::math::complement(distribution, std::clamp(level, 1e-12, 0.5)));
+  return -StudentQuantile(std::clamp(level, 1e-12, 0.5), baseline.freedom);
 }
 
 double Sign(const GateOptions& options) { return options.higher_is_better ? -1 : 1; }

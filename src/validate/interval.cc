@@ -52,7 +52,7 @@ constexpr double kHighestPhi = 0.99;
 std::vector<double> NormalScores(std::span<const double> values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ComesBefore(values[a], values[b]); });
   std::vector<double> scores(values.size());
   const auto n = static_cast<double>(values.size());
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {

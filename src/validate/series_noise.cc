@@ -55,7 +55,7 @@ std::vector<double> WinsoriseAroundMedian(std::span<const double> values, double
 
 double ResolutionFloor(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::sort(sorted.begin(), sorted.end(), ComesBefore);
   if (sorted.empty()) return 0;
   const double largest = std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
   const double digits = largest * 1e-12 + std::numeric_limits<double>::min();

@@ -34,7 +34,7 @@ Result<void> CheckFinite(std::span<const double> sample) {
 
 std::vector<double> Sorted(std::span<const double> sample) {
   std::vector<double> sorted(sample.begin(), sample.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::sort(sorted.begin(), sorted.end(), ComesBefore);
   return sorted;
 }
 
@@ -54,7 +54,7 @@ std::optional<double> StandardDeviation(std::span<const double> sample) {
 
 double QuantileOfSorted(std::span<const double> sorted, double p) {
   const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
+  const size_t below = IndexAt(place, sorted.size() - 1);
   if (below + 1 >= sorted.size()) return sorted.back();
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
@@ -67,9 +67,9 @@ std::optional<double> Quantile(std::span<const double> sample, double p) {
 double MedianInPlace(std::span<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
+  std::nth_element(values.begin(), middle, values.end(), ComesBefore);
   if (values.size() % 2 == 1) return *middle;
-  const double below = *std::max_element(values.begin(), middle);
+  const double below = *std::max_element(values.begin(), middle, ComesBefore);
   return below + (*middle - below) / 2;
 }
 

@@ -3,6 +3,8 @@
 // CheckFinite or Summarize first, which refuse NaN and infinities.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,6 +15,15 @@ namespace gapless::internal {
 
 // Refuses NaN and infinities, naming the first one's place.
 Result<void> CheckFinite(std::span<const double> sample);
+
+// The order of numbers for sorting: NaN, which comes of infinities and of numbers at the end of the range, is the last.
+// Sorting by `<` alone has no defined end where there is one.
+inline bool ComesBefore(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+// The whole number at or below `place` as an index up to `last`; 0 for NaN.
+inline size_t IndexAt(double place, size_t last) {
+  if (!(place > 0)) return 0;
+  return place >= static_cast<double>(last) ? last : static_cast<size_t>(place);
+}
 
 std::vector<double> Sorted(std::span<const double> sample);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/bisect/journal.h"
@@ -51,8 +52,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.options.most_runs = static_cast<size_t>(std::min(*runs, kMostRuns));
   plan.higher_is_better = arguments.Has("higher-is-better");
   plan.build = arguments.Value("build");
-  plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ", plan.build, " -- ",
-                    Join(arguments.command(), " "));
+  plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
+                    RedactCommandLine(plan.build), " -- ", CommandText(arguments.command()));
   std::replace_if(
       plan.key.begin(), plan.key.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   plan.journal = arguments.Has("journal") ? std::string(arguments.Value("journal")) : DefaultJournalPath(plan.key);

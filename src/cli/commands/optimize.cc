@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/optimize/ready.h"
@@ -95,14 +96,14 @@ Result<Ordered> OrderFrom(const Arguments& arguments) {
 // What a decision depends on, beside the fixes.
 std::string KeyOf(const Ordered& ordered) {
   std::string key =
-      StrCat(Join(ordered.request.command, "\x1f"), "\n", Absolute("."), "\n", ordered.request.warmup, " ",
-             ordered.request.measure, " ", static_cast<int>(ordered.planner.allow), " ", ordered.request.metric,
+      StrCat(Join(RedactCommand(ordered.request.command), "\x1f"), "\n", Absolute("."), "\n", ordered.request.warmup,
+             " ", ordered.request.measure, " ", static_cast<int>(ordered.planner.allow), " ", ordered.request.metric,
              ordered.planner.exact ? " exact" : "", " ", ordered.planner.pairs.margin);
   for (const Fix& fix : ordered.own.fixes) key += StrCat("\n", fix.own_file);
   return key;
 }
 
-void Say(const std::string& line) { std::fputs(StrCat("gapless: ", line, "\n").c_str(), stderr); }
+void Say(const std::string& line) { std::fputs(StrCat("gapless: ", RedactText(line), "\n").c_str(), stderr); }
 
 // On standard error: a line for each decision, and on a terminal what is being done.
 class Speaker {
@@ -145,17 +146,13 @@ class Speaker {
   std::optional<ProgressLine> line_{};
 };
 
-// A fix of the user's own is found by its path.
-std::string RecipeItemOf(const FixItem& item) {
-  if (item.fix->own_file.empty()) return item.ToString();
-  return StrCat(item.fix->own_file, item.value.empty() ? "" : StrCat("=", item.value));
-}
-
 Recipe RecipeOf(const Ordered& ordered, const Optimized& result, const FixContext& context, const RunSample& sample) {
-  Recipe recipe{.command = ordered.request.command};
+  Recipe recipe{.command = RedactCommand(ordered.request.command)};
   for (const Decision& decision : result.decisions) {
     if (decision.outcome != Outcome::kAccepted) continue;
-    RecipeFix fix{.item = RecipeItemOf(decision.item), .safety = std::string(NameOf(decision.item.Class()))};
+    RecipeFix fix{.item = decision.item.ToString(),
+                  .own = !decision.item.fix->own_file.empty(),
+                  .safety = std::string(NameOf(decision.item.Class()))};
     for (const Change& change : decision.changes)
       if (change.state == ChangeState::kOn && fix.what.empty()) fix.what = change.what;
     if (decision.predicted) fix.predicted = decision.predicted->expected;
@@ -203,13 +200,13 @@ Result<void> HandOver(const Ordered& ordered, const Optimized& result, const Fix
     GAPLESS_TRY(WriteRecipe(RecipeOf(ordered, result, context, sample), view.recipe));
     if (!view.patch.diff.empty()) {
       view.patch_file = StrCat(ordered.folder, "/optimized.patch");
-      GAPLESS_TRY(WriteFileAtomically(view.patch_file, view.patch.diff));
+      GAPLESS_TRY(WriteFileAtomically(view.patch_file, view.patch.diff, 0600));
     }
   }
   view.log = StrCat(ordered.folder, "/report.md");
   view.page = StrCat(ordered.folder, "/report.html");
-  GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view)));
-  return WriteFileAtomically(view.page, OptimizePage(view));
+  GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view), 0600));
+  return WriteFileAtomically(view.page, OptimizePage(view), 0600);
 }
 
 // The folder of the recording, free: one of an earlier start goes.
@@ -255,7 +252,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto result =
       Plan(candidates, ordered->planner, runner, *journal, [&](const PlannerEvent& event) { speaker.On(event); });
   if (!result) return Unexpected{result.error()};
-  OptimizeView view{.result = *result, .command = ordered->request.command};
+  OptimizeView view{.result = *result, .command = RedactCommand(ordered->request.command)};
   view.about = AboutOf(context, recorded->sample);
   view.metric_name = ordered->metric_name;
   view.folder = ordered->folder;

@@ -81,7 +81,8 @@ Result<void> Measure(const Arguments& arguments, const Session& session, Predict
   const auto share = MeasuredShare(arguments, session, view.predictor);
   if (!share) return Unexpected{share.error()};
   view.measured = *share;
-  const Prediction& prediction = view.predictions.at(0);
+  if (view.predictions.empty()) return {};
+  const Prediction& prediction = view.predictions[0];
   if (!arguments.Has("record") || !prediction.refusal.empty()) return {};
   return KeepAdvice(arguments.Value("db"), prediction, arguments.positionals()[0], *share);
 }

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/commands/optimize/ready.h"
 #include "cli/commands/run/fix_watch.h"
 #include "cli/failure.h"
 #include "cli/launching.h"
@@ -22,6 +24,7 @@ struct Plan {
   std::string path;  // of the recipe
   Recipe recipe{};
   std::vector<std::string> command{};
+  bool of_recipe = false;  // the command is the recipe's own
   RecipeUse use{};
 };
 
@@ -32,17 +35,29 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   auto recipe = ReadRecipe(plan.path);
   if (!recipe) return Unexpected{recipe.error()};
   plan.recipe = std::move(*recipe);
+  plan.of_recipe = arguments.command().empty();
   plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
+  for (const std::string& word : plan.command)
+    if (plan.of_recipe && IsRedacted(word))
+      return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
+                  plan.path, "give the command after --, as you would type it");
   if (plan.command.empty())
     return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
-  auto use = UseRecipe(plan.recipe, arguments.List("only"), arguments.List("without"),
-                       [](const char* name) -> const char* { return std::getenv(name); });
+  const auto own = OwnFixesFrom(arguments.Values("fix"));
+  if (!own) return Unexpected{own.error()};
+  std::vector<std::string> files;
+  for (const Fix& fix : own->fixes) files.emplace_back(fix.own_file);
+  auto use = UseRecipe(
+      plan.recipe, arguments.List("only"), arguments.List("without"),
+      [](const char* name) -> const char* { return std::getenv(name); }, files);
   if (!use) return Unexpected{use.error()};
   plan.use = std::move(*use);
   return plan;
 }
 
-void Say(const std::string& text) { std::fputs(StrCat("gapless: ", Printable(text), "\n").c_str(), stderr); }
+void Say(const std::string& text) {
+  std::fputs(StrCat("gapless: ", RedactText(Printable(text)), "\n").c_str(), stderr);
+}
 
 // --- --print
 
@@ -58,7 +73,7 @@ std::vector<std::string> NeedGapless(const Plan& plan) {
 std::string WithoutGapless(const Plan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
-  return StrCat(line, ShellCommand(plan.command), "\n");
+  return StrCat(line, ShellCommand(RedactCommand(plan.command)), "\n");
 }
 
 std::string PrintedJson(const Plan& plan) {
@@ -68,7 +83,7 @@ std::string PrintedJson(const Plan& plan) {
   WriteJsonHeader(json);
   json.Key("command");
   json.BeginArray();
-  for (const std::string& word : plan.command) json.String(word);
+  for (const std::string& word : RedactCommand(plan.command)) json.String(word);
   json.EndArray();
   json.Key("environment");
   json.BeginObject();
@@ -86,6 +101,8 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
   const auto missing = NeedGapless(plan);
   if (!arguments.Has("quiet")) {
     for (const std::string& note : plan.use.notes) Say(note);
+    if (RedactCommand(plan.command) != plan.command)
+      Say("secrets are left out of the command; --keep-command prints them");
     if (!missing.empty())
       Say(StrCat("not in it: ", Join(missing, ", "),
                  "; gapless run switches these on, or the patch of gapless optimize"));
@@ -131,6 +148,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
 }
 
 void SayBefore(const Plan& plan) {
+  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
@@ -204,6 +222,10 @@ constexpr OptionSpec kOptions[] = {
      .help = "Fixes of the recipe to switch on, no others",
      .is_list = true},
     {.name = "without", .takes = kValue, .value = "LIST", .help = "Fixes of the recipe to leave out", .is_list = true},
+    {.name = "fix",
+     .takes = kValue,
+     .value = "FILE",
+     .help = "The Python file of a fix of your own that the recipe names (may repeat)"},
     {.name = "print", .help = "Run nothing: print the command as it runs without gapless"},
     {.name = "output",
      .letter = 'o',
@@ -230,7 +252,9 @@ COMMAND(run) = {
         "output, "
         "signals and exit status stay its own. What each fix changed, or why it did not, is said on standard error, "
         "and "
-        "where the command, PyTorch or the machine are others than those of the recipe.\n\nWithout a command, the one "
+        "where the command, PyTorch or the machine are others than those of the recipe. A recipe switches on what "
+        "gapless has "
+        "and loads no code: the file of a fix of your own is given by --fix.\n\nWithout a command, the one "
         "of the recipe is run. With --print nothing is run: the exit status is then 0 when the printed line does all "
         "that "
         "the recipe does, and 1 when fixes are missing in it.",

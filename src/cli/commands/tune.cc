@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/optimize/ready.h"
@@ -77,7 +78,7 @@ Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder
   line.reset();
   if (!table) return Unexpected{table.error()};
   const TuneView view{.table = *table,
-                      .command = order.request.command,
+                      .command = RedactCommand(order.request.command),
                       .about = AboutOf(context, seen->sample),
                       .is_training = batches};
   return PrintTextOrJson(
@@ -135,7 +136,7 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
   line.reset();
   if (!cost) return Unexpected{cost.error()};
   return PrintTextOrJson(
-      arguments, [&] { return ExchangeText(*cost, ranks, order.request.command); },
+      arguments, [&] { return ExchangeText(*cost, ranks, RedactCommand(order.request.command)); },
       [&] { return ExchangeJson(*cost, ranks); });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/redact.h"
 #include "base/strings.h"
 #include "cli/commands/compare/report.h"
 #include "cli/commands/validate/report.h"
@@ -32,7 +33,7 @@ Result<TwoCommands> BothFrom(const Arguments& arguments) {
   TwoCommands both{WithConfig(arguments.command(), arguments.Value("baseline")),
                    WithConfig(arguments.command(), arguments.Value("optimized"))};
   if (!both.first.empty()) return both;
-  return Fail(ErrorCode::kUsage, "where does the configuration stand in the command?", Join(arguments.command(), " "),
+  return Fail(ErrorCode::kUsage, "where does the configuration stand in the command?", CommandText(arguments.command()),
               "put {config} there: -- python train.py --config {config}");
 }
 

@@ -93,6 +93,7 @@ std::string FixSection(const Fix& fix) {
   std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");
   out += StrCat("- Class: ", NameOf(fix.safety), other == fix.safety ? "" : ", or training by its value",
                 ". Effort by hand: ", NameOf(fix.effort), ".\n");
+  if (!fix.grammar.words.empty()) out += StrCat("- Takes: ", fix.grammar.words, ".\n");
   if (const std::string values = ValuesOf(fix); !values.empty())
     out += StrCat("- Values that are tried, as far as the machine has room: ", values, ".\n");
   if (!fix.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.cures, "rules.md"), ".\n");

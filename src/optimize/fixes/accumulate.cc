@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::string_view kCures[] = {"exposed_communication", "unfused_optimiz
 FIX(accumulate) = {
     .name = "accumulate",
     .value = "K",
+    .grammar = {"a whole number from 2 to 65536", IsCount<2, 65536>},
     .help = "Step the optimiser once in K batches",
     .why =
         "Where the exchange of gradients or the optimiser takes much of a step. Gradients of K batches are "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::string_view kCures[] = {"host_straggler", "straggler", "step_vari
 FIX(affinity) = {
     .name = "affinity",
     .value = "[CPUS]",
+    .grammar = {"a processor or a range of them, such as 0-7", IsProcessors},
     .help = "Keep each rank to processors of its own",
     .why =
         "Where several ranks, or their loaders, move between the processors of a machine, or work far from their "

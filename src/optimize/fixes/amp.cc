@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -20,6 +21,7 @@ FixValues Values(const FixContext& context) {
   return {.values = {"bf16"}};
 }
 
+constexpr std::string_view kTypes[] = {"bf16", "fp16"};
 constexpr std::string_view kCures[] = {"no_tensor_cores", "low_matrix_efficiency", "memory_bound", "memory_pressure"};
 
 }  // namespace
@@ -27,6 +29,7 @@ constexpr std::string_view kCures[] = {"no_tensor_cores", "low_matrix_efficiency
 FIX(amp) = {
     .name = "amp",
     .value = "[TYPE]",
+    .grammar = {"bf16 or fp16", IsOneOf<kTypes>},
     .help = "Compute in bf16 or fp16 where that is safe, by autocast",
     .why =
         "Where matrix work runs in fp32, or kernels that move data take the time. The model's forward pass runs "

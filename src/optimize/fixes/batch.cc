@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -8,6 +9,7 @@ FixValues Values(const FixContext& context) {
   return context.all_values ? FixValues{.values = {"2", "4", "8", "16"}} : FixValues{.values = {"2", "4"}};
 }
 
+bool Accepts(std::string_view value) { return IsPositive(value, 65536); }
 constexpr std::string_view kCures[] = {"small_batch", "underfilled_gpu", "low_occupancy", "tiny_kernels"};
 
 }  // namespace
@@ -15,6 +17,7 @@ constexpr std::string_view kCures[] = {"small_batch", "underfilled_gpu", "low_oc
 FIX(batch) = {
     .name = "batch",
     .value = "K",
+    .grammar = {"a factor above 0 and up to 65536", Accepts},
     .help = "Make batches K times as large",
     .why =
         "Where kernels are too small to fill the GPU and memory is free. DataLoader gets K times the batch_size: "

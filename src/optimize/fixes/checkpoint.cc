@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -8,6 +9,7 @@ FixValues Values(const FixContext& context) {
   return context.all_values ? FixValues{.values = {"0.25", "0.5", "block"}} : FixValues{.values = {"0.5", "block"}};
 }
 
+bool Accepts(std::string_view value) { return value == "block" || IsWhole(value, 1, 65536) || IsPositive(value, 1); }
 constexpr std::string_view kCures[] = {"memory_pressure"};
 constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph"};
 
@@ -16,6 +18,7 @@ constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph"};
 FIX(checkpoint) = {
     .name = "checkpoint",
     .value = "[HOW]",
+    .grammar = {"block, a share of the blocks such as 0.5, or a whole number up to 65536", Accepts},
     .help = "Compute activations again instead of keeping them",
     .why =
         "Where memory limits the batch. The repeated blocks of the model are wrapped in activation "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -12,6 +13,7 @@ FixValues Values(const FixContext& context) {
   return {.values = {"default", "reduce-overhead"}};
 }
 
+constexpr std::string_view kModes[] = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
 constexpr std::string_view kCures[] = {"unfused_pointwise", "launch_bound", "memory_bound",   "tiny_kernels",
                                        "low_occupancy",     "host_bound",   "host_operators", "unfused_conv_bn"};
 constexpr std::string_view kConflicts[] = {"cudagraph", "checkpoint"};
@@ -21,6 +23,7 @@ constexpr std::string_view kConflicts[] = {"cudagraph", "checkpoint"};
 FIX(compile) = {
     .name = "compile",
     .value = "[MODE]",
+    .grammar = {"default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs", IsOneOf<kModes>},
     .help = "Have torch.compile fuse the model's operators",
     .why =
         "Where many small kernels, or Python between operators, take the time, and shapes stay the same. The "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::string_view kCures[] = {"exposed_communication", "small_collectiv
 FIX(ddp_bucket) = {
     .name = "ddp_bucket",
     .value = "MB",
+    .grammar = {"a whole number of megabytes from 1 to 1048576", IsCount<1, 1 << 20>},
     .help = "Exchange gradients in buckets of MB megabytes",
     .why =
         "Where the last exchange of a step is not hidden (smaller buckets start earlier), or many small "

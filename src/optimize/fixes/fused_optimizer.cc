@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -10,6 +11,7 @@ FixValues Values(const FixContext& context) {
   return {.values = {"fused", "foreach"}};
 }
 
+constexpr std::string_view kHows[] = {"fused", "foreach"};
 constexpr std::string_view kCures[] = {"unfused_optimizer", "host_optimizer", "tiny_kernels"};
 
 }  // namespace
@@ -17,6 +19,7 @@ constexpr std::string_view kCures[] = {"unfused_optimizer", "host_optimizer", "t
 FIX(fused_optimizer) = {
     .name = "fused_optimizer",
     .value = "[HOW]",
+    .grammar = {"fused or foreach", IsOneOf<kHows>},
     .help = "Update all parameters in one kernel, or a few",
     .why =
         "Where the optimiser launches a kernel, or runs an operator, for each parameter. Adam, AdamW, SGD and "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -12,6 +13,7 @@ FixValues Values(const FixContext& context) {
 // Without any exchange it is no training; that is for measuring.
 FixClass ClassOf(std::string_view value) { return value == "0" ? FixClass::kTraining : FixClass::kRounding; }
 
+bool Accepts(std::string_view value) { return value == "0" || IsWhole(value, 2, 65536); }
 constexpr std::string_view kCures[] = {"exposed_communication", "small_collectives"};
 constexpr std::string_view kConflicts[] = {"ddp_static"};
 
@@ -20,6 +22,7 @@ constexpr std::string_view kConflicts[] = {"ddp_static"};
 FIX(nosync) = {
     .name = "nosync",
     .value = "[K]",
+    .grammar = {"0 or a whole number from 2 to 65536", Accepts},
     .help = "Exchange gradients in the last of several backward passes",
     .why =
         "Where a step has K backward passes, and gradients are exchanged in each of them. The first K − 1 run "

@@ -16,6 +16,7 @@ constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "ste
 FIX(prefetch_factor) = {
     .name = "prefetch_factor",
     .value = "N",
+    .grammar = {"a whole number from 1 to 65536", IsCount<1, 65536>},
     .help = "Let each loader worker have N batches ready",
     .why =
         "Where the loader's workers are fast enough in the mean, but single batches come late: more batches wait "

@@ -24,6 +24,7 @@ constexpr std::string_view kCures[] = {"host_operators", "host_optimizer", "host
 FIX(threads) = {
     .name = "threads",
     .value = "N",
+    .grammar = {"a whole number from 1 to 4096", IsCount<1, 4096>},
     .help = "Compute on N threads of the processor",
     .why =
         "Where operators compute on the processor, and on fewer threads than there are processors: torchrun sets "

@@ -21,6 +21,7 @@ constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "ste
 FIX(workers) = {
     .name = "workers",
     .value = "N",
+    .grammar = {"a whole number from 0 to 1024", IsCount<0, 1024>},
     .help = "Load batches in N processes beside the training",
     .why =
         "Where steps wait for their next batch. DataLoader gets num_workers=N, persistent_workers=True and "

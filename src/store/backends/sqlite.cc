@@ -6,6 +6,7 @@
 // minute, asking again after pauses that grow and differ from process to process, so that a crowd does not ask in step.
 // Where the file system cannot share memory (some network ones) WAL is refused, and the rollback journal does the same
 // slower.
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -152,6 +153,8 @@ Result<void> SqliteConnection::Connect() {
   std::error_code ignored;  // opening the file says what is wrong
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  // A new file is its owner's; what SQLite puts beside it gets the same mode. Whoever shares one has made it so.
+  if (const int made = ::open(path_.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); made >= 0) ::close(made);
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   if (sqlite3_open_v2(path_.c_str(), &db_, kFlags, nullptr) != SQLITE_OK)
     return Fail(ErrorCode::kEnvironment, "the history cannot be opened", path_,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hyperfine --export-json: every time is that of a whole process, in seconds.
+#include "base/redact.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {
@@ -14,7 +15,7 @@ bool Recognises(const ResultInput& input) {
 Result<ResultFile> Read(const ResultInput& input) {
   ResultFile file;
   for (const JsonValue& result : input.json->Get("results").items()) {
-    ResultSeries series{.name = result.TextOf("command"),
+    ResultSeries series{.name = RedactCommandLine(result.TextOf("command")),
                         .unit = "s",
                         .values = {},
                         .unit_of_sampling = Sampling::kProcess,

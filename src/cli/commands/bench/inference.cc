@@ -2,6 +2,7 @@
 #include "cli/commands/bench/inference.h"
 
 #include "base/json_writer.h"
+#include "base/redact.h"
 #include "base/strings.h"
 #include "proof/metrics.h"
 #include "proof/result_json.h"
@@ -46,7 +47,7 @@ std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& samp
   JsonWriter json(out, 2);
   json.BeginObject();
   WriteJsonHeader(json);
-  json.Field("command", Join(command, " "));
+  json.Field("command", CommandText(command));
   json.Field("requests", metrics.requests);
   json.Field("writes_text", metrics.writes_text);
   json.Key("metrics");

@@ -39,8 +39,8 @@ std::optional<JournalEntry> EntryFrom(std::string_view line) {
 Result<Journal> Journal::Open(std::string path, const std::string& key, bool anew) {
   Journal journal;
   journal.path_ = std::move(path);
-  if (auto made = MakeFolders(std::filesystem::path(journal.path_).parent_path().string(), 0700); !made)
-    return Unexpected{made.error()};
+  const std::string folder = std::filesystem::path(journal.path_).parent_path().string();
+  if (!folder.empty()) GAPLESS_TRY(MakeFolders(folder, 0700));
   const std::string head = StrCat(kMark, key, "\n");
   std::string text = ContentOf(journal.path_, kMostBytes);
   if (!anew && !text.empty() && !text.starts_with(head)) {
@@ -59,7 +59,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
       journal.entries_.push_back(std::move(*entry));
     }
   }
-  if (auto written = WriteFileAtomically(journal.path_, kept); !written) return Unexpected{written.error()};
+  if (auto written = WriteFileAtomically(journal.path_, kept, 0600); !written) return Unexpected{written.error()};
   return journal;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/redact.h"
 #include "base/strings.h"
 #include "proof/metrics.h"
 #include "proof/result_json.h"
@@ -135,7 +136,7 @@ void WriteSide(JsonWriter& json, std::string_view key, const std::vector<RunSamp
   if (!metrics) return;
   json.Key(key);
   WriteMetrics(json, *metrics);
-  json.Field(StrCat(key, "_command"), Join(request.command, " "));
+  json.Field(StrCat(key, "_command"), CommandText(request.command));
 }
 
 NominalP NominalOf(const PairSequence& sequence) {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <limits>
-#include <regex>
 
+#include "base/pattern.h"
 #include "base/strings.h"
 #include "cli/commands/trend/view.h"
 #include "cli/commands/trend/words.h"
@@ -60,7 +60,8 @@ bool Has(const std::string& text, std::string_view part) { return text.find(part
 
 // Attributes that hold numbers hold numbers.
 void ExpectFinite(const std::string& svg) {
-  EXPECT_FALSE(std::regex_search(svg, std::regex("(x|y|x1|x2|y1|y2|cx|cy)=\"[^\"]*(nan|inf)"))) << svg.substr(0, 3000);
+  static const Pattern& none = *new Pattern(*Pattern::Make("(x|y|x1|x2|y1|y2|cx|cy)=\"[^\"]*(nan|inf)", "the test"));
+  EXPECT_FALSE(none.IsIn(svg)) << svg.substr(0, 3000);
 }
 
 TEST(TrendTextTest, AChangeSaysWhenHowMuchAndByWhichCommits) {
@@ -188,10 +189,9 @@ TEST(TrendSvgTest, LabelsKeepApart) {
   for (int i = 0; i < 100; ++i)
     for (const double value : Steps({i % 2 == 0 ? 100.0 : 130.0}, 10)) values.push_back(value);
   const std::string svg = TrendSvg(ReportOf({DayByDay(values)}));
-  static const std::regex kLabel("class=\"[wbc]t h\" text-anchor=\"middle\" x=\"([0-9.]+)\"");
+  const auto label = Pattern::Make("class=\"[wbc]t h\" text-anchor=\"middle\" x=\"([0-9.]+)\"", "the test");
   std::vector<double> places;
-  for (std::sregex_iterator it(svg.begin(), svg.end(), kLabel), end; it != end; ++it)
-    places.push_back(std::stod((*it)[1]));
+  label->ForEach(svg, [&](std::string_view place) { places.push_back(std::stod(std::string(place))); });
   std::sort(places.begin(), places.end());
   ASSERT_GT(places.size(), 5U);
   for (size_t i = 1; i < places.size(); ++i) EXPECT_GT(places[i] - places[i - 1], 60);

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fixes/common/values.h"
 
-#include <algorithm>
+#include <charconv>
+#include <optional>
 
 namespace gapless::internal {
+namespace {
+
+constexpr int64_t kMostProcessors = 99999;
+
+template <class Number>
+std::optional<Number> NumberIn(std::string_view text) {
+  Number number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+bool AreDigits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
 
 FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
   FixValues found;
@@ -13,6 +30,24 @@ FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
     if (std::ranges::find(found.values, value) == found.values.end()) found.values.push_back(value);
   }
   return found;
+}
+
+bool IsWhole(std::string_view value, int64_t least, int64_t most) {
+  const auto number = AreDigits(value) ? NumberIn<int64_t>(value) : std::nullopt;
+  return number && *number >= least && *number <= most;
+}
+
+bool IsPositive(std::string_view value, double most) {
+  if (value.find_first_not_of("0123456789.") != value.npos) return false;
+  const auto number = NumberIn<double>(value);
+  return number && *number > 0 && *number <= most;
+}
+
+bool IsProcessors(std::string_view value) {
+  const size_t dash = value.find('-');
+  const std::string_view first = value.substr(0, dash), last = dash == value.npos ? first : value.substr(dash + 1);
+  if (!IsWhole(first, 0, kMostProcessors) || !IsWhole(last, 0, kMostProcessors)) return false;
+  return *NumberIn<int64_t>(first) <= *NumberIn<int64_t>(last);
 }
 
 }  // namespace gapless::internal

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of fixes that count something.
+// Values of fixes: which are tried, and which a fix takes at all. The agent checks them once more, with its own eyes.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "optimize/fix.h"
@@ -11,5 +14,21 @@ namespace gapless::internal {
 // The numbers of `wanted`, in their order, that are not above `most`; each once. What is 0 beyond the first is left
 // out.
 FixValues AtMost(size_t most, const std::vector<size_t>& wanted);
+
+// Digits alone, from `least` to `most`.
+bool IsWhole(std::string_view value, int64_t least, int64_t most);
+// "0.5", "2": above 0, at most `most`; digits and one point.
+bool IsPositive(std::string_view value, double most);
+// A processor or a range of them: "3", "0-7".
+bool IsProcessors(std::string_view value);
+// For ValueGrammar::accepts.
+template <int64_t least, int64_t most>
+bool IsCount(std::string_view value) {
+  return IsWhole(value, least, most);
+}
+template <const auto& words>
+bool IsOneOf(std::string_view value) {
+  return std::ranges::find(words, value) != std::end(words);
+}
 
 }  // namespace gapless::internal

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A regular expression that somebody typed, for text that anybody wrote. RE2 stays behind this header: its time is that
+// of the text, whatever the expression and the text are, and its memory has a bound. In exchange it knows neither
+// look-around nor back references.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace re2 {
+class RE2;
+}  // namespace re2
+
+namespace gapless::internal {
+
+class Pattern {
+ public:
+  enum class Anchors { kText, kLine };  // where ^ and $ hold
+
+  // An error of the usage says what is wrong with the expression, and `place`: the option that it came from.
+  static Result<Pattern> Make(std::string_view expression, std::string_view place, Anchors anchors = Anchors::kText);
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(Pattern&&) noexcept;
+  ~Pattern();
+
+  // Does it match somewhere? Safe from several threads. Of what is no UTF-8 no character matches.
+  bool IsIn(std::string_view text) const;
+  // Of every match in turn its first group, or all of it where the expression has none. A group that took no part is
+  // left out. Matches do not overlap.
+  void ForEach(std::string_view text, const std::function<void(std::string_view)>& take) const;
+
+ private:
+  explicit Pattern(std::unique_ptr<re2::RE2> expression);
+  std::unique_ptr<re2::RE2> expression_;
+};
+
+}  // namespace gapless::internal

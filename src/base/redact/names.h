@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a name says about its value, and whether a value can be a secret at all.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gapless::internal {
+
+enum class NameKind : uint8_t {
+  kPlain,
+  kOpaque,  // "--key", "text_key": a secret where the value looks like one
+  kToken,   // "--token", "hf_token": a secret unless the value says otherwise
+  kSecret,  // "password", "api_key"
+};
+NameKind KindOf(std::string_view name);
+
+enum class ValueContext : uint8_t {
+  kOption,  // of a command line, or a variable
+  kText,    // of prose and logs, where "next token: the" is one
+};
+bool IsSecretValue(NameKind kind, std::string_view name, std::string_view value, ValueContext context);
+
+}  // namespace gapless::internal

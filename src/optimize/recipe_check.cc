@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimize/recipe_check.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/strings.h"
+#include "optimize/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kCode = ".py";
+constexpr size_t kLongestName = 64;
+
+bool IsFixName(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name[0] >= 'a' && name[0] <= 'z' &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+Unexpected NoItem(std::string_view item) {
+  return Fail(ErrorCode::kInput, StrCat("'", Printable(item.substr(0, 100)), "' is no fix with its value"), "",
+              "an item is written as workers=4 or tf32; docs/reference/fixes.md lists them");
+}
+
+// The names of variables may depend on the version of PyTorch.
+std::vector<std::string> LinesOf(const Fix& fix, std::string_view value, const std::string& torch) {
+  std::vector<std::string> lines;
+  for (const std::string& version : {torch, std::string(), std::string("99.0")}) {
+    const auto more = fix.environment({.torch_version = version}, value);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  return lines;
+}
+
+// The values with which the fix might set a variable to `wanted`: none, that one, and the recipe's own.
+std::vector<std::string> ValuesToTry(const Fix& fix, const Recipe& recipe, std::string_view wanted) {
+  std::vector<std::string> values;
+  if (fix.value.empty() || fix.value.starts_with('[')) values.emplace_back();
+  if (!fix.value.empty() && ParseFixItem(StrCat(fix.name, "=", wanted))) values.emplace_back(wanted);
+  for (const RecipeFix& one : recipe.fixes)
+    if (const auto item = ParseFixItem(one.item); item && item->fix == &fix) values.push_back(item->value);
+  return values;
+}
+
+}  // namespace
+
+Result<RecipeFix> CheckedItem(std::string_view item) {
+  const size_t equals = item.rfind('=');
+  std::string_view name = item.substr(0, equals);
+  const std::string_view value = equals == item.npos ? std::string_view() : item.substr(equals);
+  if (name.ends_with(kCode)) {
+    const size_t folder = name.rfind('/');
+    name = name.substr(folder == name.npos ? 0 : folder + 1);
+    name.remove_suffix(kCode.size());
+    if (!IsFixName(name) || !IsPlainValue(value.substr(value.empty() ? 0 : 1))) return NoItem(item);
+    return RecipeFix{.item = StrCat(name, value), .own = true};
+  }
+  if (FindFix(name) != nullptr) {
+    const auto parsed = ParseFixItem(item);
+    if (!parsed) return Fail(ErrorCode::kInput, parsed.error().message, "", parsed.error().hint);
+  } else if (!IsFixName(name) || value == "=" || !IsPlainValue(value.substr(value.empty() ? 0 : 1))) {
+    return NoItem(item);
+  }
+  return RecipeFix{.item = std::string(item)};
+}
+
+Result<void> CheckVariable(const Recipe& recipe, std::string_view name, std::string_view value) {
+  const std::string line = StrCat(name, "=", value), torch = TorchOf(recipe);
+  std::set<std::string> names;
+  for (const Fix* fix : AllFixes()) {
+    if (fix->environment == nullptr) continue;
+    for (const std::string& one : LinesOf(*fix, "", torch)) names.insert(one.substr(0, one.find('=')));
+    for (const std::string& tried : ValuesToTry(*fix, recipe, value)) {
+      const auto lines = LinesOf(*fix, tried, torch);
+      if (std::ranges::find(lines, line) != lines.end()) return {};
+    }
+  }
+  if (names.contains(std::string(name)))
+    return Fail(ErrorCode::kInput,
+                StrCat("'", Printable(value.substr(0, 100)), "' is no value that a fix gives this variable"), "",
+                "set it yourself, before the command, where you want it");
+  return Fail(
+      ErrorCode::kInput,
+      StrCat("a recipe may not set this variable; those that fixes set are ", Join({names.begin(), names.end()}, ", ")),
+      "", "set it yourself, before the command, where you want it");
+}
+
+std::string TorchOf(const Recipe& recipe) {
+  if (const auto torch = recipe.made_on.find("torch"); torch != recipe.made_on.end()) return torch->second;
+  const auto versions = recipe.made_on.find("versions");
+  if (versions == recipe.made_on.end()) return "";
+  const auto words = Split(versions->second, ' ');
+  const auto found = std::ranges::find(words, "torch");
+  return found == words.end() || found + 1 == words.end() ? std::string() : std::string(found[1]);
+}
+
+}  // namespace gapless::internal

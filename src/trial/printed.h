@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program printed, in a size that can be looked through: a program prints what it likes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/pattern.h"
+
+namespace gapless::internal {
+
+inline constexpr size_t kLongestLine = size_t{16} << 10;  // of a longer one half of it from either end is kept
+
+struct Printed {
+  std::string text{};    // every line ends with \n, also where the program went back to the line's beginning
+  std::string tail{};    // the last bytes as they were printed
+  size_t cut_lines = 0;  // that were longer than kLongestLine
+};
+
+// `most`: bytes of the file; of a larger one its end is looked at. Empty when there is no such file.
+Printed ReadPrinted(const std::string& path, size_t most = size_t{1} << 28);
+Printed PrintedFrom(std::string_view output);
+
+// The numbers that the pattern finds, in their order.
+std::vector<double> NumbersIn(const Printed& printed, const Pattern& pattern);
+
+}  // namespace gapless::internal
