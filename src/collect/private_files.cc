@@ -52,7 +52,7 @@ std::string ChangeableOnTheWay(const std::string& path, int links) {
   if (links > kMostLinks) return path;
   for (size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
-    const std::string place = path.substr(0, end);
+    std::string place = path.substr(0, end);
     struct stat facts {};
     if (::lstat(place.empty() ? "/" : place.c_str(), &facts) != 0) return place;
     if (Changeable(facts, end == std::string::npos)) return place;
@@ -60,8 +60,8 @@ std::string ChangeableOnTheWay(const std::string& path, int links) {
     std::error_code error;
     const auto target = std::filesystem::read_symlink(place, error);
     if (error) return place;
-    const auto full = (std::filesystem::path(place).parent_path() / target).lexically_normal();
-    std::string found = ChangeableOnTheWay(full.string(), links + 1);
+    // As it stands: what ".." leads to is for the system to say.
+    std::string found = ChangeableOnTheWay((std::filesystem::path(place).parent_path() / target).string(), links + 1);
     if (!found.empty()) return found;
   }
   return "";

@@ -28,7 +28,7 @@ class PrivateFiles : public ::testing::Test {
     ASSERT_TRUE(open_);
   }
   std::string Make(const std::string& name, mode_t mode) const {
-    const std::string path = StrCat(folder_, "/", name);
+    std::string path = StrCat(folder_, "/", name);
     EXPECT_EQ(::mkdir(path.c_str(), 0700), 0);
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
     return path;
@@ -64,6 +64,9 @@ TEST_F(PrivateFiles, LinksLeadWhereOthersMayWrite) {
   EXPECT_EQ(ChangeableByOthers(folder_ + "/link/ours"), shared);
   fs::create_symlink(ours, shared + "/in");  // somebody else can make it lead elsewhere
   EXPECT_EQ(ChangeableByOthers(shared + "/in"), shared);
+  Make("deep", 0700);
+  fs::create_symlink("../shared/ours", folder_ + "/deep/link");
+  EXPECT_EQ(ChangeableByOthers(folder_ + "/deep/link"), folder_ + "/deep/../shared");
   fs::create_symlink("round", folder_ + "/round");
   EXPECT_NE(ChangeableByOthers(folder_ + "/round/x"), "");
 }
