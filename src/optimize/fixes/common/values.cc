@@ -33,7 +33,8 @@ FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
 }
 
 bool IsWhole(std::string_view value, int64_t least, int64_t most) {
-  const auto number = AreDigits(value) ? NumberIn<int64_t>(value) : std::nullopt;
+  if (!AreDigits(value)) return false;
+  const auto number = NumberIn<int64_t>(value);
   return number && *number >= least && *number <= most;
 }
 
