@@ -67,7 +67,11 @@ class SecretsTest(unittest.TestCase):
 
     def files(self) -> list[Path]:
         ours = {"ok.sh", "fails.sh", "outside"}
-        return [path for path in self.folder.rglob("*") if path.is_file() and path.name not in ours and ".git" not in path.parts]
+        return [
+            path
+            for path in self.folder.rglob("*")
+            if path.is_file() and path.name not in ours and ".git" not in path.parts
+        ]
 
     def assert_private(self, path: Path) -> None:
         self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, f"{path.name} is for its owner")
@@ -93,7 +97,9 @@ class SecretsTest(unittest.TestCase):
         self.run_it("bench", "--runs", "3", "--pattern", "no such ([0-9]+)", "--", *self.command, status=5)
         self.run_it("bench", "--scaling", "1,2", "--json", "--", *self.command, status=2)
         self.run_it("optimize", "--only", "threads=1", "-o", "optimized", "--", *self.failing, status=5)
-        self.run_it("optimize", "--only", "threads=1", "-o", "again", "--budget", "20s", "--", *self.command, status=None)
+        self.run_it(
+            "optimize", "--only", "threads=1", "-o", "again", "--budget", "20s", "--", *self.command, status=None
+        )
         self.assert_private(self.folder / "work/optimized/journal.jsonl")
 
     def test_a_history(self) -> None:
@@ -126,12 +132,16 @@ class SecretsTest(unittest.TestCase):
         (self.folder / "outside").write_text(json.dumps({**recipe, "command": self.command}))
         self.run_it("run", "--recipe", "../outside", "--", "true")
         self.run_it("run", "--recipe", "../outside", "--print", status=1)
-        (self.folder / "work/redacted.json").write_text(json.dumps({**recipe, "command": ["sh", "ok.sh", "--api-key=<redacted>"]}))
+        (self.folder / "work/redacted.json").write_text(
+            json.dumps({**recipe, "command": ["sh", "ok.sh", "--api-key=<redacted>"]})
+        )
         said = self.run_it("run", "--recipe", "redacted.json", status=125)
         self.assertIn("a secret was left out of the command of the recipe", said)
         self.assertIn("--api-key=<redacted>", said)
         self.assertFalse((self.folder / "work/got").exists())
-        self.assertNotIn("another command", self.run_it("run", "--recipe", "redacted.json", "--", "sh", "ok.sh", KEY, passed_on=True))
+        self.assertNotIn(
+            "another command", self.run_it("run", "--recipe", "redacted.json", "--", "sh", "ok.sh", KEY, passed_on=True)
+        )
 
     def test_kept_where_the_user_says_so(self) -> None:
         environment = {**os.environ, "HOME": str(self.folder / "home")}

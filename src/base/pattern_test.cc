@@ -53,7 +53,8 @@ TEST(Pattern, SaysWhatItDoesNotKnow) {
 
 TEST(Pattern, TakesTheTimeOfTheText) {
   const auto begun = std::chrono::steady_clock::now();
-  const std::string line(10'000'000, 'a');
+  std::string line;
+  line.resize(10'000'000, 'a');
   EXPECT_EQ(MatchesOf("(a+)+$", line).size(), 1U);
   EXPECT_TRUE(MatchesOf("(a+)+$", line + "b").empty());
   EXPECT_TRUE(MatchesOf("(a|aa|b?)+c", line).empty());
@@ -62,7 +63,7 @@ TEST(Pattern, TakesTheTimeOfTheText) {
 }
 
 TEST(Pattern, BytesThatAreNoTextAreNoCharacters) {
-  const std::string bytes("\xff\xfe took 5 ms \xc3\x28\0 took 6 ms", 28);
+  const std::string bytes("\xff\xfe took 5 ms \xc3\x28\0 took 6 ms", 26);
   EXPECT_EQ(MatchesOf("took ([0-9]) ms", bytes), (Texts{"5", "6"}));
   EXPECT_EQ(MatchesOf("é.", "é!"), Texts{"é!"});
 }

@@ -107,7 +107,7 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
       Say(StrCat("not in it: ", Join(missing, ", "),
                  "; gapless run switches these on, or the patch of gapless optimize"));
   }
-  const auto printed = PrintTextOrJson(
+  auto printed = PrintTextOrJson(
       arguments, [&] { return WithoutGapless(plan); }, [&] { return PrintedJson(plan); });
   if (!printed) return printed;
   return missing.empty() ? 0 : 1;
