@@ -52,6 +52,12 @@ Intervals Subtract(const Intervals& a, const Intervals& b) {
   return rest;
 }
 
+bool IsSomeIn(const Intervals& a, Interval window) {
+  const auto at =
+      std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });
+  return window.length() > 0 && at != a.end() && at->start < window.end;
+}
+
 Intervals Clip(const Intervals& a, Interval window) {
   Intervals inside;
   auto at = std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });

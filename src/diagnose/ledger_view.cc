@@ -2,6 +2,9 @@
 #include "diagnose/ledger_view.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "base/strings.h"
 #include "trace/table.h"
@@ -28,14 +31,17 @@ double ShareIn(const DeviceBreakdown& device, int64_t ns) {
   return device.wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(device.wall_ns) : 0;
 }
 
-std::string NameIn(const Run& run, int64_t trace_index, int32_t device) {
+// Names of devices, by recording and number.
+using DeviceNames = std::map<std::pair<int64_t, int32_t>, std::string_view>;
+
+DeviceNames NamesOfDevices(const Run& run) {
+  DeviceNames names;
   for (const RunTrace& one : run.traces()) {
-    if (one.index != trace_index) continue;
     const DeviceTable& devices = one.trace->devices;
     for (size_t row = 0; row < devices.size(); ++row)
-      if (devices.device[row] == device) return std::string(one.trace->Text(devices.name[row]));
+      names.emplace(std::pair(one.index, devices.device[row]), one.trace->Text(devices.name[row]));
   }
-  return {};
+  return names;
 }
 
 }  // namespace
@@ -74,6 +80,7 @@ LedgerView ReadLedger(Tables& tables) {
   LedgerView view;
   const Table& ledger = tables.Get("ledger");
   const int step = ledger.Find("step");
+  const DeviceNames names = NamesOfDevices(tables.run());
   for (size_t row = 0; row < ledger.rows(); ++row) {
     if (!ledger.IsNull(row, step)) {
       ++view.step_rows;
@@ -83,7 +90,8 @@ LedgerView ReadLedger(Tables& tables) {
     device.trace = ledger.Int(row, "trace");
     if (!ledger.IsNull(row, "rank")) device.rank = ledger.Int(row, "rank");
     device.device = static_cast<int32_t>(ledger.Int(row, "device"));
-    device.device_name = NameIn(tables.run(), device.trace, device.device);
+    if (const auto name = names.find({device.trace, device.device}); name != names.end())
+      device.device_name = name->second;
     for (const Part& part : kParts) {
       device.*part.member = ledger.Int(row, part.column);
       view.total.*part.member += device.*part.member;

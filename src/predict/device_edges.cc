@@ -91,24 +91,14 @@ void DeviceEdges::InferWait(uint32_t op, int64_t ready_ns) {
 // Late for a reason that was not recorded: room on the device, most of all. The operation keeps its distance to what
 // the device did last.
 void DeviceEdges::LinkUnexplained(uint32_t op, int64_t ready_ns) {
-  Instant last = kNoInstant;
-  for (const auto& [stream, instant] : last_on_stream_)
-    if (stream.first == ops_.device[op] && stream.second != ops_.stream[op] && (last == kNoInstant || instant > last))
-      last = instant;
+  const auto device = newest_.find(ops_.device[op]);
+  const Instant last = device == newest_.end() ? kNoInstant : device->second.Elsewhere(ops_.stream[op]);
   if (last == kNoInstant || graph_.NsOf(last) <= ready_ns) return;
   graph_.Link(EdgeKind::kWait, last, graph_.Since(last), op);
   ++graph_.facts().waits_unexplained;
   graph_.facts().unexplained_ns += graph_.Since(last);
 }
 
-void DeviceEdges::TakeStream(uint32_t op) {
-  const StreamKey stream(ops_.device[op], ops_.stream[op]);
-  for (auto& [known, instant] : last_on_stream_)
-    if (known == stream) {
-      instant = graph_.now();
-      return;
-    }
-  last_on_stream_.emplace_back(stream, graph_.now());
-}
+void DeviceEdges::TakeStream(uint32_t op) { newest_[ops_.device[op]].Take(ops_.stream[op], graph_.now()); }
 
 }  // namespace gapless::internal

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "predict/device_order.h"
 #include "predict/growing_graph.h"
+#include "predict/newest_of_two.h"
 
 namespace gapless::internal {
 
@@ -34,9 +34,9 @@ class DeviceEdges {
   const ProgramRows& program_;
   const DeviceOrder& order_;
   GrowingGraph& graph_;
-  std::map<StreamKey, size_t> next_wait_{};  // into DeviceOrder::stream_waits
-  std::vector<std::pair<StreamKey, Instant>> last_on_stream_{};
-  std::vector<uint32_t> ended_{};  // operations
+  std::map<StreamKey, size_t> next_wait_{};           // into DeviceOrder::stream_waits
+  std::map<int32_t, NewestOfTwo<int64_t>> newest_{};  // by device, of its streams
+  std::vector<uint32_t> ended_{};                     // operations
   Instant last_begun_ = kNoInstant;
 };
 

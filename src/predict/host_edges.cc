@@ -18,6 +18,7 @@ void HostEdges::AddBegin(uint32_t slice) {
   Thread& thread = threads_[row];
   GoOn(row, EdgeKind::kHost, thread.open.empty() ? kNoRowValue : thread.open.back());
   graph_.graph().slice_begin[slice] = thread.last = graph_.now();
+  newest_.Take(row, graph_.now());
   thread.open.push_back(slice);
   thread.own_work_open += IsOwnWork(trace_, slice) ? 1 : 0;
 }
@@ -29,20 +30,16 @@ void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
   const bool waits = is_call && (WaitsForOperation(slice, thread.last) || WaitsForRoom(slice, thread.last, last_begun));
   if (!waits) GoOn(row, is_call ? EdgeKind::kCall : EdgeKind::kHost, thread.open.empty() ? slice : thread.open.back());
   graph_.graph().slice_end[slice] = thread.last = graph_.now();
+  newest_.Take(row, graph_.now());
   thread.own_work_open -= IsOwnWork(trace_, slice) ? 1 : 0;
   const auto at = std::find(thread.open.rbegin(), thread.open.rend(), slice);
   if (at != thread.open.rend()) thread.open.erase(std::next(at).base());
 }
 
-// The thread that did something last, when that was after `since`.
+// What another thread did last, when that was after `since`.
 Instant HostEdges::LastElsewhere(uint32_t thread, int64_t since_ns) const {
-  Instant best = kNoInstant;
-  for (size_t other = 0; other < threads_.size(); ++other) {
-    const Instant last = threads_[other].last;
-    if (other == thread || last == kNoInstant || graph_.NsOf(last) <= since_ns) continue;
-    if (best == kNoInstant || last > best) best = last;
-  }
-  return best;
+  const Instant last = newest_.Elsewhere(thread);
+  return last != kNoInstant && graph_.NsOf(last) > since_ns ? last : kNoInstant;
 }
 
 // The thread goes on from its last instant, or from another thread's.

@@ -7,6 +7,7 @@
 
 #include "predict/device_order.h"
 #include "predict/growing_graph.h"
+#include "predict/newest_of_two.h"
 
 namespace gapless::internal {
 
@@ -34,6 +35,7 @@ class HostEdges {
   GraphRules rules_;
   GrowingGraph& graph_;
   std::vector<Thread> threads_;
+  NewestOfTwo<uint32_t> newest_{};  // of threads
 };
 
 }  // namespace gapless::internal

@@ -53,20 +53,18 @@ Intervals BlockedTimes(const Trace& trace) {
   return Merge(std::move(blocked));
 }
 
-// Where a thread worked. Gaps too short to be a wait for another thread, and those in which no other thread worked, are
-// its own: Python runs there.
-Intervals OwnWork(const Intervals& work, const Intervals& others, Interval window) {
-  Intervals own;
+// Adds where a thread worked to `own`. Gaps too short to be a wait for another thread, and those in which no other
+// thread worked, are its own: Python runs there. `anyones`: where some thread worked; in a gap of this one that is
+// another.
+void AddOwnWork(const Intervals& work, const Intervals& anyones, Interval window, Intervals& own) {
   int64_t until = window.start;
   for (size_t i = 0; i <= work.size(); ++i) {
     const Interval gap{until, i < work.size() ? work[i].start : window.end};
-    if (gap.length() <= kThreadWaitNs || Clip(others, gap).empty()) own.push_back(gap);
+    if (gap.length() <= kThreadWaitNs || !IsSomeIn(anyones, gap)) own.push_back(gap);
     if (i == work.size()) break;
     own.push_back(work[i]);
     until = work[i].end;
   }
-  std::erase_if(own, [](const Interval& one) { return one.length() <= 0; });
-  return Merge(std::move(own));
 }
 
 Intervals HostWork(const Trace& trace, Interval window) {
@@ -76,15 +74,11 @@ Intervals HostWork(const Trace& trace, Interval window) {
   for (uint32_t row = 0; row < slices.size(); ++row)
     if (program.slices[row] != 0 && IsWork(trace, row))
       AppendMerged(threads[slices.thread[row].value], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
-  const Intervals blocked = BlockedTimes(trace);
-  Intervals all;
-  for (const auto& [row, work] : threads) {
-    Intervals others;
-    for (const auto& [other, theirs] : threads)
-      if (other != row) others = Unite(others, theirs);
-    all = Unite(all, Subtract(OwnWork(Clip(work, window), others, window), blocked));
-  }
-  return Clip(all, window);
+  Intervals anyones, own;
+  for (const auto& [row, work] : threads) anyones.insert(anyones.end(), work.begin(), work.end());
+  anyones = Merge(std::move(anyones));
+  for (const auto& [row, work] : threads) AddOwnWork(Clip(work, window), anyones, window, own);
+  return Clip(Subtract(Merge(std::move(own)), BlockedTimes(trace)), window);
 }
 
 Work WorkIn(const Trace& trace, Interval window) {

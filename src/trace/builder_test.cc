@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/thread_pool.h"
+#include "trace/trace_check.h"
 
 namespace gapless::internal {
 namespace {
@@ -82,6 +83,19 @@ TEST_F(BuilderTest, OverlappingSlicesAreKeptAsSiblingsAndCounted) {
   EXPECT_EQ(trace.slices.parent[2], SliceId(0));
   EXPECT_EQ(trace.slices.self_ns[0], 50'000);  // children cover [10, 60) µs together
   EXPECT_EQ(Stat(trace, "overlapping_slices"), 1);
+}
+
+// So that walking up from a slice is a bounded number of steps in any recording.
+TEST_F(BuilderTest, WhatNoProgramNestsHangsUnderTheDeepestSlice) {
+  constexpr int64_t kSlices = 5000;
+  for (int64_t i = 0; i < kSlices; ++i) shard.Add(Slice("f", 10 * i, 10 * (2 * kSlices - 2 * i)));
+  const Trace trace = Finish();
+  EXPECT_EQ(trace.slices.depth[1999], 1999);
+  EXPECT_EQ(trace.slices.parent[2000], SliceId(1999));
+  EXPECT_EQ(trace.slices.parent[4999], SliceId(1999));
+  EXPECT_EQ(trace.slices.depth[4999], 2000);
+  EXPECT_EQ(Stat(trace, "deep_slices"), kSlices - 2001);
+  EXPECT_TRUE(HoldsTogether(trace));
 }
 
 TEST_F(BuilderTest, GpuOpsFindTheirLaunchAndOperator) {

@@ -12,6 +12,7 @@ namespace gapless::internal {
 
 struct DeriveCounts {
   int64_t overlapping_slices = 0;      // slices of one thread that overlap without nesting
+  int64_t deep_slices = 0;             // in more slices than the depth that is kept
   int64_t unlinked_gpu_ops = 0;        // carry a correlation no launch has
   int64_t duplicate_correlations = 0;  // launches whose correlation another launch has too
   int64_t unmatched_flow_ends = 0;

@@ -3,7 +3,8 @@
 // thread that contains it. Recorders round start and duration separately, so a child may seem to outlive its parent by
 // up to a microsecond; that still counts as contained. Of two slices that overlap by more, the earlier one leaves the
 // stack: what starts inside both hangs under the later. So ends fall from bottom to top of a stack, and every slice is
-// pushed and popped once, however hostile the input.
+// pushed and popped once, however hostile the input. What lies deeper than any program nests hangs under the slice at that
+// depth, so that whoever walks up from a slice takes a bounded number of steps.
 #include <algorithm>
 
 #include "trace/derive.h"
@@ -12,6 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kRoundingNs = 1000;
+constexpr size_t kMostDepth = 2000;  // Python stops at 1,000 calls in each other
 
 struct Open {
   uint32_t row;
@@ -58,7 +60,8 @@ class Nester {
     if (stack.empty()) {
       parent_[row] = SliceId();
     } else {
-      Open& top = stack.back();
+      counts_.deep_slices += stack.size() > kMostDepth;
+      Open& top = stack[std::min(stack.size(), kMostDepth) - 1];
       const uint32_t parent = top.row;
       parent_[row] = SliceId(parent);
       depth_[row] = static_cast<uint16_t>(std::min(depth_[parent] + 1, 65535));

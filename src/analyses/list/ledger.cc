@@ -36,9 +36,9 @@ using Sums = std::array<std::vector<int64_t>, kBuckets>;  // by bucket, then by 
 void AddIdle(const DeviceTimeline& device, std::span<const Interval> windows, Sums& sums) {
   size_t first = 0;
   for (const IdleGap& gap : device.gaps) {
-    while (first < windows.size() && windows[first].end <= gap.span.start) ++first;
     for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
       const Interval span{device.parts[part].start, device.PartEnd(gap, part)};
+      while (first < windows.size() && windows[first].end <= span.start) ++first;
       auto& of_cause = sums[3 + static_cast<size_t>(device.parts[part].cause)];
       for (size_t w = first; w < windows.size() && windows[w].start < span.end; ++w)
         of_cause[w] +=

@@ -12,6 +12,8 @@
 // in bf16 on an MI300X, rocm.blogs.amd.com, Measuring Max-Achievable FLOPs); there the peak counts as that much.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -27,14 +29,14 @@ constexpr std::string_view kNeeds[] = {"ledger", "roofline", "matrix_work", "att
 constexpr double kTuned = 0.8;           // of the roofline, what libraries reach
 constexpr double kAmdAchievable = 0.54;  // of AMD's stated peaks, what AMD says products reach
 
-// Of the stated peak, what can be achieved on the device of this row.
-double AchievableOn(const Table& devices, int64_t trace, int64_t device) {
-  for (size_t row = 0; row < devices.rows(); ++row)
-    if (devices.Int(row, "trace") == trace && devices.Int(row, "device") == device)
-      return devices.Text(row, "vendor") == "amd" || devices.Text(row, "device_name").starts_with("AMD")
-                 ? kAmdAchievable
-                 : 1;
-  return 1;
+// Of the stated peak, what can be achieved, by trace and device.
+std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& devices) {
+  std::map<std::pair<int64_t, int64_t>, double> found;
+  for (size_t row = 0; row < devices.rows(); ++row) {
+    const bool amd = devices.Text(row, "vendor") == "amd" || devices.Text(row, "device_name").starts_with("AMD");
+    found.emplace(std::pair(devices.Int(row, "trace"), devices.Int(row, "device")), amd ? kAmdAchievable : 1);
+  }
+  return found;
 }
 
 struct Rooflines {
@@ -44,9 +46,11 @@ struct Rooflines {
 
   explicit Rooflines(Tables& tables)
       : table(tables.Get("roofline")), eager_attention(tables.Get("attention").rows() > 0) {
-    const Table& devices = tables.Get("matrix_work");
-    for (size_t row = 0; row < table.rows(); ++row)
-      achievable.push_back(AchievableOn(devices, table.Int(row, "trace"), table.Int(row, "device")));
+    const auto by_device = AchievableByDevice(tables.Get("matrix_work"));
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const auto at = by_device.find({table.Int(row, "trace"), table.Int(row, "device")});
+      achievable.push_back(at == by_device.end() ? 1 : at->second);
+    }
   }
 };
 
