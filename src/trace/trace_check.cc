@@ -2,13 +2,15 @@
 #include "trace/trace_check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostNs = int64_t{1} << 61;  // 73 years: two of them can be added
+constexpr int64_t kMost = int64_t{1} << 54;         // ns (208 days) or bytes (18 PB): a thousand of them can be added
+constexpr int64_t kMostClockNs = int64_t{1} << 61;  // 73 years, of clocks that count from 1970
 
 // How many rows and texts ids may name.
 struct Limits {
@@ -40,18 +42,22 @@ bool AllBelow(const Column<T>& column, size_t limit, Of of) {
   return above == 0;
 }
 
-bool AreTimes(const Column<int64_t>& column, bool absent_too, int64_t least) {
+bool AreBetween(const Column<int64_t>& column, bool absent_too, int64_t least) {
   size_t bad = 0;
   for (const int64_t value : column)
-    bad += (value < least || value > kMostNs) && !(absent_too && value == kAbsent) ? 1 : 0;
+    bad += (value < least || value > kMost) && !(absent_too && value == kAbsent) ? 1 : 0;
   return bad == 0;
 }
 
+// What is added up, beside times.
+constexpr std::string_view kAmounts[] = {"bytes", "in_elements", "out_elements", "calls", "count", "samples"};
+
 // What a column of numbers may hold goes by its name, which carries the unit.
 bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
-  if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreTimes(column, false, -kMostNs);
-  if (name == "dur_ns") return AreTimes(column, false, 0);
-  if (name.ends_with("_ns")) return AreTimes(column, true, -kMostNs);
+  if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMost);
+  if (name == "dur_ns") return AreBetween(column, false, 0);
+  const bool is_amount = std::find(std::begin(kAmounts), std::end(kAmounts), name) != std::end(kAmounts);
+  if (is_amount || name.ends_with("_ns") || name.starts_with("total_")) return AreBetween(column, true, -kMost);
   return true;
 }
 
@@ -90,6 +96,16 @@ bool TablesAreSorted(const Trace& trace) {
          Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns);
 }
 
+// Steps do not overlap, and where one has device work it begins before it ends.
+bool StepsFollow(const StepTable& steps) {
+  for (size_t row = 0; row < steps.size(); ++row) {
+    if (row > 0 && steps.ts_ns[row - 1] + steps.dur_ns[row - 1] > steps.ts_ns[row]) return false;
+    const bool has_start = steps.gpu_start_ns[row] != kAbsent, has_end = steps.gpu_end_ns[row] != kAbsent;
+    if (has_start != has_end || steps.gpu_start_ns[row] > steps.gpu_end_ns[row]) return false;
+  }
+  return true;
+}
+
 // Every slice and memory event is of a thread; walking up from a slice ends, and its depth says after how many of them.
 bool SlicesNest(const Trace& trace) {
   const SliceTable& slices = trace.slices;
@@ -97,7 +113,7 @@ bool SlicesNest(const Trace& trace) {
   if (!std::all_of(slices.thread.begin(), slices.thread.end(), has_thread)) return false;
   for (size_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
-    if (parent.valid() && parent.value >= row) return false;
+    if (parent.valid() && (parent.value >= row || slices.thread[parent.value] != slices.thread[row])) return false;
     const int depth = parent.valid() ? std::min(slices.depth[parent.value] + 1, 65535) : 0;
     if (slices.depth[row] != depth) return false;
   }
@@ -105,15 +121,16 @@ bool SlicesNest(const Trace& trace) {
 }
 
 bool InfoFits(const TraceInfo& info) {
-  const auto fits = [](int64_t ns) { return ns >= -kMostNs && ns <= kMostNs; };
-  return fits(info.origin_ns) && fits(info.dur_ns) && info.dur_ns >= 0 && info.event_count >= 0 &&
-         (info.start_unix_ns == kAbsent || fits(info.start_unix_ns));
+  const auto is_clock = [](int64_t ns) { return ns >= -kMostClockNs && ns <= kMostClockNs; };
+  return is_clock(info.origin_ns) && info.dur_ns >= 0 && info.dur_ns <= kMost && info.event_count >= 0 &&
+         (info.start_unix_ns == kAbsent || is_clock(info.start_unix_ns));
 }
 
 }  // namespace
 
 bool HoldsTogether(const Trace& trace) {
-  return InfoFits(trace.info) && ColumnsFit(trace) && TablesAreSorted(trace) && SlicesNest(trace);
+  return InfoFits(trace.info) && ColumnsFit(trace) && TablesAreSorted(trace) && StepsFollow(trace.steps) &&
+         SlicesNest(trace);
 }
 
 }  // namespace gapless::internal
