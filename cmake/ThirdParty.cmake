@@ -1,6 +1,6 @@
 # Libraries of others. The program carries all of them, so it can be copied to a bare machine: static archives are taken first.
 # Debian and Ubuntu ship simdjson, isa-l and cpp-httplib only as shared libraries; `make deps` builds the archives from the distribution's
-# own source packages into build/deps. Without them the shared ones are used, which is good enough to develop with.
+# own source packages into build/deps, and that of RE2 in a form that a shared library can take. Without them the shared ones are used, which is good enough to develop with.
 set(GAPLESS_DEPS ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where `make deps` puts static archives")
 
 # gapless_library(<name> HEADER <header> ARCHIVE <file.a> SHARED <name>): imported target third_party::<name>.
@@ -33,6 +33,10 @@ gapless_library(zstd HEADER zstd.h ARCHIVE libzstd.a SHARED zstd)
 gapless_library(sqlite3 HEADER sqlite3.h ARCHIVE libsqlite3.a SHARED sqlite3)
 gapless_library(xxhash HEADER xxhash.h ARCHIVE libxxhash.a SHARED xxhash)
 gapless_library(re2 HEADER re2/re2.h ARCHIVE libre2.a SHARED re2)
+# The distribution's archive fits into the program, but not into libgapless: its thread-local data is that of programs.
+if(NOT GAPLESS_re2_ARCHIVE MATCHES "^${GAPLESS_DEPS}/" AND NOT GAPLESS_FUZZ)
+  message(STATUS "libre2.a is not from `make deps`: the program can be linked with it, the C++ library cannot")
+endif()
 gapless_library(yaml HEADER yaml.h ARCHIVE libyaml.a SHARED yaml)
 gapless_library(httplib HEADER httplib.h ARCHIVE libcpp-httplib.a SHARED cpp-httplib)
 # SQLite's archive needs the maths library and, for extensions, the dynamic loader; both belong to libc.

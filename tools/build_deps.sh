@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds static archives of the libraries that the distribution ships only as shared ones (simdjson, isa-l, cpp-httplib), so
-# that the program carries them. The sources are the distribution's own source packages, of the same version as the headers that are
+# that the program carries them, and of the one whose archive cannot be part of a shared library (re2: it has thread-local data). The sources are the distribution's own source packages, of the same version as the headers that are
 # installed, fetched by apt from the archives this machine already uses and checked by apt with the same keys. apt runs with
 # state of its own below build/deps/src, so nothing on the machine changes and no root is needed.
 #
-# Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib}.a; a library whose version is already there is not built again.
+# Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib,re2}.a; a library whose version is already there is not built again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps=$PWD/build/deps
@@ -72,7 +72,17 @@ build_cpp-httplib() { # <folder>: without TLS; the header that is installed decl
   cp "$1/libcpp-httplib.a" "$deps/lib/"
 }
 
-for library in simdjson isal cpp-httplib; do
+build_re2() { # <folder>: the distribution's archive with its code compiled anew; tables of characters stay, its sources lack them
+  local source
+  cp "/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/libre2.a" "$1/libre2.a"
+  for source in "$1"/re2/*.cc "$1"/util/{rune,strutil}.cc; do
+    "$cxx" -std=c++11 -O2 -DNDEBUG -pthread -fPIC -I"$1" -c "$source" -o "${source%.cc}.o"
+  done
+  ar r "$1/libre2.a" "$1"/re2/*.o "$1"/util/*.o
+  cp "$1/libre2.a" "$deps/lib/"
+}
+
+for library in simdjson isal cpp-httplib re2; do
   read -r source version < <(dpkg-query -W -f '${source:Package} ${source:Version}\n' "lib$library-dev")
   stamp=$deps/lib/$library.version
   if [ -e "$deps/lib/lib$library.a" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$version" ]; then continue; fi
