@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds static archives of the libraries that the distribution ships only as shared ones (simdjson, isa-l, cpp-httplib), so
-# that the program carries them, and of the one whose archive cannot be part of a shared library (re2: it has thread-local data). The sources are the distribution's own source packages, of the same version as the headers that are
-# installed, fetched by apt from the archives this machine already uses and checked by apt with the same keys. apt runs with
-# state of its own below build/deps/src, so nothing on the machine changes and no root is needed.
+# that the program carries them, and of the one whose archive cannot be part of a shared library (re2: it has thread-local
+# data). The sources are the distribution's own source packages, of the same version as the headers that are installed, fetched
+# by apt from the archives this machine already uses and checked by apt with the same keys. apt runs with state of its own below
+# build/deps/src, so nothing on the machine changes and no root is needed.
 #
 # Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib,re2}.a; a library whose version is already there is not built again.
 set -euo pipefail
@@ -73,11 +74,9 @@ build_cpp-httplib() { # <folder>: without TLS; the header that is installed decl
 }
 
 build_re2() { # <folder>: the distribution's archive with its code compiled anew; tables of characters stay, its sources lack them
-  local source
   cp "/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/libre2.a" "$1/libre2.a"
-  for source in "$1"/re2/*.cc "$1"/util/{rune,strutil}.cc; do
-    "$cxx" -std=c++11 -O2 -DNDEBUG -pthread -fPIC -I"$1" -c "$source" -o "${source%.cc}.o"
-  done
+  printf '%s\n' "$1"/re2/*.cc "$1"/util/{rune,strutil}.cc | sed 's/\.cc$//' | xargs -P "$(nproc)" -I{} \
+    "$cxx" -std=c++11 -O2 -DNDEBUG -pthread -fPIC -I"$1" -c {}.cc -o {}.o
   ar r "$1/libre2.a" "$1"/re2/*.o "$1"/util/*.o
   cp "$1/libre2.a" "$deps/lib/"
 }

@@ -3,8 +3,8 @@
 // thread that contains it. Recorders round start and duration separately, so a child may seem to outlive its parent by
 // up to a microsecond; that still counts as contained. Of two slices that overlap by more, the earlier one leaves the
 // stack: what starts inside both hangs under the later. So ends fall from bottom to top of a stack, and every slice is
-// pushed and popped once, however hostile the input. What lies deeper than any program nests hangs under the slice at that
-// depth, so that whoever walks up from a slice takes a bounded number of steps.
+// pushed and popped once, however hostile the input. What lies deeper than any program nests hangs under the slice at
+// that depth, so that whoever walks up from a slice takes a bounded number of steps.
 #include <algorithm>
 
 #include "trace/derive.h"

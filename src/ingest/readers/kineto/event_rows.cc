@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {{
     {"unreadable_events", Severity::kError, "events that are no valid JSON were left out"},
+    {"deep_events", Severity::kError, "events nested deeper than 64 levels, or never closed, were left out"},
     {"bad_times", Severity::kLoss, "events without a usable time, or that last over a day, were left out"},
     {"missing_durations", Severity::kLoss, "complete events without a duration were left out"},
     {"negative_durations", Severity::kLoss, "events with a negative duration count as length 0"},

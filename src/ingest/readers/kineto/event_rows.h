@@ -14,6 +14,7 @@ namespace gapless::internal::kineto {
 // Things worth telling, with the byte offset of the first.
 enum class Note : uint8_t {
   kBadEvent,
+  kDeepEvent,
   kBadTime,
   kMissingDuration,
   kNegativeDuration,

@@ -297,13 +297,19 @@ EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& r
     rest.assign(text.substr(scanned));
     text = text.substr(0, scanned - 1);
   }
+  // What does not close is looked at again from its next comma on: as often as a file may reasonably ask for.
+  size_t to_see = 2 * kMostNesting * text.size();
   for (size_t at = 0; at < text.size();) {
+    if (to_see == 0) return Outcome::kTruncated;
     const char c = text[at];
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',') {
       ++at;
       continue;
     }
-    const size_t end = c == '{' ? ValueEnd(text, at) : kNotFound;
+    const ScannedValue value = c == '{' ? ScanValue(text, at) : ScannedValue{};
+    const size_t end = value.end;
+    to_see -= std::min(to_see, value.seen);
+    const Note bad = c != '{' ? Note::kStray : value.too_deep ? Note::kDeepEvent : Note::kBadEvent;
     if (end != kNotFound && ParseOne(text.substr(at, end - at), chunk.offset + at)) {
       at = end;
       continue;
@@ -311,11 +317,10 @@ EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& r
     const size_t comma = FirstEventComma(text, at);
     if (comma == kNotFound) {
       if (end == kNotFound && chunk.last && !whole) return Outcome::kTruncated;
-      rows_.Tell(c == '{' ? Note::kBadEvent : Note::kStray, chunk.offset + at);
+      rows_.Tell(bad, chunk.offset + at);
       at = end == kNotFound ? text.size() : end;
     } else {
-      if (c != '{' || !ParseOne(text.substr(at, comma - at), chunk.offset + at))
-        rows_.Tell(c == '{' ? Note::kBadEvent : Note::kStray, chunk.offset + at);
+      if (c != '{' || !ParseOne(text.substr(at, comma - at), chunk.offset + at)) rows_.Tell(bad, chunk.offset + at);
       at = comma + 1;
     }
   }

@@ -37,21 +37,21 @@ bool IsEventComma(std::string_view text, size_t at) {
 
 }  // namespace
 
-size_t ValueEnd(std::string_view text, size_t at) {
+ScannedValue ScanValue(std::string_view text, size_t begin) {
   size_t depth = 0;
-  while (at < text.size()) {
+  for (size_t at = begin; at < text.size();) {
     const char c = text[at++];
     if (c == '"') {
       at = StringEnd(text, at);
-      if (at == kNotFound) return kNotFound;
+      if (at == kNotFound) break;
     } else if (c == '{' || c == '[') {
-      ++depth;
+      if (++depth > kMostNesting) return {.seen = at - begin, .too_deep = true};
     } else if (c == '}' || c == ']') {
-      if (depth == 0) return kNotFound;
-      if (--depth == 0) return at;
+      if (depth == 0) return {.seen = at - begin};
+      if (--depth == 0) return {.end = at, .seen = at - begin};
     }
   }
-  return kNotFound;
+  return {.seen = text.size() - begin};
 }
 
 size_t LastEventComma(std::string_view text) {

@@ -10,8 +10,16 @@ namespace gapless::internal::kineto {
 
 inline constexpr size_t kNotFound = static_cast<size_t>(-1);
 
-// Position behind the object or array that opens at text[at]; kNotFound when it does not close.
-size_t ValueEnd(std::string_view text, size_t at);
+// Levels of objects and arrays in each other: recorders nest four or five.
+inline constexpr size_t kMostNesting = 64;
+
+struct ScannedValue {
+  size_t end = kNotFound;  // position behind it; kNotFound: it does not close, or is nested too deep
+  size_t seen = 0;         // bytes looked at
+  bool too_deep = false;   // in more than kMostNesting levels
+};
+// The object or array that opens at text[at].
+ScannedValue ScanValue(std::string_view text, size_t at);
 
 // A guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white space
 // between, at or after `from`. It is right unless an argument holds such text; whoever uses it checks what comes out.
