@@ -248,7 +248,6 @@ class Survives(Case):
 class OnDemand(Case):
     """A job that is under way is asked for a recording."""
 
-    @cases.in_ci
     def test_all_ranks_record_the_same_steps(self) -> None:
         torchrun = ("-m", "torch.distributed.run", "--nproc-per-node", 4)
         self.start("profile", "--no-record", "--", PYTHON, *torchrun, PLANTED / "straggler_rank.py", "--steps", 4000)
@@ -264,6 +263,7 @@ class OnDemand(Case):
             steps = {event["name"] for event in events if str(event.get("name")).startswith("ProfilerStep#")}
             self.assertEqual(len(steps), 3)
 
+    @cases.in_ci
     def test_a_run_that_has_ended_is_not_asked(self) -> None:
         self.gapless("profile", "-q", "--", "true")
         done = self.gapless("trigger", "run")

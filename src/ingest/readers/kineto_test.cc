@@ -352,8 +352,8 @@ TEST_F(KinetoTest, AnAnnotationCalledLikeAKernelIsNoCollective) {
 // Each of these could be looked at to the end of the file, again and again.
 TEST_F(KinetoTest, EventsThatNeverCloseAreLeftOutInTimeOfTheFile) {
   std::string open, closed_at_the_end;
-  for (int i = 0; i < 100'000; ++i) open += R"({"ph":"X","args":{},)";
-  closed_at_the_end = open + "\"a\":1" + std::string(100'000, '}');
+  for (int i = 0; i < 10'000; ++i) open += R"({"ph":"X","args":{},)";
+  closed_at_the_end = open + "\"a\":1" + std::string(10'000, '}');
   for (const std::string& text : {open, closed_at_the_end}) {
     const Trace trace = MustRead(Wrap(Three() + "," + text));
     ExpectThree(trace);
@@ -364,7 +364,7 @@ TEST_F(KinetoTest, EventsThatNeverCloseAreLeftOutInTimeOfTheFile) {
 // A quote that is missing turns texts and what is between them around.
 TEST_F(KinetoTest, QuotesThatNeverCloseAreLeftOutInTimeOfTheFile) {
   std::string text;
-  for (int i = 0; i < 200'000; ++i) text += R"({"a":"},)";
+  for (int i = 0; i < 50'000; ++i) text += R"({"a":"},)";
   const auto trace = Read(Wrap(Three() + "," + text));
   if (trace) ExpectThree(*trace);
 }
