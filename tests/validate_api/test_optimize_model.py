@@ -23,7 +23,7 @@ model: {width: 64}  # small
 RECIPE = {
     "format": "gapless.recipe", "schema": 1, "command": ["python", "train.py"],
     "fixes": [{"item": "workers=4", "safety": "exact", "speedup": {"low": 1.5, "measured": 1.7, "high": 1.9}}],
-    "environment": {"MALLOC_ARENA_MAX": "2"}, "speedup": {"low": 1.5, "measured": 1.7, "high": 1.9},
+    "environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}, "speedup": {"low": 1.5, "measured": 1.7, "high": 1.9},
 }  # fmt: skip
 STAND_IN = f"""
     #!{sys.executable}
@@ -131,7 +131,7 @@ class OptimizeModel(unittest.TestCase):
         self.script("--model-config", "model.yaml", "--", "python", "train.py")
         words = [real, "run", "--recipe", "optimized_config.yaml", "--print", "--", "python", "train.py"]
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False)
-        self.assertIn("MALLOC_ARENA_MAX=2", done.stdout, done.stderr)
+        self.assertIn("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", done.stdout, done.stderr)
         self.assertIn("workers=4", done.stderr)
 
 
