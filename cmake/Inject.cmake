@@ -84,5 +84,5 @@ set_target_properties(python_like_program PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(python_like_program PRIVATE GAPLESS_LIKE_PYTHON)
 
 file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/inject/*_test.cc)
-gapless_test(test_inject SOURCES ${tests} LINK gapless_inject_core)
+gapless_test(test_inject SOURCES ${tests} LINK gapless_inject_core LABEL unit)
 target_compile_definitions(test_inject PRIVATE GAPLESS_CUPTI_FOLDER="${GAPLESS_CUPTI}")
