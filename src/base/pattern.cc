@@ -10,8 +10,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostMemory = int64_t{8} << 20;  // of an expression and what it remembers of texts
-constexpr size_t kLongest = 4096;                  // of an expression
+constexpr int64_t kMaxMemoryBytes = int64_t{8} << 20;  // of an expression and what it remembers of texts
+constexpr size_t kMaxExpressionBytes = 4096;           // of an expression
 
 re2::StringPiece PieceOf(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -29,9 +29,9 @@ Result<Pattern> Pattern::Make(std::string_view expression, std::string_view plac
         StrCat(place, " ", Printable(expression.substr(0, 200))),
         "expressions are those of RE2: without look-around such as (?=…) and without back references such as \\1");
   };
-  if (expression.size() > kLongest) return wrong("it is too long");
+  if (expression.size() > kMaxExpressionBytes) return wrong("it is too long");
   re2::RE2::Options options;
-  options.set_max_mem(kMostMemory);
+  options.set_max_mem(kMaxMemoryBytes);
   options.set_log_errors(false);
   const std::string text = anchors == Anchors::kLine ? StrCat("(?m)", expression) : std::string(expression);
   auto made = std::make_unique<re2::RE2>(PieceOf(text), options);

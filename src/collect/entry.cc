@@ -18,7 +18,7 @@ Unexpected NotEmpty(const RunFolder& run) {
               "name another with -o; nothing of an earlier run is replaced");
 }
 
-constexpr int kMostAttempts = 100;
+constexpr int kMaxAttempts = 100;
 
 // None: it vanished while we looked, and is to be looked for anew.
 Result<std::optional<Entry>> TryToEnter(RunFolder& run, const std::optional<JobTask>& task) {
@@ -61,7 +61,7 @@ Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional
       return Unexpected{entry.error()};
     }
     if (*entry) return std::move(**entry);
-    if (attempt == kMostAttempts) return NotEmpty(*run);
+    if (attempt == kMaxAttempts) return NotEmpty(*run);
   }
 }
 

@@ -18,7 +18,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kPart = ".part";
-constexpr int kMostAttempts = 100, kMostLinks = 40;
+constexpr int kMaxAttempts = 100, kMaxLinks = 40;
 constexpr mode_t kByOthers = S_IWGRP | S_IWOTH;
 
 bool IsOurs(const struct stat& facts) { return facts.st_uid == ::geteuid(); }
@@ -49,7 +49,7 @@ bool Changeable(const struct stat& facts, bool last) {
 }
 
 std::string ChangeableOnTheWay(const std::string& path, int links) {
-  if (links > kMostLinks) return path;
+  if (links > kMaxLinks) return path;
   for (size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
     std::string place = path.substr(0, end);
@@ -127,7 +127,7 @@ bool IsTemporaryName(std::string_view name) { return name.starts_with('.') && na
 
 Result<void> WriteFileIn(int folder, const std::string& name, const std::string& path, std::string_view content,
                          mode_t mode) {
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const std::string temporary = TemporaryNameFor(name);
     const Descriptor file(
         ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));

@@ -37,7 +37,7 @@ bool IsSoundHeader(const wire::RingHeader& header) {
   return std::memcmp(header.magic, wire::kRingMagic.data(), wire::kRingMagic.size()) == 0 &&
          header.version == wire::kRingVersion && header.header_bytes == wire::kRingHeaderBytes &&
          header.record_bytes == wire::kRingRecordBytes && std::has_single_bit(header.capacity) &&
-         header.capacity <= wire::kMostRingRecords && header.written <= wire::kMostWritten;
+         header.capacity <= wire::kMostRingRecords && header.written <= wire::kMaxWritten;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostDefaultFolders = 100'000, kMostAttempts = 10;
+constexpr int kMostDefaultFolders = 100'000, kMaxAttempts = 10;
 
 // Where a link leads that we made ourselves; one of somebody else is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
@@ -69,7 +69,7 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
       // One that is gone again was that of a launcher whose command could not run.
       std::error_code error;
       const bool gone = !opened && !std::filesystem::exists(std::filesystem::symlink_status(*path, error));
-      if (!gone || attempt == kMostAttempts) return opened;
+      if (!gone || attempt == kMaxAttempts) return opened;
     }
   }
   for (int number = 1; number <= kMostDefaultFolders; ++number) {

@@ -14,7 +14,7 @@ namespace gapless::internal {
 namespace {
 
 // What is read must stay near the size of the text: each value has its path, and that grows with every level's key.
-constexpr size_t kDeepest = 50, kMostValues = 100'000, kLongestKey = 256, kLevelsWithLines = 4;
+constexpr size_t kMaxLevels = 50, kMaxValues = 100'000, kMaxKeyBytes = 256, kLevelsWithLines = 4;
 
 // What is open: a mapping waits for a key or the value of one, a sequence counts.
 struct Level {
@@ -99,8 +99,8 @@ class Parser {
   }
 
   std::string Open(const yaml_event_t& event, bool mapping) {
-    if (levels_.size() >= kDeepest) return TooMuch("it has too many levels");
-    if (++values_ > kMostValues) return TooMuch(StrCat("it has more than ", FormatCount(kMostValues), " values"));
+    if (levels_.size() >= kMaxLevels) return TooMuch("it has too many levels");
+    if (++values_ > kMaxValues) return TooMuch(StrCat("it has more than ", FormatCount(kMaxValues), " values"));
     if (!levels_.empty() && levels_.back().mapping && !levels_.back().has_key) return "a key must be a text";
     const std::string path = NextPath();
     Note(event, path);
@@ -120,7 +120,7 @@ class Parser {
     if (scalar.tag != nullptr) return "a recipe has no tags";
     const std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
     if (!levels_.empty() && levels_.back().mapping && !levels_.back().has_key) return Key(text);
-    if (++values_ > kMostValues) return TooMuch(StrCat("it has more than ", FormatCount(kMostValues), " values"));
+    if (++values_ > kMaxValues) return TooMuch(StrCat("it has more than ", FormatCount(kMaxValues), " values"));
     Note(event, NextPath());
     const bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (plain && (text.empty() || text == "~" || text == "null")) {
@@ -133,7 +133,7 @@ class Parser {
 
   std::string Key(const std::string& text) {
     Level& level = levels_.back();
-    if (text.size() > kLongestKey) return TooMuch("a key of it is too long");
+    if (text.size() > kMaxKeyBytes) return TooMuch("a key of it is too long");
     if (!level.keys.insert(text).second) return StrCat("'", Printable(text), "' stands twice");
     level.has_key = true;
     if (levels_.size() <= kLevelsWithLines) pending_ = level.path.empty() ? text : StrCat(level.path, ".", text);

@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kRoundingNs = 1000;
-constexpr size_t kMostDepth = 2000;  // Python stops at 1,000 calls in each other
+constexpr size_t kMaxDepth = 2000;  // Python stops at 1,000 calls in each other
 
 struct Open {
   uint32_t row;
@@ -60,8 +60,8 @@ class Nester {
     if (stack.empty()) {
       parent_[row] = SliceId();
     } else {
-      counts_.deep_slices += stack.size() > kMostDepth;
-      Open& top = stack[std::min(stack.size(), kMostDepth) - 1];
+      counts_.deep_slices += stack.size() > kMaxDepth;
+      Open& top = stack[std::min(stack.size(), kMaxDepth) - 1];
       const uint32_t parent = top.row;
       parent_[row] = SliceId(parent);
       depth_[row] = static_cast<uint16_t>(std::min(depth_[parent] + 1, 65535));

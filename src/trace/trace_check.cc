@@ -9,8 +9,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 54;         // ns (208 days) or bytes (18 PB): a thousand of them can be added
-constexpr int64_t kMostClockNs = int64_t{1} << 61;  // 73 years, of clocks that count from 1970
+constexpr int64_t kMaxAmount = int64_t{1} << 54;   // ns (208 days) or bytes (18 PB): a thousand of them can be added
+constexpr int64_t kMaxClockNs = int64_t{1} << 61;  // 73 years, of clocks that count from 1970
 
 // How many rows and texts ids may name.
 struct Limits {
@@ -45,7 +45,7 @@ bool AllBelow(const Column<T>& column, size_t limit, Of of) {
 bool AreBetween(const Column<int64_t>& column, bool absent_too, int64_t least) {
   size_t bad = 0;
   for (const int64_t value : column)
-    bad += (value < least || value > kMost) && !(absent_too && value == kAbsent) ? 1 : 0;
+    bad += (value < least || value > kMaxAmount) && !(absent_too && value == kAbsent) ? 1 : 0;
   return bad == 0;
 }
 
@@ -54,10 +54,10 @@ constexpr std::string_view kAmounts[] = {"bytes", "in_elements", "out_elements",
 
 // What a column of numbers may hold goes by its name, which carries the unit.
 bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
-  if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMost);
+  if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMaxAmount);
   if (name == "dur_ns") return AreBetween(column, false, 0);
   const bool is_amount = std::find(std::begin(kAmounts), std::end(kAmounts), name) != std::end(kAmounts);
-  if (is_amount || name.ends_with("_ns") || name.starts_with("total_")) return AreBetween(column, true, -kMost);
+  if (is_amount || name.ends_with("_ns") || name.starts_with("total_")) return AreBetween(column, true, -kMaxAmount);
   return true;
 }
 
@@ -121,8 +121,8 @@ bool SlicesNest(const Trace& trace) {
 }
 
 bool InfoFits(const TraceInfo& info) {
-  const auto is_clock = [](int64_t ns) { return ns >= -kMostClockNs && ns <= kMostClockNs; };
-  return is_clock(info.origin_ns) && info.dur_ns >= 0 && info.dur_ns <= kMost && info.event_count >= 0 &&
+  const auto is_clock = [](int64_t ns) { return ns >= -kMaxClockNs && ns <= kMaxClockNs; };
+  return is_clock(info.origin_ns) && info.dur_ns >= 0 && info.dur_ns <= kMaxAmount && info.event_count >= 0 &&
          (info.start_unix_ns == kAbsent || is_clock(info.start_unix_ns));
 }
 

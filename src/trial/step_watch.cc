@@ -14,7 +14,7 @@ constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;  // steps
 // A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
 // none.
-constexpr int64_t kMostAhead = 1 << 16;
+constexpr int64_t kMaxStepsAhead = 1 << 16;
 
 // The result is there when the device has it, which may be after the call has returned.
 ModelCall CallFrom(const wire::RingRecord& record) {
@@ -45,7 +45,7 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       seen.samples.push_back(record.b > 0 ? record.b : -1);
       break;
     case wire::RecordKind::kLoss:
-      if (record.b == 0 && record.a >= 0 && record.a < kMostAhead + static_cast<int64_t>(seen.step_ns.size()))
+      if (record.b == 0 && record.a >= 0 && record.a < kMaxStepsAhead + static_cast<int64_t>(seen.step_ns.size()))
         seen.losses[record.a] = record.x;
       break;
     case wire::RecordKind::kMemory:

@@ -33,10 +33,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Beyond this many degrees of freedom Student's distribution is the normal one to all digits; beta functions of larger
 // parameters take longer than anyone waits.
-constexpr double kMost = 1e15;
+constexpr double kMaxArgument = 1e15;
 
 bool IsShare(double p) { return p > 0 && p < 1; }
-bool IsFreedom(double df) { return df > 0 && df <= kMost; }
+bool IsFreedom(double df) { return df > 0 && df <= kMaxArgument; }
 
 // Nothing of Boost goes past this room.
 template <class Act>
@@ -64,20 +64,20 @@ double NormalQuantile(double p) {
 }
 
 double StudentCdf(double t, double df) {
-  if (df > kMost) return NormalCdf(t);
+  if (df > kMaxArgument) return NormalCdf(t);
   return IsFreedom(df) ? AsShare(Quietly([&] { return bm::cdf(Student(df), t); })) : kNan;
 }
 double StudentUpperTail(double t, double df) {
-  if (df > kMost) return NormalUpperTail(t);
+  if (df > kMaxArgument) return NormalUpperTail(t);
   return IsFreedom(df) ? AsShare(Quietly([&] { return bm::cdf(bm::complement(Student(df), t)); })) : kNan;
 }
 double StudentQuantile(double p, double df) {
-  if (df > kMost) return NormalQuantile(p);
+  if (df > kMaxArgument) return NormalQuantile(p);
   return IsFreedom(df) && IsShare(p) ? Quietly([&] { return bm::quantile(Student(df), p); }) : kNan;
 }
 
 double NoncentralStudentCdf(double t, double df, double noncentrality) {
-  if (!IsFreedom(df) || !(std::abs(noncentrality) <= kMost)) return kNan;
+  if (!IsFreedom(df) || !(std::abs(noncentrality) <= kMaxArgument)) return kNan;
   return AsShare(Quietly([&] { return bm::cdf(NoncentralStudent(df, noncentrality), t); }));
 }
 
@@ -85,13 +85,13 @@ double BinomialCdf(int64_t successes, int64_t trials, double p) {
   if (trials < 0 || !(p >= 0 && p <= 1)) return kNan;
   if (successes < 0) return 0;
   if (successes >= trials) return 1;
-  if (static_cast<double>(trials) > kMost) return kNan;
+  if (static_cast<double>(trials) > kMaxArgument) return kNan;
   return AsShare(
       Quietly([&] { return bm::cdf(Binomial(static_cast<double>(trials), p), static_cast<double>(successes)); }));
 }
 
 double BetaCdf(double x, double a, double b) {
-  if (!(a > 0 && b > 0 && a <= kMost && b <= kMost) || std::isnan(x)) return kNan;
+  if (!(a > 0 && b > 0 && a <= kMaxArgument && b <= kMaxArgument) || std::isnan(x)) return kNan;
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   return AsShare(Quietly([&] { return bm::ibeta(a, b, x, Quiet()); }));

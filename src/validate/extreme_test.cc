@@ -33,17 +33,17 @@ namespace gapless::internal {
 namespace {
 
 using Limits = std::numeric_limits<double>;
-constexpr double kInf = Limits::infinity(), kNan = Limits::quiet_NaN(), kLeast = Limits::denorm_min();
+constexpr double kInf = Limits::infinity(), kNan = Limits::quiet_NaN(), kMin = Limits::denorm_min();
 const std::vector<double> kNumbers = {
-    kNan,      kInf, -kInf, 0,  -0.0, kLeast, -kLeast, Limits::min(), 1e-300, 1e-17,         0.05,           0.5, 0.999,
-    1 - 1e-16, 1,    2,     30, 1e9,  1e17,   1e300,   1e308,         -1e308, Limits::max(), -Limits::max(), -1,  -30};
+    kNan,      kInf, -kInf, 0,  -0.0, kMin, -kMin, Limits::min(), 1e-300, 1e-17,         0.05,           0.5, 0.999,
+    1 - 1e-16, 1,    2,     30, 1e9,  1e17, 1e300, 1e308,         -1e308, Limits::max(), -Limits::max(), -1,  -30};
 
 std::vector<std::vector<double>> Samples() {
   std::vector<std::vector<double>> samples = {{}};
   for (const double value : kNumbers)
     for (const size_t n : {1U, 2U, 3U, 12U, 40U, 230U}) samples.emplace_back(n, value);  // all the same
   for (const double one : kNumbers)
-    for (const double other : {0.0, 1.0, kLeast, 1e308, -1e308, kNan}) {
+    for (const double other : {0.0, 1.0, kMin, 1e308, -1e308, kNan}) {
       std::vector<double> mixed;
       for (int i = 0; i < 60; ++i) mixed.push_back(i % 3 == 0 ? one : other);
       samples.push_back(std::move(mixed));
@@ -183,7 +183,7 @@ TEST(Extremes, AHistoryIsJudgedOrRefused) {
   for (const auto& sample : Samples()) {
     std::vector<GateRun> history;
     for (const double value : sample) history.push_back({value, GateMark::kUnmarked});
-    for (const double current : {1.0, 1e308, kLeast, kNan})
+    for (const double current : {1.0, 1e308, kMin, kNan})
       Answers("history", sample, [&] {
         for (const bool higher : {false, true}) {
           const auto verdict = JudgeAgainstHistory(history, current, {.higher_is_better = higher});
@@ -204,7 +204,7 @@ TEST(Extremes, AHistoryIsJudgedOrRefused) {
 }
 
 TEST(Extremes, ASearchOfCommitsEnds) {
-  for (const double value : {0.0, kLeast, 1e300, -1e300, 1e-300}) {
+  for (const double value : {0.0, kMin, 1e300, -1e300, 1e-300}) {
     Answers("commits", std::vector<double>{value}, [&] {
       CommitSearch search(9, {.most_runs = 60});
       for (int i = 0; i < 80 && search.state() == SearchState::kGoesOn; ++i)

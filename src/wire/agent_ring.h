@@ -15,7 +15,7 @@ inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kRingRecordBytes = 64;
 inline constexpr uint32_t kMostRingRecords = uint32_t{1} << 20;
 // More than any process writes: a header that says more lies.
-inline constexpr uint64_t kMostWritten = uint64_t{1} << 56;
+inline constexpr uint64_t kMaxWritten = uint64_t{1} << 56;
 
 enum class AgentRole : uint32_t { kTrains = 0, kLoads = 1 };
 enum class AgentState : uint32_t { kRuns = 1, kEnded = 2, kOff = 3 };
@@ -92,7 +92,7 @@ constexpr bool IsSound(const RingRecord& record) {
   if (record.kind == RecordKind::kText) return true;
   const bool has_time =
       record.ts_ns > 0 && record.ts_ns <= kLatestNs && record.dur_ns >= 0 && record.dur_ns <= kLongestNs;
-  const bool has_step = record.a >= 0 && record.a <= static_cast<int64_t>(kMostWritten);
+  const bool has_step = record.a >= 0 && record.a <= static_cast<int64_t>(kMaxWritten);
   return has_time && (record.kind != RecordKind::kStep || has_step);
 }
 

@@ -14,7 +14,7 @@ namespace gapless::internal::wire {
 
 class RingTexts {
  public:
-  static constexpr size_t kMostTexts = size_t{1} << 16, kMostBytes = size_t{1} << 26;
+  static constexpr size_t kMaxTexts = size_t{1} << 16, kMaxBytes = size_t{1} << 26;
 
   // Of kind kText; others are ignored.
   void Add(const RingRecord& record) {
@@ -22,12 +22,12 @@ class RingTexts {
     std::string& text = texts_[record.value];
     if (open_ != record.value) bytes_ -= text.size(), text.clear();
     const size_t size = std::min<size_t>(record.flags & ~kTextGoesOn, kTextBytes);
-    if (text.size() + size <= kMostTextBytes) {
+    if (text.size() + size <= kMaxTextBytes) {
       text.append(reinterpret_cast<const char*>(&record) + kTextBytesAt, size);
       bytes_ += size;
     }
     open_ = (record.flags & kTextGoesOn) != 0 ? record.value : 0;
-    while (texts_.size() > kMostTexts || bytes_ > kMostBytes) Forget();
+    while (texts_.size() > kMaxTexts || bytes_ > kMaxBytes) Forget();
   }
   // Absent texts are empty.
   const std::string& operator[](int64_t id) const {
@@ -38,7 +38,7 @@ class RingTexts {
   size_t size() const { return texts_.size(); }
 
  private:
-  static constexpr size_t kMostTextBytes = size_t{1} << 14;  // of one
+  static constexpr size_t kMaxTextBytes = size_t{1} << 14;  // of one
 
   // Ids rise, so the lowest is the oldest.
   void Forget() {

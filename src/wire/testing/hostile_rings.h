@@ -40,8 +40,8 @@ class HostileRings {
 
   // Numbers at the edges, and some in between.
   int64_t Number() {
-    constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
-    constexpr int64_t kEdges[] = {0, 1, -1, 15, 1'000'000'000'000, 1'700'000'000'000'000'000, kMost - 1, kMost, kLeast};
+    constexpr int64_t kMax = std::numeric_limits<int64_t>::max(), kMin = std::numeric_limits<int64_t>::min();
+    constexpr int64_t kEdges[] = {0, 1, -1, 15, 1'000'000'000'000, 1'700'000'000'000'000'000, kMax - 1, kMax, kMin};
     const uint64_t which = Below(std::size(kEdges) + 3);
     return which < std::size(kEdges) ? kEdges[which] : static_cast<int64_t>(random_() >> Below(64));
   }

@@ -45,7 +45,7 @@ ScannedValue ScanValue(std::string_view text, size_t begin) {
       at = StringEnd(text, at);
       if (at == kNotFound) break;
     } else if (c == '{' || c == '[') {
-      if (++depth > kMostNesting) return {.seen = at - begin, .too_deep = true};
+      if (++depth > kMaxNesting) return {.seen = at - begin, .too_deep = true};
     } else if (c == '}' || c == ']') {
       if (depth == 0) return {.seen = at - begin};
       if (--depth == 0) return {.end = at, .seen = at - begin};

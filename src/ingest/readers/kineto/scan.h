@@ -11,12 +11,12 @@ namespace gapless::internal::kineto {
 inline constexpr size_t kNotFound = static_cast<size_t>(-1);
 
 // Levels of objects and arrays in each other: recorders nest four or five.
-inline constexpr size_t kMostNesting = 64;
+inline constexpr size_t kMaxNesting = 64;
 
 struct ScannedValue {
   size_t end = kNotFound;  // position behind it; kNotFound: it does not close, or is nested too deep
   size_t seen = 0;         // bytes looked at
-  bool too_deep = false;   // in more than kMostNesting levels
+  bool too_deep = false;   // in more than kMaxNesting levels
 };
 // The object or array that opens at text[at].
 ScannedValue ScanValue(std::string_view text, size_t at);

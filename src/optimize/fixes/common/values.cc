@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostProcessors = 99999;
+constexpr int64_t kMaxProcessors = 99999;
 
 template <class Number>
 std::optional<Number> NumberIn(std::string_view text) {
@@ -47,7 +47,7 @@ bool IsPositive(std::string_view value, double most) {
 bool IsProcessors(std::string_view value) {
   const size_t dash = value.find('-');
   const std::string_view first = value.substr(0, dash), last = dash == value.npos ? first : value.substr(dash + 1);
-  if (!IsWhole(first, 0, kMostProcessors) || !IsWhole(last, 0, kMostProcessors)) return false;
+  if (!IsWhole(first, 0, kMaxProcessors) || !IsWhole(last, 0, kMaxProcessors)) return false;
   return *NumberIn<int64_t>(first) <= *NumberIn<int64_t>(last);
 }
 
