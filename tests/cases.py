@@ -90,7 +90,7 @@ def arguments(description: str = "") -> argparse.ArgumentParser:
 
 
 def options(given: argparse.Namespace) -> list[str]:
-    """What arguments() has read, as words for another Python."""
+    """Returns the parsed options as command-line words for another Python."""
     return [*(["--ci"] if given.ci else []), *(["--only", *given.only] if given.only else [])]
 
 

@@ -47,7 +47,7 @@ class SecretsTest(unittest.TestCase):
         (place / name).write_text(text)
 
     def run_it(self, *words: str, status: int | None = 0, passed_on: bool = False) -> str:
-        """What was printed; nothing of it, and no file, has a secret. What the command itself prints may be passed on."""
+        """Returns the output, after checking that neither it nor any file has a secret. The command may print its own."""
         home = str(self.folder / "home")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("GAPLESS_", "XDG_"))}
         environment = {**kept, "HOME": home, "TMPDIR": home, "NCCL_AUTH_TOKEN": SECRET, "SLURM_JWT": SECRET}
@@ -107,7 +107,7 @@ class SecretsTest(unittest.TestCase):
             self.run_it("gate", "--db", "sqlite:h.db", "--json", "--", *self.command, status=None)
         self.run_it("bench", "--runs", "3", "--whole", "--json=bench.json", "--", *self.command)
         self.run_it("history", "record", "bench.json", "--db", "sqlite:h.db")
-        # What other tools wrote has the command as the name.
+        # Result files of other tools have the command as their name.
         results = {"results": [{"command": " ".join(self.command), "mean": 1.0, "times": [1.0, 1.1]}]}
         (self.folder / "outside").write_text(json.dumps(results))
         self.run_it("history", "record", "../outside", "--db", "sqlite:h.db")

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a build needs beside the distribution's packages, fetched and built side by side: static libraries, what bundles the page
+# Fetches and builds in parallel what a build needs besides the distribution's packages: static libraries, the bundler of the page
 # of web/, the headers of CUPTI. usage: deps.sh [build|test]   (what of web/ is needed)
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What `make test` and `make test-all` run. tools/test_plan.py says which tests belong to which.
+# Runs `make test` and `make test-all`. tools/test_plan.py selects the tests of each.
 #   test.sh            one optimised build, the checks of the sources, the tests of a person's machine
 #   CI=true test.sh    the optimised program, made by g++, under its tests; the checks of the sources; everything once more made
 #                      by clang 16 with the address and undefined-behaviour sanitizers and coverage, under the tests that these

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests run where, by their labels (tests/CMakeLists.txt says what these mean).
+"""Selects by labels which tests run where (tests/CMakeLists.txt says what these mean).
 
 usage: test_plan.py options RUN       what ctest is given for a run, a word a line
        test_plan.py list BUILD        every test with its labels and the runs that it is part of

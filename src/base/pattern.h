@@ -29,8 +29,8 @@ class Pattern {
 
   // Does it match somewhere? Safe from several threads. Of what is no UTF-8 no character matches.
   bool IsIn(std::string_view text) const;
-  // Of every match in turn its first group, or all of it where the expression has none. A group that took no part is
-  // left out. Matches do not overlap.
+  // Calls `take` for each match, in order, with its first group, or the whole match if there is no group. An unused
+  // group is left out. Matches do not overlap.
   void ForEach(std::string_view text, const std::function<void(std::string_view)>& take) const;
 
  private:

@@ -33,7 +33,7 @@ class Reading {
   Reading(std::string_view text, size_t begin, size_t end)
       : text_(text), at_(end), is_bracketed_(begin > 0 && text[begin - 1] == '[') {}
 
-  // What is assigned to the name; nothing: it is no name of a value.
+  // Returns the value assigned to the name; nullopt if no value is assigned.
   std::optional<Stretch> Value(std::string_view name) {
     if (Is('\\')) ++at_;
     if (Is('"') || Is('\'')) ++at_;
@@ -51,7 +51,7 @@ class Reading {
     }
     return Quoted();
   }
-  // Of headers: the rest of the line belongs to the value.
+  // In an HTTP header the rest of the line belongs to the value.
   Stretch ToLineEnd(Stretch value) const {
     return {value.first, std::min(text_.find_first_of("\r\n\"'", value.first), text_.size())};
   }
@@ -129,7 +129,7 @@ std::string Without(std::string_view text, std::vector<Stretch> stretches) {
   size_t at = 0;
   for (const auto& [begin, end] : stretches) {
     if (end <= at) continue;
-    // What overlaps is one.
+    // Merges overlapping stretches.
     if (begin >= at) out.append(text.substr(at, begin - at)).append(kRedacted);
     at = end;
   }
@@ -157,7 +157,7 @@ class CommandReader {
     const std::string& word = command_[i];
     if (i > 0 && IsValueOf(command_[i - 1], word)) return std::string(kRedacted);
     if (auto out = ShortValue(i)) return *out;
-    // Of a shell's line the first word alone is assigned.
+    // In a shell line only the first word is assigned.
     const bool line = i > 0 && command_[i - 1] == "-c" && word.find(' ') != std::string::npos;
     return line ? RedactText(word) : Assigned(word);
   }

@@ -2,8 +2,9 @@
 // Secrets out of commands and texts, before they are written or printed. The one door: whatever of a user's command,
 // environment or output goes into a file, a report or a message comes through here. What is run is never changed.
 //
-// A secret is told by its name (`--api-key=…`, `HF_TOKEN=…`, `wandb.api_key=…`, `Authorization: …`; redact/names.h has
-// the rules) or by its shape (`sk-…`, `ghp_…`, `https://user:…@host`; redact/shapes.h). What is no secret stays:
+// A secret is recognised by its name (`--api-key=…`, `HF_TOKEN=…`, `wandb.api_key=…`, `Authorization: …`;
+// redact/names.h has the rules) or by its shape (`sk-…`, `ghp_…`, `https://user:…@host`; redact/shapes.h). What is no
+// secret stays:
 // `--num-tokens 512`, `--tokenizer gpt2`, `--key-dim 64`, `--pad-token '<pad>'`. Redacting twice is redacting once.
 #pragma once
 

@@ -51,7 +51,7 @@ struct Command {
   std::span<const OptionSpec> options;
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
-  bool only_reads = false;  // and writes whole files at its end: told to stop, it may be ended anywhere (stop_guard.h)
+  bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
   int own_failure = 0;  // the exit status of our own failures, where the command's own is passed on; 0: by the error
   // Gives the exit status (docs/reference/commands.md).
   Result<int> (*run)(const Arguments& arguments, Session& session);

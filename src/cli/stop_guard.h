@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a verb that only reads when it was told to stop and has not noticed.
+// Ends a read-only command that has not reacted to SIGINT or SIGTERM within 100 ms.
 //
 // Reading looks at the wish to stop between blocks, but an analysis is one sweep after another over a whole recording,
 // and would have to ask in each of its loops. A verb that reads, computes and writes whole files at its end has nothing

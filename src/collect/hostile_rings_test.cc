@@ -32,7 +32,7 @@ class RingsThatLie : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(run_); }
   void Write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
-  // What is read in all. At most `most` are looked at: more there cannot be.
+  // Returns the records read, at most `most`: a ring cannot hold more.
   uint64_t Read(uint64_t most) const {
     auto reader = RingReader::Open(path_);
     uint64_t seen = 0;

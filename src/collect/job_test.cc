@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which launchers belong together, by what the launchers of jobs put into the environment.
+// Launchers of one job are recognised by the environment variables that the job system sets.
 #include "collect/job.h"
 
 #include <fcntl.h>

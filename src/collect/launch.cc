@@ -98,14 +98,14 @@ bool SaysNoSpace(std::string_view text) {
   return false;
 }
 
-// A process whose ring found no place cannot tell.
+// A process without room for its ring cannot report that the disk is full.
 bool IsFull(int folder) {
   struct statvfs disk {};
   constexpr uint64_t kSmallestRing = 16384;
   return ::fstatvfs(folder, &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < kSmallestRing;
 }
 
-// What of the run is not in the folder, because there was no place for it.
+// Lists in the manifest what could not be written because the disk was full.
 void NoteLosses(Manifest& manifest, const std::string& telemetry_name, int telemetry_error, const RingKeeper& rings,
                 const RunFolder& folder) {
   const auto why = [](int error) { return std::generic_category().message(error); };

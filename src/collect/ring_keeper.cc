@@ -23,7 +23,7 @@ std::string EventsOf(const std::string& ring) {
   return StrCat(std::string_view(ring).substr(0, ring.size() - kRing.size()), kEvents);
 }
 
-// What a whole file of records ends with is never a part of one.
+// Appends whole records: a part of a record that did not fit is cut off again.
 void Append(AgentProcess& process, std::string_view bytes) {
   const off_t before = ::lseek(process.events.get(), 0, SEEK_CUR);
   if (WriteAll(process.events.get(), bytes)) return;

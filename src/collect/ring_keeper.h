@@ -41,7 +41,7 @@ class RingKeeper {
   // `save`: false only looks, at the rings of all launchers, as `gapless trigger` and an attached monitor do.
   RingKeeper(const std::string& run_folder, bool save)
       : RingKeeper(OpenFolder(AT_FDCWD, run_folder), run_folder, save, 0) {}
-  // Of the launcher with this number (wire::RingHeader::launcher).
+  // The launcher saves only rings with this number (wire::RingHeader::launcher).
   RingKeeper(Descriptor folder, std::string path, bool save, uint64_t launcher)
       : folder_(std::move(folder)), path_(std::move(path)), save_(save), launcher_(launcher) {}
 

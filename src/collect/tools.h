@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is put into the processes of a run: the agent and the injection library, unpacked where nobody else can change
-// them.
+// Unpacks the files that the processes of a run load: the agent and the injection library, unpacked where nobody else
+// can change them.
 #pragma once
 
 #include <optional>

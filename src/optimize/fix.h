@@ -52,7 +52,7 @@ struct FixValues {
   std::string why_not{};
 };
 
-// Which values a fix takes. Recipes come from strangers: what is not accepted here reaches no agent.
+// Returns true if the fix accepts the value. Recipes come from strangers; a rejected value never reaches the agent.
 struct ValueGrammar {
   std::string_view words{};                           // "a whole number from 1 to 4096"
   bool (*accepts)(std::string_view value) = nullptr;  // null: any of IsPlainValue()

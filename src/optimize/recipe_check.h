@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe may ask for. Recipes are passed around, so one may switch on what the catalogue has, with values that a
-// fix takes, and set the variables that a fix sets, to what the fix sets them to. The catalogue itself is the list:
-// there is no second one. A recipe names no file of code, no library and no program.
+// Checks what a recipe asks for. Recipes are passed around, so one may switch on what the catalogue has, with values
+// that a fix takes, and set the variables that a fix sets, to what the fix sets them to. The catalogue itself is the
+// list: there is no second one. A recipe names no file of code, no library and no program.
 #pragma once
 
 #include <optional>

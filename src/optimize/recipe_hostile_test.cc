@@ -110,7 +110,7 @@ TEST(HostileRecipe, LoadsNoCode) {
   }
 }
 
-// Of text that grows when it is read.
+// Text that grows when it is read, such as YAML aliases.
 TEST(HostileRecipe, TakesNeitherMemoryNorTime) {
   const auto begun = std::chrono::steady_clock::now();
   std::string laughs = "a0: &a0 [lol]\n";

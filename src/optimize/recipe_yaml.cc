@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-// What is read must stay near the size of the text: each value has its path, and that grows with every level's key.
+// Memory must stay proportional to the text: each value stores its path, which grows with every level's key.
 constexpr size_t kMaxLevels = 50, kMaxValues = 100'000, kMaxKeyBytes = 256, kLevelsWithLines = 4;
 
 // What is open: a mapping waits for a key or the value of one, a sequence counts.

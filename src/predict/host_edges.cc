@@ -36,7 +36,7 @@ void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
   if (at != thread.open.rend()) thread.open.erase(std::next(at).base());
 }
 
-// What another thread did last, when that was after `since`.
+// Returns the last event of another thread if it was after `since_ns`, else kNoInstant.
 Instant HostEdges::LastElsewhere(uint32_t thread, int64_t since_ns) const {
   const Instant last = newest_.Elsewhere(thread);
   return last != kNoInstant && graph_.NsOf(last) > since_ns ? last : kNoInstant;

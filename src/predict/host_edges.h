@@ -35,7 +35,7 @@ class HostEdges {
   GraphRules rules_;
   GrowingGraph& graph_;
   std::vector<Thread> threads_;
-  NewestOfTwo<uint32_t> newest_{};  // of threads
+  NewestOfTwo<uint32_t> newest_{};  // last event of any thread
 };
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many lanes (threads, streams) did something last, one of them left out: without a look at each of them.
+// Finds the last event of all lanes (threads or streams) but one in constant time.
 #pragma once
 
 #include "predict/graph.h"
@@ -16,13 +16,13 @@ class NewestOfTwo {
     lane_ = lane;
     newest_ = instant;
   }
-  // The last instant of a lane that is not `lane`; kNoInstant: there is none.
+  // Returns the newest event of the other lanes; kNoInstant if they have no event.
   Instant Elsewhere(Lane lane) const { return newest_ != kNoInstant && lane != lane_ ? newest_ : elsewhere_; }
 
  private:
   Lane lane_{};
   Instant newest_ = kNoInstant;
-  Instant elsewhere_ = kNoInstant;  // of a lane that is not lane_
+  Instant elsewhere_ = kNoInstant;  // newest event of the other lanes
 };
 
 }  // namespace gapless::internal

@@ -180,7 +180,7 @@ Result<void> LimitTo(Connection& connection, int64_t limit, Conditions& conditio
 
 using Page = std::map<int64_t, BenchmarkRecord*>;  // by id
 
-// Whose row it is; null: a database that others changed has rows of no run.
+// Returns the run of a row; null if another program left a row without a run.
 BenchmarkRecord* OwnerOf(const Page& page, const DbRow& row) {
   const auto found = page.find(row.Int(0).value_or(0));
   return found == page.end() ? nullptr : found->second;

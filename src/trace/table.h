@@ -59,7 +59,7 @@ class Table {
   int64_t Int(size_t row, int column) const;            // 0 when Null or not kInt: ask IsNull first
   double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
-  // By name: of a column that is not there every cell is absent. Find tells; a test holds each name that a source
+  // By name: every cell of a missing column is absent. Find tells; a test holds each name that a source
   // writes against the columns that there are.
   int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }
   double Real(size_t row, std::string_view column) const { return Real(row, Find(column)); }

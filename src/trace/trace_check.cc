@@ -49,10 +49,10 @@ bool AreBetween(const Column<int64_t>& column, bool absent_too, int64_t least) {
   return bad == 0;
 }
 
-// What is added up, beside times.
+// Columns that analyses sum, besides times.
 constexpr std::string_view kAmounts[] = {"bytes", "in_elements", "out_elements", "calls", "count", "samples"};
 
-// What a column of numbers may hold goes by its name, which carries the unit.
+// Returns true if all values are in range. The range follows from the column name, which carries the unit.
 bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
   if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMaxAmount);
   if (name == "dur_ns") return AreBetween(column, false, 0);

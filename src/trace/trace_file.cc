@@ -112,7 +112,7 @@ uint64_t FirstBlockAt(uint64_t entries) {
   return (sizeof(Header) + entries * sizeof(Entry) + kAlign - 1) / kAlign * kAlign;
 }
 
-// Of the directory and all blocks, without what fills up between them.
+// Hashes the directory and all blocks, without the padding.
 class ContentsHash {
  public:
   ContentsHash() { XXH3_64bits_reset(&state_); }

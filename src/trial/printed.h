@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program printed, in a size that can be looked through: a program prints what it likes.
+// Keeps the printed output of a program in bounded memory.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@
 namespace gapless::internal {
 namespace {
 
-// What is looked for in the output: known to be right before anything runs.
+// Compiles the output patterns, so that a wrong pattern is reported before the command starts.
 struct Searches {
   std::optional<Pattern> values{}, metric{};
 };

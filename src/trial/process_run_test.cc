@@ -43,7 +43,7 @@ TEST(RunOnce, NumbersThatArePrinted) {
   EXPECT_EQ(bad.error().code, ErrorCode::kUsage);
 }
 
-// What a program prints is its own: nothing of it stops the one who reads it, and none of it takes long.
+// No output of a program ends the reader or takes more than linear time.
 TEST(RunOnce, PatternsMeetWhateverIsPrinted) {
   const std::string long_line = "head -c 400000 /dev/zero | tr '\\0' a; echo; echo took 5 ms";
   const std::string longer = "head -c 10000000 /dev/zero | tr '\\0' a; echo; echo took 5 ms";

@@ -68,7 +68,7 @@ std::optional<Drift> FindDrift(std::span<const double> values) {
   const double first = std::floor((pairs - wide) / 2), last = std::ceil((pairs + wide) / 2);
   drift.low = slopes[IndexAt(first, slopes.size() - 1)];
   drift.high = slopes[IndexAt(last, slopes.size() - 1)];
-  // Of numbers at the ends of the range differences are none.
+  // Differences of numbers near the range limits overflow to infinity.
   if (!std::isfinite(drift.slope) || !std::isfinite(drift.low) || !std::isfinite(drift.high)) return std::nullopt;
   const double median = MedianInPlace(level);
   if (median != 0) drift.relative = drift.slope / std::fabs(median);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no benchmark measures and a file may still say: values at the ends of what a double holds, nothing at all, all
-// the same. Every function of the room answers: a value, nothing, or an error. None throws, none gives an interval
+// Values that no benchmark measures but a file may contain: values at the ends of what a double holds, nothing at all,
+// all the same. Every function of the room answers: a value, nothing, or an error. None throws, none gives an interval
 // upside down.
 #include <gtest/gtest.h>
 

@@ -78,7 +78,7 @@ constexpr int64_t WholeOf(double value) {
   return value >= 0 && value <= kLargest ? static_cast<int64_t>(value) : -1;
 }
 
-// The sum, or the number at the end where there is none.
+// Returns the sum, saturated at the int64 limits.
 constexpr int64_t SumOf(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

@@ -16,7 +16,7 @@ class RingTexts {
  public:
   static constexpr size_t kMaxTexts = size_t{1} << 16, kMaxBytes = size_t{1} << 26;
 
-  // Of kind kText; others are ignored.
+  // Adds a record of kind kText; ignores other kinds.
   void Add(const RingRecord& record) {
     if (record.kind != RecordKind::kText) return;
     std::string& text = texts_[record.value];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent writes is for its owner only, lies in the run and nowhere else, and a file that cannot be written costs that file."""
+"""The agent writes only below the run folder, for its owner only; a failed write loses that file alone."""
 
 from __future__ import annotations
 

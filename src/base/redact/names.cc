@@ -43,7 +43,7 @@ constexpr std::string_view kSecretLast[] = {"pwd", "cookie", "cookies", "bearer"
 constexpr std::string_view kSecretEnds[] = {"password",  "passwd",      "passphrase",   "apikey",
                                             "secretkey", "accesskey",   "privatekey",   "authtoken",
                                             "apitoken",  "accesstoken", "clientsecret", "sshpass"};
-// What a name is about when it ends in one of these.
+// A name that ends in one of these words describes something else than a secret.
 constexpr std::string_view kAbout[] = {
     "file",     "files",   "path",    "paths",    "dir",       "directory", "folder",  "env",      "var",
     "variable", "name",    "names",   "len",      "length",    "size",      "min",     "max",      "count",

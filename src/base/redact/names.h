@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name says about its value, and whether a value can be a secret at all.
+// Judges from a name whether its value is a secret, and from a value whether it can be one.
 #pragma once
 
 #include <cstdint>

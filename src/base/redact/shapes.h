@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that are told by what they look like, wherever they stand.
+// Finds secrets by their form, in any text.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ constexpr std::string_view kNeeds[] = {"ledger", "roofline", "matrix_work", "att
 constexpr double kTuned = 0.8;           // of the roofline, what libraries reach
 constexpr double kAmdAchievable = 0.54;  // of AMD's stated peaks, what AMD says products reach
 
-// Of the stated peak, what can be achieved, by trace and device.
+// Achievable fraction of the stated peak, by trace and device.
 std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& devices) {
   std::map<std::pair<int64_t, int64_t>, double> found;
   for (size_t row = 0; row < devices.rows(); ++row) {

@@ -15,7 +15,7 @@ struct Effort {
   int all;
   int tried;
 
-  // `least`: so many at any rate.
+  // `least`: minimum number of series.
   explicit Effort(int of_all, int least = 1) : all(of_all), tried(of_all) {
     const char* given = std::getenv("GAPLESS_STATISTICS");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
     if (given == nullptr || std::string_view(given) != "all") tried = std::min(all, std::max(least, all / 10));

@@ -297,7 +297,7 @@ EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& r
     rest.assign(text.substr(scanned));
     text = text.substr(0, scanned - 1);
   }
-  // What does not close is looked at again from its next comma on: as often as a file may reasonably ask for.
+  // An event that does not close is scanned again from its next comma. The budget keeps the total linear in the file.
   size_t to_see = 2 * kMaxNesting * text.size();
   for (size_t at = 0; at < text.size();) {
     if (to_see == 0) return Outcome::kTruncated;

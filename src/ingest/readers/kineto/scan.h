@@ -16,7 +16,7 @@ inline constexpr size_t kMaxNesting = 64;
 struct ScannedValue {
   size_t end = kNotFound;  // position behind it; kNotFound: it does not close, or is nested too deep
   size_t seen = 0;         // bytes looked at
-  bool too_deep = false;   // in more than kMaxNesting levels
+  bool too_deep = false;   // nested in more than kMaxNesting levels
 };
 // The object or array that opens at text[at].
 ScannedValue ScanValue(std::string_view text, size_t at);
