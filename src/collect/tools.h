@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks the files that the processes of a run load: the agent and the injection library, unpacked where nobody else
-// can change them.
+// Unpacks the files that the processes of a run load: the agent and the injection library. Nobody
+// else can change the place that they are loaded from.
 #pragma once
 
 #include <optional>

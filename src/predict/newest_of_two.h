@@ -6,8 +6,7 @@
 
 namespace gapless::internal {
 
-// Instants are taken in their order, so what one lane did last and what any other did last are all that can be asked
-// for.
+// Events arrive in time order. So it is enough to keep the newest event and the newest event of any other lane.
 template <class Lane>
 class NewestOfTwo {
  public:
