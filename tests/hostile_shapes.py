@@ -53,6 +53,7 @@ def data_marks(n: int) -> list[Event]:
 SHAPES: dict[str, Callable[[int], list[Event]]] = {
     "threads": lambda n: each(n, lambda i: [launch(i, tid=i + 1), kernel(i)]),
     "processes": lambda n: each(n, lambda i: [launch(i, i + 10, i + 10), kernel(i)]),
+    "devices": lambda n: each(n, lambda i: [launch(i), kernel(i, device=i)]),
     "streams": lambda n: each(n, lambda i: [launch(i), kernel(i, stream=i)]),
     "names": lambda n: each(n, lambda i: [launch(i), kernel(i, name=f"kernel_{i}")]),
     "steps": lambda n: each(n, lambda i: [event(f"ProfilerStep#{i}", "user_annotation", 10 * i, 9), launch(i), kernel(i)]),

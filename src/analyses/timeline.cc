@@ -16,6 +16,9 @@ class DeviceSweep {
 
   void Add(uint32_t row) {
     const int64_t start = ops_.ts_ns[row], end = start + ops_.dur_ns[row];
+    timeline_.rows.push_back(row);
+    timeline_.first += start < window_.start ? 1 : 0;
+    timeline_.last += start < std::max(window_.start, window_.end) ? 1 : 0;
     AppendMerged(ListOf(row), {start, end});
     if (start > busy_until_) AddGap(start, GpuOpId(row));
     if (end > busy_until_ || !last_.valid()) busy_until_ = end, last_ = GpuOpId(row);

@@ -16,6 +16,7 @@
 // In recordings of more than kMostAttributedDevices devices all is unknown.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "analyses/host_state.h"
@@ -54,6 +55,8 @@ struct IdleGap {
 
 struct DeviceTimeline {
   int32_t device = 0;
+  std::vector<uint32_t> rows;       // every row of gpu_op on this device, in time order
+  size_t first = 0, last = 0;       // into rows: those that start in the window
   Intervals compute;                // kernels that are not communication
   Intervals communication;          // communication kernels
   Intervals copies;                 // copies and fills
@@ -65,6 +68,8 @@ struct DeviceTimeline {
   int64_t PartEnd(const IdleGap& gap, uint32_t part) const {
     return part + 1 < gap.first_part + gap.part_count ? parts[part + 1].start : gap.span.end;
   }
+  // Returns the rows that start in the window. Analyses per device walk these, never the operations of all devices.
+  std::span<const uint32_t> RowsInWindow() const { return std::span(rows).subspan(first, last - first); }
   IdleCause MainCause(const IdleGap& gap) const;  // the one with the largest part
 };
 

@@ -211,5 +211,30 @@ TEST(Timeline, OfMoreDevicesThanAHostHasNoCauseIsGiven) {
   }
 }
 
+// Compared with a look at every operation of the trace.
+TEST(Timeline, RowsInWindowAreTheOperationsOfOneDevice) {
+  testing::HandMade trace;
+  for (int64_t i = 0; i < 60; ++i) {
+    const int64_t t = i * 100;
+    trace.Kernel("k", {t, t + 10, t + 20, t + 30}, {.device = static_cast<int32_t>(i * i % 7)});
+  }
+  trace.Step(1, 1000, 3000).Step(2, 3000, 5000);
+  testing::Analysed run(trace);
+  const TraceTimeline& timeline = run.tables().Timelines()[0];
+  const GpuOpTable& ops = timeline.trace().gpu_ops;
+  const RowRange window = RowsWithin(ops.ts_ns, timeline.window.span);
+  ASSERT_LT(window.size(), ops.size()) << "the steps leave something out";
+  size_t found = 0;
+  for (const DeviceTimeline& device : timeline.devices) {
+    std::vector<uint32_t> expected;
+    for (size_t row = window.first; row < window.last; ++row)
+      if (ops.device[row] == device.device) expected.push_back(static_cast<uint32_t>(row));
+    const std::span<const uint32_t> rows = device.RowsInWindow();
+    EXPECT_EQ(std::vector<uint32_t>(rows.begin(), rows.end()), expected) << device.device;
+    found += rows.size();
+  }
+  EXPECT_EQ(found, window.size());
+}
+
 }  // namespace
 }  // namespace gapless::internal

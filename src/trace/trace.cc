@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/trace.h"
 
+#include <algorithm>
+
 namespace gapless::internal {
+
+size_t FindDevice(const DeviceTable& devices, int32_t device) {
+  const auto found = std::lower_bound(devices.device.begin(), devices.device.end(), device);
+  const bool is_there = found != devices.device.end() && *found == device;
+  return is_there ? static_cast<size_t>(found - devices.device.begin()) : devices.size();
+}
 
 bool EndsInTheMiddle(const Trace& trace) {
   for (const StringId kind : trace.read_stats.kind) {

@@ -83,6 +83,8 @@ struct Trace {
   }
 };
 
+// Returns the row of `device` in the device table, which is sorted by number; devices.size() if the device has no row.
+size_t FindDevice(const DeviceTable& devices, int32_t device);
 // Did reading stop before the end of the events: the file was cut off, or damaged?
 bool EndsInTheMiddle(const Trace& trace);
 // Bytes held by all columns and texts.

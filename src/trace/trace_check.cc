@@ -93,7 +93,8 @@ bool Sorted(const Column<int64_t>& ts_ns) { return std::is_sorted(ts_ns.begin(),
 bool TablesAreSorted(const Trace& trace) {
   return Sorted(trace.slices.ts_ns) && Sorted(trace.gpu_ops.ts_ns) && Sorted(trace.gpu_annotations.ts_ns) &&
          Sorted(trace.syncs.ts_ns) && Sorted(trace.collectives.ts_ns) && Sorted(trace.steps.ts_ns) &&
-         Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns);
+         Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns) &&
+         std::is_sorted(trace.devices.device.begin(), trace.devices.device.end());
 }
 
 // Steps do not overlap, and where one has device work it begins before it ends.

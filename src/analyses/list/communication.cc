@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication of each device: how much there is, how much of it no computation hides, and the same collectives by
 // kind.
+#include <algorithm>
 #include <map>
 
 #include "analyses/analysis.h"
@@ -56,9 +57,8 @@ Groups ByKind(const TraceTimeline& timeline) {
 }
 
 const DeviceTimeline* Find(const TraceTimeline& timeline, int32_t device) {
-  for (const DeviceTimeline& one : timeline.devices)
-    if (one.device == device) return &one;
-  return nullptr;
+  const auto found = std::ranges::lower_bound(timeline.devices, device, {}, &DeviceTimeline::device);
+  return found != timeline.devices.end() && found->device == device ? &*found : nullptr;
 }
 
 // All communication kernels of a device, whether or not the recorder told which collective they belong to.
@@ -66,10 +66,8 @@ Group AllOf(const TraceTimeline& timeline, const DeviceTimeline& device) {
   Group all;
   all.spans = device.communication;
   const GpuOpTable& ops = timeline.trace().gpu_ops;
-  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
-  for (size_t row = rows.first; row < rows.last; ++row) {
-    if (ops.device[row] != device.device || ops.kind[row] != GpuOpKind::kKernel) continue;
-    if (ops.op_class[row] != GpuOpClass::kCommunication) continue;
+  for (const uint32_t row : device.RowsInWindow()) {
+    if (ops.kind[row] != GpuOpKind::kKernel || ops.op_class[row] != GpuOpClass::kCommunication) continue;
     ++all.calls;
     if (ops.dur_ns[row] > all.longest_ns) all.longest = GpuOpId(row), all.longest_ns = ops.dur_ns[row];
   }
@@ -101,9 +99,9 @@ Result<Table> Compute(const Run&, Tables& tables) {
     Groups groups = ByKind(timeline);
     for (const DeviceTimeline& device : timeline.devices) {
       Group all = AllOf(timeline, device);
-      for (const auto& [key, group] : groups)
-        if (key.first == device.device && group.bytes != kAbsent)
-          all.bytes = std::max<int64_t>(all.bytes, 0) + group.bytes;
+      for (auto at = groups.lower_bound({device.device, {}}); at != groups.end() && at->first.first == device.device;
+           ++at)
+        if (at->second.bytes != kAbsent) all.bytes = std::max<int64_t>(all.bytes, 0) + at->second.bytes;
       all.bus_bytes = std::numeric_limits<double>::quiet_NaN();  // kinds have different formulas
       if (all.calls > 0) AddRow(timeline, device.device, {}, all, table);
     }

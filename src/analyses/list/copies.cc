@@ -35,15 +35,14 @@ struct Group {
   Intervals spans;
 };
 
-std::array<Group, kMemset + 1> Collect(const Trace& trace, RowRange rows, int32_t device) {
+std::array<Group, kMemset + 1> Collect(const GpuOpTable& ops, const DeviceTimeline& device) {
   std::array<Group, kMemset + 1> groups;
-  const GpuOpTable& ops = trace.gpu_ops;
-  for (size_t row = rows.first; row < rows.last; ++row) {
-    if (ops.kind[row] == GpuOpKind::kKernel || ops.device[row] != device) continue;
+  for (const uint32_t row : device.RowsInWindow()) {
+    if (ops.kind[row] == GpuOpKind::kKernel) continue;
     const CopyKind copy = ops.copy_kind[row] == CopyKind::kNone ? CopyKind::kOther : ops.copy_kind[row];
     Group& group = groups[ops.kind[row] == GpuOpKind::kMemset ? kMemset : static_cast<size_t>(copy)];
     const int64_t dur = ops.dur_ns[row];
-    if (group.calls++ == 0 || dur > ops.dur_ns[group.longest]) group.longest = static_cast<uint32_t>(row);
+    if (group.calls++ == 0 || dur > ops.dur_ns[group.longest]) group.longest = row;
     group.total_ns += dur;
     AppendMerged(group.spans, {ops.ts_ns[row], ops.ts_ns[row] + dur});
     if (ops.bytes[row] == kAbsent) continue;
@@ -55,7 +54,7 @@ std::array<Group, kMemset + 1> Collect(const Trace& trace, RowRange rows, int32_
 
 void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
   const Trace& trace = timeline.trace();
-  const auto groups = Collect(trace, RowsWithin(trace.gpu_ops.ts_ns, timeline.window.span), device.device);
+  const auto groups = Collect(trace.gpu_ops, device);
   for (size_t kind = 0; kind < groups.size(); ++kind) {
     const Group& group = groups[kind];
     if (group.calls == 0) continue;

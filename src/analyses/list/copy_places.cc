@@ -118,10 +118,8 @@ class Places {
 
   void AddOps(const DeviceTimeline& device) {
     const GpuOpTable& ops = trace_.gpu_ops;
-    const RowRange rows = RowsWithin(ops.ts_ns, timeline_.window.span);
     size_t exposed = 0;
-    for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
-      if (ops.device[row] != device.device) continue;
+    for (const uint32_t row : device.RowsInWindow()) {
       if (ops.kind[row] == GpuOpKind::kMemcpy) {
         const SliceId op = ops.op[row];
         if (ops.copy_kind[row] == CopyKind::kDtoD && op.valid() && (around_[op.value] & kNotMine) != 0) continue;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels by name. Groups are found through one array over the trace's texts, durations laid out group by group so that
 // the median needs no map and no vector per name.
+#include <span>
+#include <vector>
+
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/kernel_library.h"
@@ -45,18 +48,21 @@ struct Group {
 
 class ByName {
  public:
-  // `in_optimizer`: by slice.
-  ByName(const Trace& trace, RowRange rows, int32_t device, const std::vector<uint8_t>& in_optimizer)
-      : trace_(trace), in_optimizer_(in_optimizer), group_of_(trace.strings.size(), -1) {
-    for (size_t row = rows.first; row < rows.last; ++row)
-      if (Wanted(row, device)) Add(static_cast<uint32_t>(row));
+  // `in_optimizer`: by slice. `group_of`, by text: -1 before and after, so that one serves all devices.
+  ByName(const Trace& trace, const DeviceTimeline& device, const std::vector<uint8_t>& in_optimizer,
+         std::vector<int32_t>& group_of)
+      : trace_(trace), in_optimizer_(in_optimizer), group_of_(group_of) {
+    const std::span<const uint32_t> rows = device.RowsInWindow();
+    for (const uint32_t row : rows)
+      if (IsKernel(row)) Add(row);
     size_t first = 0;
     for (Group& group : groups) group.first = first, first += static_cast<size_t>(group.calls);
     durations_.resize(first);
     std::vector<size_t> next;
     for (const Group& group : groups) next.push_back(group.first);
-    for (size_t row = rows.first; row < rows.last; ++row)
-      if (Wanted(row, device)) durations_[next[static_cast<size_t>(GroupOf(row))]++] = trace_.gpu_ops.dur_ns[row];
+    for (const uint32_t row : rows)
+      if (IsKernel(row)) durations_[next[static_cast<size_t>(GroupOf(row))]++] = trace_.gpu_ops.dur_ns[row];
+    for (const Group& group : groups) GroupOf(group.longest) = -1;
   }
 
   int64_t Median(const Group& group) {
@@ -67,9 +73,7 @@ class ByName {
   int64_t total_ns = 0;
 
  private:
-  bool Wanted(size_t row, int32_t device) const {
-    return trace_.gpu_ops.kind[row] == GpuOpKind::kKernel && trace_.gpu_ops.device[row] == device;
-  }
+  bool IsKernel(size_t row) const { return trace_.gpu_ops.kind[row] == GpuOpKind::kKernel; }
   int32_t& GroupOf(size_t row) { return group_of_[static_cast<uint32_t>(trace_.gpu_ops.name[row])]; }
 
   void Add(uint32_t row) {
@@ -99,20 +103,19 @@ class ByName {
 
   const Trace& trace_;
   const std::vector<uint8_t>& in_optimizer_;
-  std::vector<int32_t> group_of_;
+  std::vector<int32_t>& group_of_;
   std::vector<int64_t> durations_;
 };
 
-void AddRows(const TraceTimeline& timeline, int32_t device, const std::vector<uint8_t>& in_optimizer, Table& table) {
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName& by_name, Table& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
-  ByName by_name(timeline.trace(), RowsWithin(ops.ts_ns, timeline.window.span), device, in_optimizer);
   std::vector<Group>& groups = by_name.groups;
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
   for (const Group& group : groups) {
     const uint32_t row_of = group.longest;
     auto row = BeginRow(table, *timeline.of);
-    row.Int(device).Text(timeline.trace().Text(ops.name[row_of]));
+    row.Int(device.device).Text(timeline.trace().Text(ops.name[row_of]));
     row.Text(ToString(ops.op_class[row_of])).Text(ToString(ops.matrix_unit[row_of]));
     row.Int(group.calls).Int(group.total_ns).Int(group.total_ns / group.calls).Int(group.min_ns);
     row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
@@ -126,7 +129,11 @@ Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("kernels", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::vector<uint8_t> in_optimizer = InsideOptimizers(timeline.trace());
-    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device.device, in_optimizer, table);
+    std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
+    for (const DeviceTimeline& device : timeline.devices) {
+      ByName by_name(timeline.trace(), device, in_optimizer, group_of);
+      AddRows(timeline, device, by_name, table);
+    }
   }
   return table;
 }

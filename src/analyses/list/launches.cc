@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces
 // are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
+#include <utility>
+#include <vector>
+
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
@@ -36,14 +39,14 @@ struct Stats {
   int64_t gpu_ops = 0, graph_calls = 0, queued = 0, call_total_ns = 0, short_kernels = 0;
 };
 
-Stats Collect(const Trace& trace, RowRange rows, int32_t device) {
+// `counted_on`, by launch: the device on which it was counted last, so that it is counted once for each. Launches of
+// graphs have many operations.
+Stats Collect(const Trace& trace, const DeviceTimeline& device, std::vector<const DeviceTimeline*>& counted_on) {
   Stats stats;
   const GpuOpTable& ops = trace.gpu_ops;
   const SliceTable& slices = trace.slices;
-  std::vector<uint8_t> seen(slices.size());  // launches already counted: those of graphs have many operations
   int64_t busy_until = std::numeric_limits<int64_t>::min();
-  for (size_t row = rows.first; row < rows.last; ++row) {
-    if (ops.device[row] != device) continue;
+  for (const uint32_t row : device.RowsInWindow()) {
     const int64_t start = ops.ts_ns[row], dur = ops.dur_ns[row], busy_before = busy_until;
     busy_until = std::max(busy_until, start + dur);
     if (ops.kind[row] == GpuOpKind::kKernel && ops.op_class[row] != GpuOpClass::kCommunication) {
@@ -53,8 +56,7 @@ Stats Collect(const Trace& trace, RowRange rows, int32_t device) {
     const SliceId launch = ops.launch[row];
     if (!launch.valid()) continue;
     ++stats.gpu_ops;
-    if (seen[launch.value] != 0) continue;
-    seen[launch.value] = 1;
+    if (std::exchange(counted_on[launch.value], &device) == &device) continue;
     const int64_t call_ns = slices.dur_ns[launch.value], call_end = slices.ts_ns[launch.value] + call_ns;
     stats.call_ns.push_back(call_ns);
     stats.call_total_ns += call_ns;
@@ -65,12 +67,13 @@ Stats Collect(const Trace& trace, RowRange rows, int32_t device) {
   return stats;
 }
 
-void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
-  Stats stats = Collect(timeline.trace(), RowsWithin(timeline.trace().gpu_ops.ts_ns, timeline.window.span), device);
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, std::vector<const DeviceTimeline*>& counted_on,
+            Table& table) {
+  Stats stats = Collect(timeline.trace(), device, counted_on);
   const auto calls = static_cast<int64_t>(stats.call_ns.size());
   const auto kernels = static_cast<int64_t>(stats.kernel_ns.size());
   auto row = BeginRow(table, *timeline.of);
-  row.Int(device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
+  row.Int(device.device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
   row.Real(ShareOf(calls, static_cast<int64_t>(timeline.window.steps.size())));
   row.Int(stats.call_total_ns).Int(calls > 0 ? stats.call_total_ns / calls : kAbsent);
   row.Int(Percentile(stats.call_ns, 0.5)).Int(Percentile(stats.call_ns, 0.95));
@@ -81,8 +84,10 @@ void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("launches", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    std::vector<const DeviceTimeline*> counted_on(timeline.trace().slices.size());
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, counted_on, table);
+  }
   return table;
 }
 

@@ -57,7 +57,15 @@ std::string_view FirstType(std::string_view types) {
 // The type of an operator's first tensor, else of the operator around it; each distinct text is read once.
 class Types {
  public:
-  explicit Types(const Trace& trace) : trace_(trace), first_(trace.strings.size()), read_(trace.strings.size()) {}
+  explicit Types(const Trace& trace)
+      : trace_(trace), first_(trace.strings.size()), read_(trace.strings.size()), major_(trace.strings.size(), -1) {}
+
+  // Returns the compute capability that a kernel of this name needs at least; 0 if the name does not say.
+  int64_t LeastMajor(StringId kernel) {
+    int64_t& major = major_[static_cast<uint32_t>(kernel)];
+    if (major < 0) major = LeastComputeMajor(trace_.Text(kernel));
+    return major;
+  }
 
   std::string_view Of(SliceId op) {
     for (SliceId at = op; at.valid(); at = trace_.slices.parent[at.value])
@@ -75,21 +83,17 @@ class Types {
   const Trace& trace_;
   std::vector<std::string_view> first_;  // by text
   std::vector<uint8_t> read_;
+  std::vector<int64_t> major_;  // by text; -1: not read yet
 };
 
-Sums Collect(const TraceTimeline& timeline, int32_t device, Types& types) {
+Sums Collect(const GpuOpTable& ops, const DeviceTimeline& device, Types& types) {
   Sums sums;
-  std::vector<uint8_t> is_read(timeline.trace().strings.size());  // by name of a kernel
-  const GpuOpTable& ops = timeline.trace().gpu_ops;
-  const RowRange rows = RowsWithin(ops.ts_ns, timeline.window.span);
-  for (size_t row = rows.first; row < rows.last; ++row) {
+  for (const uint32_t row : device.RowsInWindow()) {
     const GpuOpClass kind = ops.op_class[row];
-    if (ops.kind[row] != GpuOpKind::kKernel || ops.device[row] != device || kind == GpuOpClass::kCommunication)
-      continue;
+    if (ops.kind[row] != GpuOpKind::kKernel || kind == GpuOpClass::kCommunication) continue;
     sums.kernel_ns += ops.dur_ns[row];
     if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
-    if (uint8_t& read = is_read[static_cast<uint32_t>(ops.name[row])]; read == 0)
-      sums.least_major = std::max(sums.least_major, LeastComputeMajor(timeline.trace().Text(ops.name[row]))), read = 1;
+    sums.least_major = std::max(sums.least_major, types.LeastMajor(ops.name[row]));
     const MatrixUnit unit = ops.matrix_unit[row];
     sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
     if (const auto type = types.Of(ops.op[row]); !type.empty())
@@ -116,21 +120,18 @@ int64_t Wide(int32_t value) { return value == kAbsent32 ? kAbsent : value; }
 
 void DescribeDevice(const Trace& trace, int32_t device, Table::RowWriter& row) {
   const DeviceTable& devices = trace.devices;
-  for (size_t at = 0; at < devices.size(); ++at) {
-    if (devices.device[at] != device) continue;
-    row.TextOrNull(trace.Text(devices.name[at])).Text(ToString(devices.vendor[at]));
-    row.Int(Wide(devices.compute_major[at])).Int(Wide(devices.compute_minor[at]));
-    return;
-  }
-  row.Null().Null().Null().Null();
+  const size_t at = FindDevice(devices, device);
+  if (at == devices.size()) return void(row.Null().Null().Null().Null());
+  row.TextOrNull(trace.Text(devices.name[at])).Text(ToString(devices.vendor[at]));
+  row.Int(Wide(devices.compute_major[at])).Int(Wide(devices.compute_minor[at]));
 }
 
-void AddRow(const TraceTimeline& timeline, int32_t device, Types& types, Table& table) {
-  const Sums sums = Collect(timeline, device, types);
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Types& types, Table& table) {
+  const Sums sums = Collect(timeline.trace().gpu_ops, device, types);
   const int64_t unknown = sums.unit_ns[0], off = sums.unit_ns[1], on = sums.unit_ns[2], matrix = unknown + off + on;
   auto row = BeginRow(table, *timeline.of);
-  row.Int(device);
-  DescribeDevice(timeline.trace(), device, row);
+  row.Int(device.device);
+  DescribeDevice(timeline.trace(), device.device, row);
   row.Int(sums.kernel_ns).Int(matrix).Int(on).Int(off).Int(unknown);
   row.Real(ShareOf(matrix, sums.kernel_ns)).Real(ShareOf(on, on + off)).TextOrNull(DtypeOf(sums));
   row.Int(timeline.of->Id(sums.longest_off)).Int(sums.least_major > 0 ? sums.least_major : kAbsent);
@@ -140,7 +141,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("matrix_work", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
     Types types(timeline.trace());
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, types, table);
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, types, table);
   }
   return table;
 }

@@ -50,9 +50,8 @@ void Add(const MemoryEventTable& events, uint32_t row, bool counted, Memory& mem
 }
 
 int64_t DeviceBytes(const Trace& trace, int32_t device) {
-  for (size_t row = 0; row < trace.devices.size(); ++row)
-    if (trace.devices.device[row] == device) return trace.devices.memory_bytes[row];
-  return kAbsent;
+  const size_t row = FindDevice(trace.devices, device);
+  return row < trace.devices.size() ? trace.devices.memory_bytes[row] : kAbsent;
 }
 
 void AddRow(const TraceTimeline& timeline, int32_t device, const Memory& memory, Table& table) {

@@ -45,12 +45,10 @@ class Types {
     AddHost();
   }
 
-  ByType OfDevice(int32_t device) const {
+  ByType OfDevice(const DeviceTimeline& device) const {
     ByType sums{};
     const GpuOpTable& ops = trace_.gpu_ops;
-    const RowRange rows = RowsWithin(ops.ts_ns, timeline_.window.span);
-    for (size_t row = rows.first; row < rows.last; ++row) {
-      if (ops.device[row] != device) continue;
+    for (const uint32_t row : device.RowsInWindow()) {
       Sums& of = sums[static_cast<size_t>(TypeOf(row))];
       ++of.gpu_ops;
       of.device_ns += ops.dur_ns[row];
@@ -93,7 +91,7 @@ class Types {
   std::vector<uint8_t> in_optimizer_;  // by slice
 };
 
-void AddRows(const TraceTimeline& timeline, const Types& types, int32_t device, Table& table) {
+void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTimeline& device, Table& table) {
   const ByType sums = types.OfDevice(device);
   int64_t all_ns = 0;
   std::array<size_t, kWorkTypes> order{};
@@ -104,7 +102,7 @@ void AddRows(const TraceTimeline& timeline, const Types& types, int32_t device, 
     const Sums& of = sums[type];
     if (of.gpu_ops == 0) continue;
     auto row = BeginRow(table, *timeline.of);
-    row.Int(device).Text(ToString(static_cast<WorkType>(type))).Int(of.gpu_ops).Int(of.device_ns);
+    row.Int(device.device).Text(ToString(static_cast<WorkType>(type))).Int(of.gpu_ops).Int(of.device_ns);
     row.Real(ShareOf(of.device_ns, all_ns)).Real(ShareOf(of.device_ns, timeline.window.span.length()));
     row.Real(ShareOf(of.unit_ns[2], of.unit_ns[1] + of.unit_ns[2])).Int(types.calls[type]);
     row.Int(types.host_self_ns[type]).Int(timeline.of->Id(of.longest));
@@ -115,7 +113,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("operator_types", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Types types(timeline);
-    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, types, device.device, table);
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, types, device, table);
   }
   return table;
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "analyses/analysis.h"
 #include "analyses/collective_match.h"
@@ -81,18 +82,15 @@ struct Device {
 // The operations of one device that belong to the rank's complete steps; without such steps all of them.
 class OwnOperations {
  public:
-  OwnOperations(const TraceTimeline& timeline, int32_t device)
-      : ops_(timeline.trace().gpu_ops), device_(device), any_(timeline.window.steps.empty()) {
+  OwnOperations(const TraceTimeline& timeline, const DeviceTimeline& device)
+      : ops_(timeline.trace().gpu_ops), any_(timeline.window.steps.empty()) {
     complete_.resize(timeline.trace().steps.size());
     for (const StepWindow& step : timeline.window.steps) complete_[step.step.value] = true;
     size_t all = 0, launched = 0;
-    const RowRange rows = RowsWithin(ops_.ts_ns, timeline.window.span);
-    for (size_t row = rows.first; row < rows.last; ++row)
-      if (ops_.device[row] == device) ++all, launched += ops_.launch[row].valid();
+    for (const uint32_t row : device.RowsInWindow()) ++all, launched += ops_.launch[row].valid();
     has_launches_ = 2 * launched > all;
   }
   bool Has(size_t row) const {
-    if (ops_.device[row] != device_) return false;
     if (any_) return true;
     if (has_launches_ && !ops_.launch[row].valid()) return false;
     return ops_.step[row].valid() && complete_[ops_.step[row].value];
@@ -100,32 +98,33 @@ class OwnOperations {
 
  private:
   const GpuOpTable& ops_;
-  int32_t device_;
   bool any_, has_launches_ = false;
   std::vector<bool> complete_;  // by step
 };
 
-void AddOwnWork(Device& device) {
+// `sums`, by text: zero before and after, so that one serves all devices.
+void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
   const Trace& trace = device.timeline->trace();
   const GpuOpTable& ops = trace.gpu_ops;
   const Interval window = device.timeline->window.span;
-  const OwnOperations own(*device.timeline, device.on->device);
-  std::vector<KernelSum> sums(trace.strings.size());
+  const OwnOperations own(*device.timeline, *device.on);
+  std::vector<uint32_t> names;  // of the kernels
   Intervals compute, copies;
-  const RowRange rows = RowsWithin(ops.ts_ns, window);
-  for (size_t row = rows.first; row < rows.last; ++row) {
+  for (const uint32_t row : device.on->RowsInWindow()) {
     const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
     if ((kernel && ops.op_class[row] == GpuOpClass::kCommunication) || !own.Has(row)) continue;
     AppendMerged(kernel ? compute : copies, {ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
     if (!kernel) continue;
     KernelSum& sum = sums[static_cast<uint32_t>(ops.name[row])];
-    ++sum.count, sum.ns += ops.dur_ns[row];
+    if (sum.count++ == 0) names.push_back(static_cast<uint32_t>(ops.name[row]));
+    sum.ns += ops.dur_ns[row];
     ++device.kernels, device.kernel_ns += ops.dur_ns[row];
   }
   device.compute_ns = Total(Clip(compute, window));
   device.copies_ns = Total(Intersect(copies, device.on->exposed_copies));
-  for (size_t id = 0; id < sums.size(); ++id)
-    if (sums[id].count > 0) device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], sums[id]);
+  std::sort(names.begin(), names.end());
+  for (const uint32_t id : names)
+    device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], std::exchange(sums[id], {}));
 }
 
 void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
@@ -148,13 +147,14 @@ void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
   device.opening_ns = Total(Intersect(opening, device.on->exposed_communication));
 }
 
-Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::vector<CollectiveMatch>& matches) {
+Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::vector<CollectiveMatch>& matches,
+            std::vector<KernelSum>& sums) {
   Device device;
   device.timeline = &timeline, device.on = &on;
   for (const IdleGap& gap : on.gaps)
     for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
       device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
-  AddOwnWork(device);
+  AddOwnWork(device, sums);
   AddWaits(matches, device);
   return device;
 }
@@ -266,7 +266,8 @@ Result<Table> Compute(const Run& run, Tables& tables) {
   std::vector<Device> devices;
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
-    for (const DeviceTimeline& on : timeline.devices) devices.push_back(Read(timeline, on, matches[position]));
+    std::vector<KernelSum> sums(timeline.trace().strings.size());
+    for (const DeviceTimeline& on : timeline.devices) devices.push_back(Read(timeline, on, matches[position], sums));
     ++position;
   }
   SetWork(devices);

@@ -191,9 +191,8 @@ Work WorkOf(const Group& group, const Trace& trace, const Convolutions& convolut
 }
 
 const DevicePeaks* PeaksOf(const Trace& trace, int32_t device) {
-  for (size_t row = 0; row < trace.devices.size(); ++row)
-    if (trace.devices.device[row] == device) return FindDevicePeaks(trace.Text(trace.devices.name[row]));
-  return nullptr;
+  const size_t row = FindDevice(trace.devices, device);
+  return row < trace.devices.size() ? FindDevicePeaks(trace.Text(trace.devices.name[row])) : nullptr;
 }
 
 // Products cut their result into tiles, one block each; NaN: not a product, or the device was not described.
@@ -206,10 +205,9 @@ double TilesPerSm(const Group& group, const Work& work, const Trace& trace) {
   const auto tiles = [](int64_t size) { return (size + kTile - 1) / kTile; };
   const double all =
       static_cast<double>(work.batch) * static_cast<double>(tiles(work.m)) * static_cast<double>(tiles(work.n));
-  for (size_t row = 0; row < trace.devices.size(); ++row)
-    if (trace.devices.device[row] == group.key.device && trace.devices.sm_count[row] > 0)
-      return all / trace.devices.sm_count[row];
-  return DevicePeaks::kNone;
+  const size_t row = FindDevice(trace.devices, group.key.device);
+  if (row == trace.devices.size() || trace.devices.sm_count[row] <= 0) return DevicePeaks::kNone;
+  return all / trace.devices.sm_count[row];
 }
 
 MatrixUnit UnitOf(const Group& group) {

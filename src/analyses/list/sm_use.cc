@@ -78,15 +78,16 @@ class Sweep {
   std::priority_queue<Running> running_;
 };
 
-void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
   const Interval window = timeline.window.span;
   Sweep all(window), long_ones(window);
   double occupancy_time = 0, occupancy_ns = 0;
   int64_t kernel_ns = 0, known_ns = 0;
-  for (size_t row = 0; row < ops.size() && ops.ts_ns[row] < window.end; ++row) {
+  for (const uint32_t row : device.rows) {
     const int64_t start = ops.ts_ns[row], end = start + ops.dur_ns[row];
-    if (ops.kind[row] != GpuOpKind::kKernel || ops.device[row] != device || end <= window.start) continue;
+    if (start >= window.end) break;
+    if (ops.kind[row] != GpuOpKind::kKernel || end <= window.start) continue;
     const int64_t inside = std::min(end, window.end) - std::max(start, window.start);
     kernel_ns += inside;
     if (const auto occupancy = static_cast<double>(ops.occupancy_pct[row]); occupancy >= 0)
@@ -101,7 +102,7 @@ void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
   all.Finish(), long_ones.Finish();
   auto row = BeginRow(table, *timeline.of);
   const double none = std::numeric_limits<double>::quiet_NaN();
-  row.Int(device).Real(known_ns > 0 ? all.used_ns / static_cast<double>(window.length()) : none);
+  row.Int(device.device).Real(known_ns > 0 ? all.used_ns / static_cast<double>(window.length()) : none);
   row.Real(occupancy_time / occupancy_ns).Int(known_ns > 0 ? long_ones.busy_ns : kAbsent);
   row.Real(long_ones.busy_ns > 0 ? long_ones.used_ns / static_cast<double>(long_ones.busy_ns) : none);
   row.Int(known_ns > 0 ? long_ones.busy_ns - std::llround(long_ones.used_ns) : kAbsent)
@@ -111,7 +112,7 @@ void AddRow(const TraceTimeline& timeline, int32_t device, Table& table) {
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("sm_use", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device.device, table);
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, table);
   return table;
 }
 

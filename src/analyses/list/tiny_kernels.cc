@@ -33,10 +33,12 @@ struct Group {
 
 class ByOperator {
  public:
-  ByOperator(const TraceTimeline& timeline, const DeviceTimeline& device)
-      : trace_(timeline.trace()), device_(device), group_of_(trace_.strings.size(), -1) {
-    AddKernels(RowsWithin(trace_.gpu_ops.ts_ns, timeline.window.span));
+  // `group_of`, by text: -1 before and after, so that one serves all devices.
+  ByOperator(const Trace& trace, const DeviceTimeline& device, std::vector<int32_t>& group_of)
+      : trace_(trace), device_(device), group_of_(group_of) {
+    AddKernels();
     AddGaps();
+    for (const Group& group : groups) group_of_[static_cast<uint32_t>(group.name)] = -1;
   }
 
   std::vector<Group> groups;
@@ -55,10 +57,10 @@ class ByOperator {
     return groups[static_cast<size_t>(at)];
   }
 
-  void AddKernels(RowRange rows) {
+  void AddKernels() {
     const GpuOpTable& ops = trace_.gpu_ops;
-    for (size_t row = rows.first; row < rows.last; ++row) {
-      if (ops.device[row] != device_.device || !IsKernel(row)) continue;
+    for (const uint32_t row : device_.RowsInWindow()) {
+      if (!IsKernel(row)) continue;
       Group& group = GroupOf(ops.op[row]);
       ++group.kernels;
       if (!IsShort(row)) continue;
@@ -75,12 +77,13 @@ class ByOperator {
 
   const Trace& trace_;
   const DeviceTimeline& device_;
-  std::vector<int32_t> group_of_;
+  std::vector<int32_t>& group_of_;
 };
 
-void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::vector<int32_t>& group_of,
+             Table& table) {
   const Trace& trace = timeline.trace();
-  ByOperator by_operator(timeline, device);
+  ByOperator by_operator(trace, device, group_of);
   std::vector<Group>& groups = by_operator.groups;
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.short_ns + a.gap_ns > b.short_ns + b.gap_ns; });
@@ -100,8 +103,10 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("tiny_kernels", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
+    for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, group_of, table);
+  }
   return table;
 }
 
