@@ -66,7 +66,6 @@ class Optimize(unittest.TestCase):
 class Repairs(Optimize):
     """Each script with a planted problem that a CPU feels, unedited."""
 
-    @cases.in_ci
     def test_slow_loader(self) -> None:
         answer = self.run_it("--only", "workers", script=PLANTED / "slow_loader.py")
         self.assert_repaired(answer, "workers")

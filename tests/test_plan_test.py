@@ -67,12 +67,12 @@ class Table(unittest.TestCase):
             times, results = Path(name, "times"), Path(name, "results.xml")
             times.write_text("build\t90\ntests\t30\n")
             results.write_text(
-                '<testsuite><testcase name="quick" time="0.5"/><testcase name="long" time="29"><properties>'
-                '<property name="cmake_labels" value="unit;why: all of it"/></properties></testcase></testsuite>'
+                '<testsuite><testcase name="quick" time="0.5"/><testcase name="long" time="29"/></testsuite>'
             )
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                self.assertEqual(ci_table.main(times, [results, Path(name, "absent.xml")]), 0)
+                why = ci_table.reasons([Test("long", frozenset({"unit", "why: all of it"}), ())])
+                self.assertEqual(ci_table.main(times, why, [results, Path(name, "absent.xml")]), 0)
         lines = out.getvalue().splitlines()
         self.assertEqual(lines[2].split(), ["build", "90", "75.0", "%"])
         self.assertEqual(lines[4].split(), ["all", "120", "100.0", "%"])

@@ -25,7 +25,7 @@ step() { # <title> <command>...
   printf '== %s: %d s\n' "$1" $((SECONDS - start))
 }
 
-closing_table() { tools/ci_table.py "$times" "${results[@]}" || true; }
+closing_table() { tools/ci_table.py "$times" build/release "${results[@]}" || true; }
 
 configure_and_build() { # <preset> [<build option>...]
   cmake --preset "$1" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; return 1; }

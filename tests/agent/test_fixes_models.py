@@ -300,7 +300,6 @@ class Ranks(FixTest):
         self.assertEqual(done.code, 0, done.err)
         return done
 
-    @in_ci
     def test_ddp(self) -> None:
         plain = self.ranks().out
         self.again()
