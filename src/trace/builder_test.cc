@@ -334,5 +334,12 @@ TEST(TraceBuilder, DoesNotDependOnWhoReadWhat) {
   }
 }
 
+TEST_F(BuilderTest, ADeviceIsFoundByItsNumber) {
+  for (const int32_t device : {7, 0, 3}) builder.AddDevice({.device = device, .name = "A100"});
+  const Trace trace = Finish();
+  for (size_t row = 0; row < 3; ++row) EXPECT_EQ(FindDevice(trace.devices, trace.devices.device[row]), row);
+  EXPECT_EQ(FindDevice(trace.devices, 5), trace.devices.size());
+}
+
 }  // namespace
 }  // namespace gapless::internal
