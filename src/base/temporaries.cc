@@ -16,8 +16,8 @@ struct Remembered {
 
 // Never destroyed: threads may still ask while the program ends.
 Remembered& All() {
-  static auto* const all = new Remembered;
-  return *all;
+  static Remembered& all = *new Remembered;
+  return all;
 }
 
 }  // namespace
