@@ -3,6 +3,7 @@ if(NOT BUILD_TESTING)
   return()
 endif()
 file(GLOB_RECURSE whole_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+list(REMOVE_ITEM whole_tests ${PROJECT_SOURCE_DIR}/tests/ledger_corpus_test.cc)  # one test of its own: tests/CMakeLists.txt
 if(whole_tests)
   gapless_test(test_whole SOURCES ${whole_tests} LINK ${GAPLESS_ALL_ROOMS} LABEL corpus)
 endif()

@@ -26,7 +26,8 @@ enum class BottleneckType : uint8_t {
   kSmallBatch,
   kRecompilation,
   kIo,
-  kStepVariation
+  kStepVariation,
+  kRecording  // the recording itself: a cold start, or work of the device is missing
 };
 GAPLESS_API std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIENCY" …
 

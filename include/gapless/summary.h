@@ -19,7 +19,7 @@ struct StepTimes {  // of the complete steps' windows, over all ranks
 
 // The waste ledger of one device: compute, exposed_comm, exposed_copy and idle add up to wall, the idle parts to idle.
 struct DeviceBreakdown {
-  int64_t trace = 0;              // key of table `trace`
+  int64_t trace = 0;              // key of table `trace`: of several recordings of one process the first
   std::optional<int64_t> rank{};  // absent: none recorded
   int32_t device = 0;
   std::string device_name{};  // "Tesla V100-SXM2-32GB"; empty: not recorded
@@ -48,6 +48,8 @@ struct Combination {
 };
 
 struct RunSummary {
+  // "training", "inference", "serving"; empty: the recording does not tell.
+  std::string_view workload;
   std::vector<int64_t> ranks;              // ascending; empty: no trace has a rank
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
   // Sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work.
@@ -63,7 +65,8 @@ struct RunSummary {
   std::optional<Scaling> scaling;           // of several ranks, or against a run on one GPU
   std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
   // What limits the run, finely: "input bound", "launch bound", "sync bound", "host bound", "communication bound",
-  // "copy bound", "compute bound", "memory bound", "unknown" (idle, and nothing recorded says why). Empty: no device
+  // "copy bound", "compute bound", "memory bound", "warm-up" (a cold start: later steps are another matter), "unknown"
+  // (idle, and nothing recorded says why). Empty: no device
   // did work.
   std::string run_class;
   // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with

@@ -35,6 +35,7 @@ class BottleneckType(enum.Enum):
     RECOMPILATION = "RECOMPILATION"
     IO = "IO"
     STEP_VARIATION = "STEP_VARIATION"
+    RECORDING = "RECORDING"
 
 
 @dataclass

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyses/steady_span.h"
+#include "trace/marks.h"
+
 namespace gapless::internal {
 namespace {
 
+constexpr int64_t kWarmUpTimes = 2;     // a warm-up step takes this many times the median of later ones
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 
 int64_t HostEnd(const StepTable& steps, size_t row) { return steps.ts_ns[row] + steps.dur_ns[row]; }
@@ -76,20 +80,75 @@ Interval WholeSpan(const Trace& trace) {
   return span.end >= span.start ? span : Interval{};
 }
 
+// How many of the first steps are warm-up; at least one step remains.
+size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& one_off_idle) {
+  size_t count = 0;
+  for (; count + 1 < steps.size(); ++count) {
+    std::vector<int64_t> later;
+    for (size_t i = count + 1; i < steps.size(); ++i) later.push_back(steps[i].span.length());
+    const auto middle = later.begin() + static_cast<ptrdiff_t>(later.size() / 2);
+    std::nth_element(later.begin(), middle, later.end());
+    const int64_t length = steps[count].span.length();
+    if (length < kWarmUpTimes * *middle) break;
+    if (2 * Total(Clip(one_off_idle, steps[count].span)) < length - *middle) break;
+  }
+  return count;
+}
+
+SetAside Aside(AsideKind kind, Interval span, const Intervals& busy, size_t steps = 0) {
+  return {kind, span, Total(Clip(busy, span)), static_cast<int64_t>(steps)};
+}
+
+// Sets aside the edges of a single iteration of a serving engine: when its recorder was started the device was still at
+// work for the iteration before, which is not in the recording, or no request was there yet.
+void TrimIteration(const Intervals& busy, Window& window) {
+  Interval& span = window.steps[0].span;
+  const Interval whole = span;
+  span = SteadySpan(Clip(busy, whole), whole);
+  if (span.start > whole.start) window.set_aside.push_back(Aside(AsideKind::kBefore, {whole.start, span.start}, busy));
+  if (span.end < whole.end) window.set_aside.push_back(Aside(AsideKind::kAfter, {span.end, whole.end}, busy));
+}
+
+void TakeSteps(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
+  const size_t warm_up = WarmUpSteps(window.steps, one_off_idle);
+  if (warm_up > 0) {
+    const Interval span{window.steps[0].span.start, window.steps[warm_up].span.start};
+    window.set_aside.push_back(Aside(AsideKind::kWarmUpSteps, span, busy, warm_up));
+    window.steps.erase(window.steps.begin(), window.steps.begin() + static_cast<ptrdiff_t>(warm_up));
+  }
+  if (window.steps.size() == 1 && IsEngineIteration(trace.Text(trace.steps.name[window.steps[0].step.value])))
+    TrimIteration(busy, window);
+  const StepWindow &first = window.steps.front(), &last = window.steps.back();
+  window.span = {first.span.start, last.span.end};
+  window.host = {trace.steps.ts_ns[first.step.value], HostEnd(trace.steps, last.step.value)};
+}
+
+void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
+  window.span = WholeSpan(trace);
+  window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  const bool cold = 2 * Total(Clip(one_off_idle, window.span)) >= window.span.length();
+  const Interval whole = window.span, steady = cold ? whole : SteadySpan(busy, whole);
+  if (steady == whole) return;
+  if (steady.start > whole.start)
+    window.set_aside.push_back(Aside(AsideKind::kBefore, {whole.start, steady.start}, busy));
+  if (steady.end < whole.end) window.set_aside.push_back(Aside(AsideKind::kAfter, {steady.end, whole.end}, busy));
+  window.span = window.host = steady;
+}
+
 }  // namespace
 
 Window AnalysedWindow(const Trace& trace) {
   Window window;
   window.steps = StepWindows(trace);
-  if (window.steps.empty()) {
-    window.span = WholeSpan(trace);
-    window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-    return window;
-  }
-  const StepTable& steps = trace.steps;
-  const StepWindow &first = window.steps.front(), &last = window.steps.back();
-  window.span = {first.span.start, last.span.end};
-  window.host = {steps.ts_ns[first.step.value], HostEnd(steps, last.step.value)};
+  const Intervals busy = DeviceWork(trace);
+  std::vector<OneOff> one_offs = busy.empty() ? std::vector<OneOff>() : FindOneOffs(trace, busy);
+  const Intervals idle = IdleInOneOffs(one_offs, busy);
+  window.steps.empty() ? TakeWhole(trace, busy, idle, window) : TakeSteps(trace, busy, idle, window);
+  std::erase_if(one_offs, [&](const OneOff& one) {
+    return one.span.end <= window.span.start || one.span.start >= window.span.end;
+  });
+  window.one_offs = std::move(one_offs);
+  window.one_off_idle_ns = Total(Clip(idle, window.span));
   return window;
 }
 

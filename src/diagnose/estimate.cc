@@ -29,7 +29,8 @@ Kind KindOf(BottleneckType type) {
     case BottleneckType::kSmallBatch:
     case BottleneckType::kRecompilation:
     case BottleneckType::kIo:
-    case BottleneckType::kStepVariation: break;
+    case BottleneckType::kStepVariation:
+    case BottleneckType::kRecording: break;
   }
   return kIdleTime;
 }

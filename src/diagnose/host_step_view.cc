@@ -8,11 +8,20 @@
 
 namespace gapless::internal {
 
+namespace {
+
+bool Launches(const TraceTimeline& timeline) {
+  const auto& api = timeline.trace().slices.api;
+  return std::any_of(api.begin(), api.end(), [](ApiKind one) { return IsLaunch(one); });
+}
+
+}  // namespace
+
 bool HostStepView::applies(Tables& tables) const {
   if (table_.rows() == 0) return false;
   const auto& timelines = tables.Timelines();
   return std::all_of(timelines.begin(), timelines.end(),
-                     [](const TraceTimeline& timeline) { return timeline.devices.empty(); });
+                     [](const TraceTimeline& timeline) { return timeline.devices.empty() && !Launches(timeline); });
 }
 
 int64_t HostStepView::Sum(std::string_view column) const {

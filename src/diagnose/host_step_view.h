@@ -17,7 +17,8 @@ class HostStepView {
  public:
   explicit HostStepView(Tables& tables) : table_(tables.Get("host_steps")) {}
 
-  // Only when no process used a device: where one did, the ledger has the say.
+  // Only when no process used a device: where one did, the ledger has the say, and where one launched work that is not
+  // in the recording (cut_recording) nobody has.
   bool applies(Tables& tables) const;
   size_t ranks() const { return table_.rows(); }
   const Table& table() const { return table_; }

@@ -47,6 +47,7 @@ DeviceNames NamesOfDevices(const Run& run) {
 }  // namespace
 
 int64_t LedgerView::DevicesOf(int64_t trace) const {
+  if (const auto of = process_of.find(trace); of != process_of.end()) trace = of->second;
   return std::count_if(devices.begin(), devices.end(), [&](const DeviceBreakdown& one) { return one.trace == trace; });
 }
 
@@ -81,13 +82,14 @@ LedgerView ReadLedger(Tables& tables) {
   const Table& ledger = tables.Get("ledger");
   const int step = ledger.Find("step");
   const DeviceNames names = NamesOfDevices(tables.run());
+  for (const RunTrace& one : tables.run().traces()) view.process_of.emplace(one.index, one.process);
   for (size_t row = 0; row < ledger.rows(); ++row) {
     if (!ledger.IsNull(row, step)) {
       ++view.step_rows;
       continue;
     }
     DeviceBreakdown device;
-    device.trace = ledger.Int(row, "trace");
+    device.trace = tables.run().traces()[static_cast<size_t>(ledger.Int(row, "trace"))].process;
     if (!ledger.IsNull(row, "rank")) device.rank = ledger.Int(row, "rank");
     device.device = static_cast<int32_t>(ledger.Int(row, "device"));
     if (const auto name = names.find({device.trace, device.device}); name != names.end())
@@ -96,7 +98,14 @@ LedgerView ReadLedger(Tables& tables) {
       device.*part.member = ledger.Int(row, part.column);
       view.total.*part.member += device.*part.member;
     }
-    view.devices.push_back(std::move(device));
+    // Stretches of one process are one device.
+    const auto same = std::find_if(view.devices.begin(), view.devices.end(), [&](const DeviceBreakdown& other) {
+      return other.trace == device.trace && other.device == device.device;
+    });
+    if (same == view.devices.end())
+      view.devices.push_back(std::move(device));
+    else
+      for (const Part& part : kParts) (*same).*part.member += device.*part.member;
   }
   return view;
 }

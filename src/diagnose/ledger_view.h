@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,12 @@
 namespace gapless::internal {
 
 struct LedgerView {
-  std::vector<DeviceBreakdown> devices;  // one per device that did work, in order of trace and device
+  std::vector<DeviceBreakdown> devices;  // one per process and device that did work, in order of trace and device
   DeviceBreakdown total;                 // sums over `devices`; trace, rank, device and name mean nothing
   int64_t step_rows = 0;                 // complete steps, counted once per device
+  std::map<int64_t, int64_t> process_of;  // key of table trace -> that of the first recording of its process
 
-  // How many devices of this trace did work.
+  // How many devices the process of this trace used.
   int64_t DevicesOf(int64_t trace) const;
   // Of the wall time of all devices; 0 when there is none.
   double Share(int64_t ns) const;

@@ -44,4 +44,7 @@ struct Diagnosis {
 };
 Diagnosis Diagnose(Tables& tables);
 
+// The order of the ranked list: what is wrong with the recording itself, then by expected gain, then by severity.
+bool RanksBefore(const Bottleneck& a, const Bottleneck& b);
+
 }  // namespace gapless::internal

@@ -2,14 +2,28 @@
 // What kind of run the tables show, where advice depends on it.
 #pragma once
 
+#include <string>
+
 #include "analyses/analysis.h"
 
 namespace gapless::internal {
 
-// Is there an operator of a backward pass? Reads table operators.
+// kUnknown: only work of the device was recorded, and its names do not tell.
+enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
+
+// Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training: a
+// backward pass or an optimizer. Inference: operators of a model without either. Reads the texts of primary recordings.
+Workload WorkloadOf(const Run& run);
+std::string_view ToString(Workload workload);  // "" of kUnknown
+
+// Returns true if there is an operator of a backward pass. Reads table operators.
 bool Trains(Tables& tables);
 
-// Did kernels run that PyTorch's compiler wrote, or functions that it compiled? Reads tables kernels and operators.
+// Returns true if kernels ran that PyTorch's compiler wrote, or functions that it compiled. Reads tables kernels and
+// operators.
 bool SeesCompiler(Tables& tables);
+
+// Code that copies inputs from pinned memory: of a loader in training, of a tensor elsewhere.
+std::string PinnedCopyCode(Workload workload);
 
 }  // namespace gapless::internal

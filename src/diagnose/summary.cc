@@ -3,26 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyses/columns.h"
 #include "analyses/scaling.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 namespace {
 
-void SummariseSteps(const Table& steps, RunSummary& summary) {
+void SummariseSteps(const Table& steps, const Run& run, RunSummary& summary) {
   std::vector<int64_t> times;
-  int64_t trace = -1, of_trace = 0;
+  std::map<int, int64_t> of_process;
   for (size_t row = 0; row < steps.rows(); ++row) {
-    if (steps.Int(row, "trace") != trace) trace = steps.Int(row, "trace"), of_trace = 0;
     if (steps.Int(row, "complete") == 0 || steps.IsNull(row, "dur_ns")) continue;
     times.push_back(steps.Int(row, "dur_ns"));
-    summary.steps = std::max(summary.steps, ++of_trace);
+    const int process = run.traces()[static_cast<size_t>(steps.Int(row, "trace"))].process;
+    summary.steps = std::max(summary.steps, ++of_process[process]);
   }
   if (times.empty()) return;
   const int64_t median = Percentile(times, 0.5);
@@ -106,6 +108,13 @@ int64_t OpeningWaits(const Table& ranks) {
   return ns;
 }
 
+// The verdict that the recording shows a cold start; null: there is none.
+const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
+  for (const Bottleneck& one : diagnosis.bottlenecks)
+    if (one.id == "warm_up") return &one;
+  return nullptr;
+}
+
 // Is what pays most to fix a matter of kernels?
 bool KernelsComeFirst(const Diagnosis& diagnosis) {
   if (diagnosis.bottlenecks.empty()) return false;
@@ -121,9 +130,14 @@ bool Computes(double compute, double waste, bool kernels_first) {
 
 // The largest kind of waste names the class when it is large, or when computing is not the larger half.
 void Classify(const LedgerView& ledger, const Table& kernels, int64_t opening_waits_ns, bool kernels_first,
-              RunSummary& summary) {
+              const Bottleneck* cold, RunSummary& summary) {
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
+  if (cold != nullptr) {
+    summary.run_class = "warm-up";
+    summary.class_evidence = cold->title;
+    return;
+  }
   const Waste wastes[] = {{"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
                           {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
                           {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
@@ -150,7 +164,8 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
     if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
-  SummariseSteps(tables.Get("steps"), summary);
+  summary.workload = ToString(WorkloadOf(tables.run()));
+  SummariseSteps(tables.Get("steps"), tables.run(), summary);
   SummariseMatrixWork(tables.Get("matrix_work"), summary);
   SummariseComputeUse(tables.Get("compute_use"), summary);
   summary.scaling = ScalingEfficiency(tables.Get("ranks"), single_step_ns);
@@ -161,7 +176,8 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
-  Classify(ledger, tables.Get("kernels"), OpeningWaits(tables.Get("ranks")), KernelsComeFirst(diagnosis), summary);
+  Classify(ledger, tables.Get("kernels"), OpeningWaits(tables.Get("ranks")), KernelsComeFirst(diagnosis),
+           ColdStartOf(diagnosis), summary);
   const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
     summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);

@@ -150,4 +150,10 @@ inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
 inline constexpr double kHostPythonShare = 0.25;
 inline constexpr int64_t kTinyOperatorCalls = 10, kOperatorCallNs = 1'500;
 
+// TraceLens' line for copies and communication, for the largest waste that no other finding is about.
+inline constexpr double kOtherWasteShare = 0.05;
+
+// Ours: so many launches without a single kernel are a recorder's fault; fewer may be those of a first import.
+inline constexpr int64_t kManyLaunches = 20;
+
 }  // namespace gapless::internal

@@ -4,6 +4,10 @@
 // plugin, the last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with
 // none, when others have.
 //
+// Marks count as steps only if they hold a fair share of the recording's work: a mark that some library or a single call
+// of prof.step() left over a few microseconds must not hide the rest. Marks that hold less are passed over, and the next
+// kind of mark is tried; if none is left, the recording has no steps and a note says why.
+//
 // A file that ends in the middle lacks events of any time: recorders write operators first, then launches and device
 // work, so a cut takes device work of steps whose operators are all there. In such a file the last step with device
 // work and all after it count as cut off, and any below 80 % of the work of a typical one that has some.
@@ -15,13 +19,19 @@
 #include <map>
 #include <string>
 
+#include "base/strings.h"
 #include "trace/derive.h"
 #include "trace/marks.h"
+#include "trace/reading_note.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
+
+// Of the recording's work, what steps must hold. The first of two steps between optimizer marks may be twice as much work
+// as the one that counts (it searches algorithms), and an evaluation beside it as much again.
+constexpr double kMinStepsShare = 0.2;
 
 int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
   const size_t digits = name.find_last_not_of("0123456789");
@@ -69,10 +79,11 @@ std::vector<StepRow> Between(const std::vector<uint32_t>& rows, StepSource sourc
 }
 
 bool SaysStep(std::string_view name) {
+  if (name.starts_with("ProfilerStep#")) return false;
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view word : {"step", "iteration", "iter_", "iter ", "execute_context", "batch_"})
+  for (const std::string_view word : {"step", "iteration", "iter_", "iter ", "batch_"})
     if (lower.find(word) != std::string::npos) return lower.find("optimizer") == std::string::npos;
   return false;
 }
@@ -88,19 +99,70 @@ std::vector<uint32_t> MostFrequent(const Trace& trace, std::vector<uint32_t> row
   return rows;
 }
 
-std::vector<StepRow> Candidates(const Trace& trace) {
+// The marks of each kind in the order of trust; single ones mark no step, but for those of the profiler and
+// of engines.
+using Marks = std::vector<StepRow> (*)(const Trace& trace);
+
+std::vector<StepRow> ProfilerMarks(const Trace& trace) {
+  return Spans(trace, Annotations(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); }),
+               StepSource::kProfiler);
+}
+
+std::vector<StepRow> OptimizerMarks(const Trace& trace) {
   const SliceTable& slices = trace.slices;
-  if (auto rows = Annotations(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); });
-      !rows.empty())
-    return Spans(trace, rows, StepSource::kProfiler);
-  if (auto rows = MostFrequent(
-          trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); }));
-      rows.size() > 1)
-    return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
-  if (auto rows = Annotations(trace, SaysStep); rows.size() > 1) return Spans(trace, rows, StepSource::kAnnotation);
-  if (auto rows = MostFrequent(trace, Annotations(trace, IsDataLoadingMark)); rows.size() > 1)
-    return Between(rows, StepSource::kInferred, [&](uint32_t row) { return slices.ts_ns[row]; });
-  return {};
+  const auto rows = MostFrequent(
+      trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); }));
+  return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
+}
+
+// One iteration of the engine that serves a language model: one forward pass for all requests in flight.
+std::vector<StepRow> EngineMarks(const Trace& trace) {
+  return Spans(trace, Annotations(trace, IsEngineIteration), StepSource::kAnnotation);
+}
+
+std::vector<StepRow> NamedMarks(const Trace& trace) {
+  const auto rows = Annotations(trace, SaysStep);
+  return rows.size() > 1 ? Spans(trace, rows, StepSource::kAnnotation) : std::vector<StepRow>();
+}
+
+std::vector<StepRow> LoaderMarks(const Trace& trace) {
+  const auto rows = MostFrequent(trace, Annotations(trace, IsDataLoadingMark));
+  return Between(rows, StepSource::kInferred, [&](uint32_t row) { return trace.slices.ts_ns[row]; });
+}
+
+constexpr Marks kMarks[] = {EngineMarks, ProfilerMarks, OptimizerMarks, NamedMarks, LoaderMarks};
+
+// Returns the share of the recording's work that lies in its steps, 0–1: of the time of GPU operations, or without any
+// of the time of operators; 1 if there is no work.
+double ShareOfWorkInSteps(const Trace& trace) {
+  int64_t all = 0, inside = 0;
+  const auto add = [&](int64_t ns, StepId step) { all += ns, inside += step.valid() ? ns : 0; };
+  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) add(trace.gpu_ops.dur_ns[row], trace.gpu_ops.step[row]);
+  const SliceTable& slices = trace.slices;
+  for (size_t row = 0; trace.gpu_ops.size() == 0 && row < slices.size(); ++row)
+    if (slices.category[row] == SliceCategory::kOperator) add(slices.self_ns[row], slices.step[row]);
+  return all > 0 ? static_cast<double>(inside) / static_cast<double>(all) : 1;
+}
+
+// Steps as their marks say, when those hold a fair share of the work; else none, and a note.
+void TakeMarks(Trace& trace) {
+  std::string passed_over;
+  double share = 0;
+  for (const Marks marks : kMarks) {
+    std::vector<StepRow> rows = marks(trace);
+    if (rows.empty()) continue;
+    const std::string name(trace.Text(rows[0].name));
+    SetSteps(trace, std::move(rows));
+    const double held = ShareOfWorkInSteps(trace);
+    if (held >= kMinStepsShare) return;
+    if (passed_over.empty()) passed_over = name.empty() ? "between optimizer steps" : name, share = held;
+  }
+  SetSteps(trace, {});
+  if (passed_over.empty()) return;
+  AddReadingNote(trace, "ignored_step_marks", Severity::kLoss, 1,
+                 StrCat("step marks (", passed_over, ") hold ", FormatPercent(share), " of the ",
+                        trace.gpu_ops.size() > 0 ? "GPU's" : "host's",
+                        " work, so they are not taken for steps: the whole recording is analysed"));
 }
 
 // How much work each step launched: GPU operations, or host slices where there are none.
@@ -142,7 +204,7 @@ void MarkWithoutDeviceWork(Trace& trace) {
 
 void FindSteps(Trace& trace) {
   if (trace.steps.size() > 0) return;
-  SetSteps(trace, Candidates(trace));
+  TakeMarks(trace);
   MarkCutOff(trace);
   if (EndsInTheMiddle(trace)) MarkWithoutDeviceWork(trace);
 }

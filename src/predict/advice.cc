@@ -41,7 +41,6 @@ std::vector<Choice>::iterator BestBeside(const Predictor& predictor, std::vector
   return best;
 }
 
-double ExpectedOf(const Bottleneck& bottleneck) { return bottleneck.gain ? bottleneck.gain->expected : 1.0; }
 
 }  // namespace
 
@@ -61,10 +60,7 @@ Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger) : tables_(tabl
   predictor_ = Predictor::Make(tables, ledger);
   if (!predictor_ || !predictor_->check().accepted()) return;
   for (Bottleneck& one : diagnosis_.bottlenecks) Price(one);
-  std::stable_sort(diagnosis_.bottlenecks.begin(), diagnosis_.bottlenecks.end(),
-                   [](const Bottleneck& a, const Bottleneck& b) {
-                     return ExpectedOf(a) != ExpectedOf(b) ? ExpectedOf(a) > ExpectedOf(b) : a.severity > b.severity;
-                   });
+  std::stable_sort(diagnosis_.bottlenecks.begin(), diagnosis_.bottlenecks.end(), RanksBefore);
 }
 
 // Of the recommended fixes the one that buys most, which is then recommended first. Where the first one of the rule

@@ -2,9 +2,11 @@
 #include "report/about.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/strings.h"
+#include "diagnose/run_traits.h"
 #include "report/amounts.h"
 
 namespace gapless::internal {
@@ -70,6 +72,22 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
       if (!details.empty()) text += StrCat(" (", Join(details, ", "), ")");
       notes.push_back({stats.severity[row], std::move(text)});
     }
+  }
+}
+
+// "before the steady work: 493 ms, in which the GPU works for 12 µs".
+void AddSetAside(const Report& report, std::vector<Note>& notes) {
+  const Table& aside = report.tables.Get("set_aside");
+  for (size_t row = 0; row < aside.rows(); ++row) {
+    const std::string_view kind = aside.Text(row, "kind");
+    const int64_t steps = aside.Int(row, "steps");
+    const std::string what = kind == "warm_up_steps" ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"),
+                                                              ", a warm-up,")
+                             : kind == "before"      ? "what lies before the steady work"
+                                                     : "what lies after the steady work";
+    notes.push_back({Severity::kLoss, StrCat(what, " is set aside: ", FormatDuration(aside.Int(row, "dur_ns")),
+                                             ", in which the GPU works for ",
+                                             FormatDuration(aside.Int(row, "busy_ns")))});
   }
 }
 
@@ -145,6 +163,29 @@ std::string PathToType(const Run& run) {
   return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
 }
 
+namespace {
+
+// "32", "31.5"
+std::string FormatRounded(double value) { return FormatNumber(value, value == std::floor(value) ? 0 : 1); }
+
+// "31 decode iterations of 32 requests, 2,604 tokens/s" for each phase of a serving engine.
+void AddEngineFacts(const Report& report, std::vector<std::string>& facts) {
+  const Table& engine = report.tables.Get("engine_steps");
+  for (size_t row = 0; row < engine.rows(); ++row) {
+    const int64_t iterations = engine.Int(row, "iterations");
+    std::string fact = StrCat(FormatCount(iterations), " ", engine.Text(row, "phase"),
+                              iterations == 1 ? " iteration of " : " iterations of ",
+                              FormatRounded(engine.Real(row, "requests_per_iteration")), " requests");
+    if (!engine.IsNull(row, "context_per_request"))
+      fact += StrCat(" with ", FormatCount(std::llround(engine.Real(row, "context_per_request"))), " tokens of context");
+    if (!engine.IsNull(row, "tokens_per_second"))
+      fact += StrCat(", ", FormatCount(std::llround(engine.Real(row, "tokens_per_second"))), " tokens/s");
+    facts.push_back(std::move(fact));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   std::vector<std::string> facts;
@@ -156,8 +197,9 @@ std::vector<std::string> FactsOf(const Report& report) {
     const std::string median = FormatDuration(summary.step_ns->median), slow = FormatDuration(summary.step_ns->p95);
     facts.push_back(StrCat("median step ", median, slow == median ? "" : StrCat(" (p95 ", slow, ")")));
   }
-  if (summary.steps == 0) facts.emplace_back(HasSteps(report.run) ? "no complete step" : "no training steps marked");
+  if (summary.steps == 0) facts.emplace_back(HasSteps(report.run) ? "no complete step" : "no steps marked");
   if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
+  AddEngineFacts(report, facts);
   for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
     if (!fact.empty()) facts.push_back(fact);
   return facts;
@@ -165,12 +207,21 @@ std::vector<std::string> FactsOf(const Report& report) {
 
 Next NextOf(const Report& report) {
   Next next;
+  const Workload workload = WorkloadOf(report.run);
+  const bool recording_fails = !report.diagnosis.bottlenecks.empty() &&
+                               report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
+  } else if (recording_fails) {
+    next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
   } else if (!HasSteps(report.run)) {
-    next.advice = "call prof.step() after every step, so that times are told per step";
+    next.advice = workload == Workload::kTraining ? "call prof.step() after every step, so that times are told per step"
+                  : workload == Workload::kServing
+                      ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are told "
+                        "per iteration"
+                      : "put record_function(\"step\") around each repetition, so that times are told per repetition";
   }
   const std::string table = TableToSee(report);
   next.query =
@@ -183,6 +234,7 @@ std::vector<Note> NotesOf(const Report& report) {
   for (const Error& error : report.failures)
     notes.push_back({Severity::kError, StrCat("not read: ", error.ToString())});
   AddReadStats(report.run, notes);
+  AddSetAside(report, notes);
   AddOtherExecutions(report.run, notes);
   for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
     notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});

@@ -18,6 +18,7 @@ void WriteRun(JsonWriter& json, const RunSummary& summary) {
   json.BeginArray();
   for (const int64_t rank : summary.ranks) json.Int(rank);
   json.EndArray();
+  json.FieldUnlessEmpty("workload", summary.workload);
   if (summary.steps > 0) json.Field("steps", summary.steps);
   if (summary.step_ns) {
     json.Key("step_ns");

@@ -119,6 +119,15 @@ void AssignRoles(std::vector<RunTrace>& traces) {
     }
 }
 
+void AssignProcesses(std::vector<RunTrace>& traces) {
+  for (RunTrace& one : traces) {
+    const auto first = std::find_if(traces.begin(), traces.end(), [&](const RunTrace& other) {
+      return &other == &one || (other.execution == one.execution && SameProcess(*other.trace, *one.trace));
+    });
+    one.process = first->index;
+  }
+}
+
 void AssignTimeAxis(std::vector<RunTrace>& traces) {
   const auto timeless = [](const Trace& trace) { return IsSurroundings(trace) && trace.counters.size() == 0; };
   for (RunTrace& one : traces) {
@@ -158,6 +167,7 @@ Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
     traces_.push_back({.trace = std::move(trace), .index = static_cast<int>(traces_.size()), .base = {}});
   AssignExecutions(traces_);
   AssignRoles(traces_);
+  AssignProcesses(traces_);
   AssignTimeAxis(traces_);
   AssignIds(traces_);
 }

@@ -26,6 +26,9 @@ struct RunTrace {
   int index = 0;  // position in the run: the key `trace` of every table
   Role role = Role::kPrimary;
   int execution = 0;
+  // Index of the first recording of the same process and execution. Several primary ones are stretches of it, one after
+  // the other (a profiler whose schedule repeats writes a file each time): one rank with more steps, not more ranks.
+  int process = 0;
   int64_t ts_shift_ns = 0;  // run time = trace time + shift; run time 0 is the start of the execution's earliest trace
   IdBase base;
 

@@ -13,6 +13,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/compilation.h"
 
 namespace gapless::internal {
 namespace {
@@ -82,13 +83,6 @@ Frame FrameOf(std::string_view name) {
   return {name.substr(0, end + 3), name.substr(colon + 3)};
 }
 
-bool IsCompilation(std::string_view name, const Frame& frame) {
-  if (name.ends_with("(dynamo_timed)")) return true;
-  if (frame.file.ends_with("torch/_dynamo/convert_frame.py"))
-    return frame.function == "_compile" || frame.function == "compile_inner";
-  return frame.file.ends_with("triton/compiler/compiler.py") && frame.function == "compile";
-}
-
 bool IsSave(std::string_view name, const Frame& frame) {
   if (frame.file.ends_with("torch/serialization.py")) return frame.function == "save";
   if (frame.file.find("torch/distributed/checkpoint/") != frame.file.npos)
@@ -107,7 +101,7 @@ Kind KindOf(std::string_view name) {
   if (name.starts_with("Torch-Compiled Region")) return kCompiledRegion;
   if (name.starts_with("CUDAGraphNode.record")) return kGraphRecording;
   const Frame frame = FrameOf(name);
-  if (IsCompilation(name, frame)) return kCompilation;
+  if (IsCompilation(name)) return kCompilation;
   if (IsSave(name, frame)) return kSave;
   if (frame.file.ends_with("torch/utils/checkpoint.py") &&
       (frame.function == "recompute_fn" || frame.function == "backward"))

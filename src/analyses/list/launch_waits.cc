@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "analyses/analysis.h"
+#include "analyses/captures.h"
 #include "analyses/columns.h"
 #include "analyses/open_slice.h"
 
@@ -36,43 +37,14 @@ constexpr ColumnSpec kColumns[] = {
 enum Kind : uint8_t { kOperator, kBetween, kCapture };
 constexpr std::string_view kKindNames[] = {"operator", "between", "capture"};
 
-enum class CaptureCall : uint8_t { kNone, kBegin, kEnd, kInstantiate };
-
-CaptureCall CaptureCallOf(std::string_view name) {
-  if (!name.starts_with("cu") && !name.starts_with("hip")) return CaptureCall::kNone;
-  if (name.find("StreamBeginCapture") != name.npos) return CaptureCall::kBegin;
-  if (name.find("StreamEndCapture") != name.npos) return CaptureCall::kEnd;
-  if (name.find("GraphInstantiate") != name.npos) return CaptureCall::kInstantiate;
-  return CaptureCall::kNone;
-}
-
-// By thread: when it captured a graph or made one ready to run. A capture whose end is not recorded is none.
+// By thread: when it captured a graph or made one ready to run.
 std::vector<Intervals> Captures(const Trace& trace) {
-  std::vector<CaptureCall> by_name(trace.strings.size(), CaptureCall::kNone);
-  bool any = false;
-  for (size_t id = 0; id < by_name.size(); ++id) {
-    by_name[id] = CaptureCallOf(trace.strings[static_cast<StringId>(id)]);
-    any |= by_name[id] != CaptureCall::kNone;
+  std::vector<Intervals> spans;
+  for (const std::vector<Capture>& of_thread : CapturesByThread(trace)) {
+    spans.emplace_back();
+    for (const Capture& one : of_thread) AppendMerged(spans.back(), one.span);
   }
-  if (!any) return {};
-  const SliceTable& slices = trace.slices;
-  std::vector<Intervals> captures(trace.threads.size());
-  std::vector<int64_t> begun(trace.threads.size(), kAbsent);
-  for (size_t row = 0; row < slices.size(); ++row) {
-    const CaptureCall call = by_name[static_cast<uint32_t>(slices.name[row])];
-    if (call == CaptureCall::kNone) continue;
-    const uint32_t thread = slices.thread[row].value;
-    const int64_t start = slices.ts_ns[row], end = start + slices.dur_ns[row];
-    if (call == CaptureCall::kBegin) {
-      begun[thread] = start;
-    } else if (begun[thread] == kAbsent) {
-      if (call == CaptureCall::kInstantiate) AppendMerged(captures[thread], {start, end});
-    } else if (call == CaptureCall::kEnd) {
-      AppendMerged(captures[thread], {begun[thread], end});
-      begun[thread] = kAbsent;
-    }
-  }
-  return captures;
+  return spans;
 }
 
 struct Part {

@@ -9,7 +9,7 @@
 //
 // Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
 // kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
-// in a recording that has the launches of most, was launched before it began.
+// in a recording that has the launches of most, was launched before it began. Stretches of one process are one rank.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -73,8 +73,10 @@ struct Device {
   int64_t waiting_ns = kAbsent, opening_ns = kAbsent, compared = 0, times_last = 0, caused_ns = 0, times_first = 0;
   std::vector<std::pair<std::string_view, KernelSum>> by_name;
   std::string_view more_work, slower;  // kernels with most of what the device is behind in
+  std::vector<int64_t> step_ns;        // of each complete step
+  int64_t wall_ns = 0, exposed_comm_ns = 0;
 
-  int64_t steps() const { return static_cast<int64_t>(timeline->window.steps.size()); }
+  int64_t steps() const { return static_cast<int64_t>(step_ns.size()); }
   int64_t PerStep(int64_t ns) const { return ns / std::max<int64_t>(1, steps()); }
   int64_t own_ns() const { return compute_ns + copies_ns; }
 };
@@ -151,12 +153,37 @@ Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::
             std::vector<KernelSum>& sums) {
   Device device;
   device.timeline = &timeline, device.on = &on;
+  for (const StepWindow& step : timeline.window.steps) device.step_ns.push_back(step.span.length());
+  device.wall_ns = timeline.window.span.length(), device.exposed_comm_ns = Total(on.exposed_communication);
   for (const IdleGap& gap : on.gaps)
     for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
       device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
   AddOwnWork(device, sums);
   AddWaits(matches, device);
   return device;
+}
+
+int64_t SumOfPresent(int64_t a, int64_t b) { return a == kAbsent ? b : b == kAbsent ? a : a + b; }
+
+// Adds a later stretch of the same process, on the same device.
+void AddStretch(Device& device, const Device& later) {
+  device.step_ns.insert(device.step_ns.end(), later.step_ns.begin(), later.step_ns.end());
+  device.wall_ns += later.wall_ns, device.exposed_comm_ns += later.exposed_comm_ns;
+  device.compute_ns += later.compute_ns, device.copies_ns += later.copies_ns;
+  device.kernels += later.kernels, device.kernel_ns += later.kernel_ns;
+  device.waiting_ns = SumOfPresent(device.waiting_ns, later.waiting_ns);
+  device.opening_ns = SumOfPresent(device.opening_ns, later.opening_ns);
+  device.compared += later.compared, device.times_last += later.times_last, device.times_first += later.times_first;
+  device.caused_ns += later.caused_ns;
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) device.idle[cause] += later.idle[cause];
+  for (const auto& [name, sum] : later.by_name) {
+    const auto same = std::find_if(device.by_name.begin(), device.by_name.end(),
+                                   [&](const auto& known) { return known.first == name; });
+    if (same == device.by_name.end())
+      device.by_name.emplace_back(name, sum);
+    else
+      same->second.count += sum.count, same->second.ns += sum.ns;
+  }
 }
 
 double MedianOf(std::vector<double> values) {
@@ -239,15 +266,14 @@ std::vector<Behind> WhatIsBehind(const std::vector<Device>& devices) {
 }
 
 void AddRow(const Device& device, int64_t least_own, bool many, const Behind& behind, Table& table) {
-  std::vector<int64_t> step_ns;
-  for (const StepWindow& step : device.timeline->window.steps) step_ns.push_back(step.span.length());
+  std::vector<int64_t> step_ns = device.step_ns;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto work = static_cast<int64_t>(device.work_ns);
   auto row = BeginRow(table, *device.timeline->of);
   row.Int(device.on->device).Int(device.steps()).Int(Percentile(step_ns, 0.5));
-  row.Int(device.timeline->window.span.length()).Int(device.own_ns()).Int(device.PerStep(device.own_ns()));
+  row.Int(device.wall_ns).Int(device.own_ns()).Int(device.PerStep(device.own_ns()));
   row.Real(many ? ShareOf(device.PerStep(device.own_ns()), least_own) : nan);
-  row.Int(Total(device.on->exposed_communication)).Int(device.waiting_ns).Int(device.opening_ns);
+  row.Int(device.exposed_comm_ns).Int(device.waiting_ns).Int(device.opening_ns);
   row.Int(device.compared).Int(device.times_last).Int(device.caused_ns).Int(device.times_first);
   row.Int(device.kernels).Int(device.kernel_ns).Int(many ? work : kAbsent);
   row.Real(many ? ShareOf(device.kernel_ns, work) : nan);
@@ -267,7 +293,13 @@ Result<Table> Compute(const Run& run, Tables& tables) {
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<KernelSum> sums(timeline.trace().strings.size());
-    for (const DeviceTimeline& on : timeline.devices) devices.push_back(Read(timeline, on, matches[position], sums));
+    for (const DeviceTimeline& on : timeline.devices) {
+      Device device = Read(timeline, on, matches[position], sums);
+      const auto known = std::find_if(devices.begin(), devices.end(), [&](const Device& other) {
+        return other.timeline->of->process == timeline.of->process && other.on->device == on.device;
+      });
+      known == devices.end() ? devices.push_back(std::move(device)) : AddStretch(*known, device);
+    }
     ++position;
   }
   SetWork(devices);

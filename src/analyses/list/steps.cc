@@ -16,7 +16,7 @@ constexpr ColumnSpec kColumns[] = {
     {"host_dur_ns", kInt, "ns", "length of its host span"},
     {"gpu_busy_ns", kInt, "ns", "time with an operation running, mean over the devices used; NULL without"},
     {"gpu_busy_share", kReal, "share", "of dur_ns"},
-    {"complete", kInt, "", "1: recorded from start to end"},
+    {"complete", kInt, "", "1: recorded from start to end, and no warm-up (table set_aside)"},
     {"source", kText, "", "what told: profiler, annotation, agent, inferred"},
 };
 

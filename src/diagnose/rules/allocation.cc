@@ -30,7 +30,7 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
          "", "", "minutes"});
   if (asked.later_calls > 0)
     all.push_back({"let segments grow instead of asking for new ones", "",
-                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py", "minutes"});
+                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   if (asked.later_calls > 0)
     all.push_back({"run the largest batch first, so that everything later fits into what is held", "", "", "hours"});
   if (pinned.later_calls > 0)

@@ -14,6 +14,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
@@ -76,12 +77,12 @@ Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger) {
           "minutes"};
 }
 
-std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger) {
+std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger, Workload workload) {
   std::vector<Recommendation> all{UseWorkers(loader, ledger)};
   if (loader.pageable_share > 0)
     all.push_back({StrCat("copy batches from pinned memory: ", FormatPercent(loader.pageable_share),
                           " of the copy time to the device is from pageable memory"),
-                   "pin", "DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)", "minutes"});
+                   "pin", PinnedCopyCode(workload), "minutes"});
   return all;
 }
 
@@ -95,7 +96,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle while the training process waits for its data loader",
+                             " of the time the device is idle while the host waits for its data loader",
                              loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "",
                              InLine(loader.line), ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
   if (loader.known)
@@ -108,7 +109,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence.push_back(
       {StrCat("idle while loading: ", FormatPercent(share), " of the time"), share, "share", "ledger", {}, ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
-  found.recommendations = Recommend(loader, ledger);
+  found.recommendations = Recommend(loader, ledger, WorkloadOf(tables.run()));
   const auto idle = static_cast<double>(stake);
   const int64_t most = std::min(ledger.total.idle_ns, std::max(stake, loader.total_ns));
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

@@ -28,10 +28,10 @@ Recommendation AdviceFor(const SyncPlace& place) {
     return {StrCat("let streams wait instead of the host: stream.wait_event(event) for ", place.call, line), "sync",
             "torch.cuda.current_stream().wait_event(event)", "minutes"};
   if (place.kind == "stream")
-    return {StrCat("take the stream's synchronize() out of the training loop, or let another stream wait for it: ",
+    return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for it: ",
                    place.call, line),
             "sync", "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
-  return {StrCat("take torch.cuda.synchronize() out of the training loop; to time steps, record events and read them "
+  return {StrCat("take torch.cuda.synchronize() out of the loop; to time steps, record events and read them "
                  "once at the end",
                  line),
           "sync", "start.record(); ...; end.record()  # after the loop: start.elapsed_time(end)", "minutes"};

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "kernels", "operators"};
 
 // Fewer launches in a recording of several steps are a program in which one call may well take most.
-constexpr int64_t kManyLaunches = 16;
+constexpr int64_t kLaunchesOfSteps = 16;
 constexpr size_t kNoRow = static_cast<size_t>(-1);
 
 // Idle time while the host launches: rows of launch_waits but for captures, less the calls left out.
@@ -71,7 +71,7 @@ Stake Collect(const Table& waits, const Table& launches, const LedgerView& ledge
     stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
     if (trace == seen) continue;
     seen = trace;
-    if (!one_step && SumOfTrace(launches, trace, "calls") < kManyLaunches) continue;
+    if (!one_step && SumOfTrace(launches, trace, "calls") < kLaunchesOfSteps) continue;
     if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
   }
   for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");

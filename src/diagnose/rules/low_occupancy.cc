@@ -58,7 +58,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back(
       {"in kernels of your own: fewer registers or less shared memory per block, and see with "
        "ncu what limits them",
-       "", "ncu --section Occupancy --section LaunchStats python train.py", "hours"});
+       "", "ncu --section Occupancy --section LaunchStats python script.py", "hours"});
   const auto time = static_cast<double>(ns);
   found.gain = EstimateGain({.fix = "compile",
                              .wall_ns = ledger.total.wall_ns,

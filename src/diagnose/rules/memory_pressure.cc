@@ -50,7 +50,7 @@ std::vector<Recommendation> Recommend(const Table& memory, size_t row) {
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
     all.push_back({"let segments grow instead of asking for new ones: less fragmentation", "",
-                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py", "minutes"});
+                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   all.push_back({"keep fewer activations: recompute blocks in the backward pass", "checkpoint",
                  "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
   all.push_back({"where tensors are float32: halve activations with mixed precision", "amp",

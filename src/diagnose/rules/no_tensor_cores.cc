@@ -122,8 +122,8 @@ std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
   if (work.dtype == "double")
     return {
-        {"tensors are double: nothing in training needs more than float32, and matrix units want less; convert model "
-         "and data, then train in mixed precision",
+        {"tensors are double: hardly any model needs more than float32, and matrix units want less; convert model "
+         "and data, then use mixed precision",
          "", "model = model.float(); batch = batch.float()", "minutes"}};
   if (!IsFloat32(work))
     all.push_back({StrCat("tensors are ", work.dtype,
@@ -137,7 +137,7 @@ std::vector<Recommendation> Recommend(const Work& work) {
           : std::string();
   if (IsFloat32(work))
     all.push_back(
-        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "train in mixed precision: autocast to ",
+        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "use mixed precision: autocast to ",
                 type, HasBf16(work) ? "" : " with a gradient scaler", why),
          HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
          "minutes"});

@@ -14,6 +14,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
@@ -64,12 +65,13 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
           line};
 }
 
-std::vector<Recommendation> Recommend(const Table& places, const Copies& copies) {
+std::vector<Recommendation> Recommend(const Table& places, const Copies& copies, Workload workload) {
   std::vector<Recommendation> all;
   const std::string line = InLine(TextOr(places, copies.places[0].first(), "source_line", ""));
   if (2 * copies.to_device_ns >= copies.stake_ns)
-    all.push_back({StrCat("load batches into pinned memory and copy them without waiting", line), "pin",
-                   "DataLoader(..., pin_memory=True); batch = batch.to(device, non_blocking=True)", "minutes"});
+    all.push_back({StrCat(workload == Workload::kTraining ? "load batches into" : "put inputs into",
+                          " pinned memory and copy them without waiting", line), "pin",
+                   PinnedCopyCode(workload), "minutes"});
   else
     all.push_back({StrCat("copy results to the host into pinned memory, all at once, and read them a step later", line),
                    "pin", "out = torch.empty(x.shape, dtype=x.dtype, pin_memory=True); out.copy_(x, non_blocking=True)",
@@ -93,7 +95,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              mostly ? "; copying to the device takes more than half of the time" : "", ".");
   for (size_t i = 0; i < copies.places.size() && i < 3; ++i)
     found.evidence.push_back(EvidenceOf(places, copies.places[i], ledger));
-  found.recommendations = Recommend(places, copies);
+  found.recommendations = Recommend(places, copies, WorkloadOf(tables.run()));
   const auto stake = static_cast<double>(copies.stake_ns);
   found.gain = EstimateGain({.fix = "pin",
                              .wall_ns = ledger.total.wall_ns,

@@ -61,7 +61,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = EventEvidence(events, sum.rows);
   for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
   found.recommendations.push_back(
-      {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python train.py", "minutes"});
+      {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python script.py", "minutes"});
   found.recommendations.push_back(
       {"compile for changing shapes, or pad batches to few sizes", "",
        "model = torch.compile(model, dynamic=True)  # or torch._dynamo.mark_dynamic(batch, 0); "

@@ -16,6 +16,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
@@ -119,6 +120,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double fits = std::min(8.0, 0.9 / memory.Real(*fullest, "peak_share"));
   const auto times = static_cast<int64_t>(std::exp2(std::floor(std::log2(fits))));
   const double share = ledger.Share(stake);
+  const Workload workload = WorkloadOf(tables.run());
   Bottleneck found;
   found.share_of_step = share;
   found.title =
@@ -130,8 +132,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = EvidenceOf(waste, *batch, memory, *fullest, shapes, ledger);
   found.recommendations.push_back(
       {StrCat("make the batch ", times, " times larger: ", batch->size * times,
-              " samples fit even if all memory in use grows with it; in training scale the learning rate with it"),
-       StrCat("batch=", batch->size * times), StrCat("DataLoader(..., batch_size=", batch->size * times, ")"),
+              " samples fit even if all memory in use grows with it",
+              workload == Workload::kTraining ? "; scale the learning rate with it" : ""),
+       StrCat("batch=", batch->size * times),
+       workload == Workload::kTraining ? StrCat("DataLoader(..., batch_size=", batch->size * times, ")") : "",
        "minutes"});
   const auto time = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

@@ -92,10 +92,25 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
                                      {"\"mtia_runtime\"", Category::kRuntime},
                                      {"\"privateuse1_runtime\"", Category::kRuntime},
                                      {"\"privateuse1_driver\"", Category::kDriver},
-                                     {"\"operator\"", Category::kOperator}};
+                                     {"\"operator\"", Category::kOperator},
+                                     {"\"mtia_ccp_events\"", Category::kKernel},
+                                     {"\"hpu_op\"", Category::kKernel},
+                                     {"\"privateuse1_kernel\"", Category::kKernel},
+                                     {"\"privateuse1_memcpy\"", Category::kMemcpy},
+                                     {"\"privateuse1_memset\"", Category::kMemset},
+                                     {"\"xpu_driver\"", Category::kDriver},
+                                     {"\"glow_runtime\"", Category::kRuntime}};
   for (const Named& named : kNamed)
     if (named.token == token) return named.category;
   return token.empty() ? Category::kNone : Category::kOther;
+}
+
+// torch.autograd.profiler wrote no categories: operators are those of the process "CPU functions", and work of the device
+// those of "CUDA functions", whose thread is the device's number. Others without a category are known by their names.
+EventRows::Category EventRows::LegacyCategoryOf(const EventFields& event) {
+  if (event.pid == "\"CUDA functions\"") return Category::kKernel;
+  const bool is_operator = event.pid == "\"CPU functions\"" || TokenText(event.name).starts_with("aten::");
+  return is_operator ? Category::kOperator : Category::kNone;
 }
 
 void EventRows::Add(const EventFields& event, uint64_t offset) {
@@ -119,7 +134,7 @@ void EventRows::Add(const EventFields& event, uint64_t offset) {
 }
 
 void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
-  const Category category = CategoryOf(event.cat);
+  const Category category = event.cat.empty() ? LegacyCategoryOf(event) : CategoryOf(event.cat);
   if (category == Category::kTrace) {
     saw_framework_ |= TokenText(event.name).starts_with("PyTorch Profiler");
     return Tell(Note::kRecorderSpan, offset);
@@ -214,7 +229,8 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.op_class = row.kind == GpuOpKind::kKernel ? traits.kernel.op_class : GpuOpClass::kCopy;
   row.matrix_unit = row.kind == GpuOpKind::kKernel ? traits.kernel.matrix_unit : MatrixUnit::kNo;
   row.copy_kind = row.kind == GpuOpKind::kMemcpy ? traits.copy : CopyKind::kNone;
-  const int32_t device = Narrow(event.device != kAbsent ? event.device : TokenInt(event.pid));
+  const bool is_legacy = event.cat.empty();  // then the thread is the device's number
+  const int32_t device = Narrow(event.device != kAbsent ? event.device : TokenInt(is_legacy ? event.tid : event.pid));
   row.device = device == kAbsent32 ? -1 : device;
   row.context = Narrow(event.context);
   row.stream = event.stream != kAbsent ? event.stream : ThreadOf(event.tid);
@@ -301,7 +317,8 @@ void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
 void EventRows::AddFlow(const EventFields& event, bool start) {
   FlowEndRow row{.start = start};
   const std::string_view category = TokenText(event.cat);
-  row.kind = category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu" ? FlowKind::kLaunch
+  row.kind = category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu" ||
+                     category == "cpu_to_cuda" ? FlowKind::kLaunch
              : category == "fwdbwd" ? FlowKind::kForwardBackward
                                     : FlowKind::kOther;
   row.id = TokenInt(event.id);

@@ -140,10 +140,7 @@ std::string BottlenecksSection(const Report& report, const Paint& paint) {
   const auto& found = report.diagnosis.bottlenecks;
   if (report.summary.total.wall_ns == 0 && found.empty()) return {};
   if (found.empty()) {
-    const std::string_view why = report.summary.run_class == "unknown"
-                                     ? ": the recording does not show why the GPU was idle"
-                                     : ": no rule saw enough time at stake";
-    return StrCat(paint.In(Tone::kBold, "no bottleneck found"), why, "\n");
+    return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), ": no rule reached its threshold\n");
   }
   std::string out = paint.In(Tone::kBold, "what to fix, by what it buys") + "\n";
   const size_t shown = paint.verbose() ? found.size() : std::min(found.size(), kMostShown);

@@ -9,7 +9,9 @@ namespace gapless::internal {
 std::string NextSection(const Report& report, const Paint& paint) {
   const Next next = NextOf(report);
   std::string out;
-  if (!next.advice.empty()) out += StrCat("next: ", next.advice, "\n");
+  if (!next.advice.empty())
+    for (const std::string& line : WrapWords(next.advice, paint.width() - 6))
+      out += StrCat(out.empty() ? "next: " : "      ", line, "\n");
   const std::string_view lead = out.empty() ? "next: " : "      ";
   out += StrCat(lead, paint.In(Tone::kAction, next.query), "\n");
   if (!paint.verbose()) out += "      -v shows all evidence and the code to paste; -o report.html writes a page\n";

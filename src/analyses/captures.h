@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// When threads captured graphs: from …StreamBeginCapture to …StreamEndCapture, and …GraphInstantiate. Nothing of what a
+// thread launches meanwhile runs. A capture whose end is not recorded is none.
+#pragma once
+
+#include <vector>
+
+#include "analyses/intervals.h"
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+struct Capture {
+  Interval span;
+  SliceId begin;  // the call that began it
+};
+
+// By thread, in order of time. Empty: no thread captured any.
+std::vector<std::vector<Capture>> CapturesByThread(const Trace& trace);
+
+}  // namespace gapless::internal

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterations of a serving engine by phase: requests in flight, tokens, throughput (engine_iteration.h).
+//
+// An iteration lasts as long as its step window; tokens per second are tokens computed over the time of those windows,
+// and so leave out what passes between iterations that do not follow each other.
+#include <array>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/engine_iteration.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"phase", kText, "", "prefill: new requests only; decode: running ones only; mixed: both"},
+    {"iterations", kInt, "", "complete ones"},
+    {"requests_per_iteration", kReal, "", "mean number of requests: the batch"},
+    {"prefill_tokens", kInt, "", "tokens of prompts computed; NULL: not said of all"},
+    {"decode_tokens", kInt, "", "tokens generated; NULL: not said of all"},
+    {"context_per_request", kReal, "", "mean tokens that attention reads for a request; NULL: not said of all"},
+    {"total_ns", kInt, "ns", "length of their step windows"},
+    {"median_ns", kInt, "ns", "median length"},
+    {"tokens_per_second", kReal, "1/s", "both kinds of tokens by total_ns; NULL: not said of all"},
+};
+
+struct Group {
+  std::vector<int64_t> lengths;
+  int64_t requests = 0, prefill = 0, decode = 0, context = 0, total_ns = 0;
+  bool prefill_known = true, decode_known = true, context_known = true;
+
+  void Add(const EngineIteration& one, int64_t ns) {
+    lengths.push_back(ns), total_ns += ns;
+    requests += one.prefill_requests + one.decode_requests;
+    prefill += one.prefill_tokens.value_or(0), decode += one.decode_tokens.value_or(0);
+    context += one.context_tokens.value_or(0);
+    prefill_known = prefill_known && one.prefill_tokens, decode_known = decode_known && one.decode_tokens;
+    context_known = context_known && one.context_tokens;
+  }
+};
+
+void AddRow(const TraceTimeline& timeline, Phase phase, Group& group, Table& table) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto iterations = static_cast<int64_t>(group.lengths.size());
+  auto row = BeginRow(table, *timeline.of);
+  row.Text(kPhaseNames[static_cast<size_t>(phase)]).Int(iterations).Real(ShareOf(group.requests, iterations));
+  row.Int(group.prefill_known ? group.prefill : kAbsent).Int(group.decode_known ? group.decode : kAbsent);
+  row.Real(group.context_known ? ShareOf(group.context, group.requests) : nan);
+  row.Int(group.total_ns).Int(Percentile(group.lengths, 0.5));
+  const bool known = group.prefill_known && group.decode_known && group.total_ns > 0;
+  row.Real(known ? static_cast<double>(group.prefill + group.decode) * 1e9 / static_cast<double>(group.total_ns) : nan);
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("engine_steps", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    std::array<Group, std::size(kPhaseNames)> groups;
+    const Trace& trace = timeline.trace();
+    for (const StepWindow& step : timeline.window.steps)
+      if (const auto one = ReadEngineIteration(trace.Text(trace.steps.name[step.step.value])))
+        groups[static_cast<size_t>(one->phase())].Add(*one, step.span.length());
+    for (size_t phase = 0; phase < groups.size(); ++phase)
+      if (!groups[phase].lengths.empty()) AddRow(timeline, static_cast<Phase>(phase), groups[phase], table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(engine_steps) = {.name = "engine_steps",
+                          .help = "Iterations of a serving engine by phase: requests, tokens, tokens per second",
+                          .columns = kColumns,
+                          .run = Compute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host does once while no device works, within the analysed window (one_offs.h): loading, first calls,
+// compilation, graph capture.
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "",
+     "compilation: TorchDynamo, Inductor, Triton; capture: of a graph; loading: of a module of kernels; first_call: a "
+     "launch, call or operator that takes far longer than others of its name"},
+    {"name", kText, "", "the call, operator or compiler's range as recorded"},
+    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
+    {"calls", kInt, "", "how many"},
+    {"total_ns", kInt, "ns", "host time, within the window"},
+    {"idle_ns", kInt, "ns", "of it, time in which no device works"},
+    {"max_ns", kInt, "ns", "longest"},
+    {"slice_id", kInt, "id:slice", "the longest"},
+};
+
+struct Group {
+  int64_t calls = 0, total_ns = 0, idle_ns = 0, max_ns = 0;
+  SliceId longest;
+};
+using Key = std::tuple<OneOffKind, StringId, StringId>;
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  const Intervals busy = timeline.window.one_offs.empty() ? Intervals() : DeviceWork(trace);
+  std::map<Key, Group> groups;
+  int64_t counted_until = timeline.window.span.start;  // time in two one-offs at once counts for the first
+  for (const OneOff& one : timeline.window.one_offs) {
+    Group& group = groups[{one.kind, trace.slices.name[one.slice.value], trace.slices.source_line[one.slice.value]}];
+    const Interval span{std::max(one.span.start, counted_until), std::min(one.span.end, timeline.window.span.end)};
+    counted_until = std::max(counted_until, span.end);
+    ++group.calls;
+    if (span.end > span.start)
+      group.total_ns += span.length(), group.idle_ns += span.length() - Total(Clip(busy, span));
+    if (!group.longest.valid() || one.span.length() > group.max_ns)
+      group.max_ns = one.span.length(), group.longest = one.slice;
+  }
+  std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.second.idle_ns > b.second.idle_ns; });
+  for (const auto& [key, group] : ordered) {
+    const auto& [kind, name, line] = key;
+    auto row = BeginRow(table, *timeline.of);
+    row.Text(kOneOffKindNames[static_cast<size_t>(kind)]).Text(trace.Text(name)).TextOrNull(trace.Text(line));
+    row.Int(group.calls).Int(group.total_ns).Int(group.idle_ns).Int(group.max_ns);
+    row.Int(timeline.of->Id(group.longest));
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("warm_up", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(warm_up) = {.name = "warm_up",
+                     .help = "What the host does once while the GPU waits: loading, first calls, compiling, capturing",
+                     .columns = kColumns,
+                     .run = Compute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/one_offs.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "analyses/captures.h"
+#include "analyses/compilation.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kMinLaunchNs = 1'000'000, kMinLoadNs = 1'000'000, kMinCallNs = 5'000'000;
+constexpr int64_t kTimesMedian = 20;
+constexpr size_t kFewCalls = 3;
+
+// Ranges in which frameworks record or capture a graph: "CUDAGraphNode.record (dynamo_timed)", and the engines' own
+// "capture_32_FULL".
+bool IsCapture(std::string_view name) {
+  if (name.starts_with("CUDAGraphNode.record")) return true;
+  return name.starts_with("capture_") && name.size() > 8 && name[8] >= '0' && name[8] <= '9';
+}
+
+OneOffKind KindOfName(std::string_view name) {
+  if (IsCapture(name)) return OneOffKind::kCapture;
+  return IsCompilation(name) ? OneOffKind::kCompilation : OneOffKind::kFirstCall;
+}
+
+// Calls that end when something else does: what they take says nothing of what they do.
+bool Waits(ApiKind api) {
+  return IsBlockingSync(api) || api == ApiKind::kMemcpy || api == ApiKind::kMemset || api == ApiKind::kFree ||
+         api == ApiKind::kHostFree || api == ApiKind::kStreamWait || api == ApiKind::kEventQuery;
+}
+
+class Finder {
+ public:
+  Finder(const Trace& trace, const Intervals& busy) : trace_(trace), slices_(trace.slices), busy_(busy) {
+    by_name_.resize(trace.strings.size(), OneOffKind::kFirstCall);
+    for (size_t id = 0; id < by_name_.size(); ++id) by_name_[id] = KindOfName(trace.strings[static_cast<StringId>(id)]);
+  }
+
+  std::vector<OneOff> Find() {
+    for (uint32_t row = 0; row < slices_.size(); ++row) Look(row);
+    for (const std::vector<Capture>& of_thread : CapturesByThread(trace_))
+      for (const Capture& one : of_thread) found_.push_back({OneOffKind::kCapture, one.span, one.begin});
+    std::stable_sort(found_.begin(), found_.end(), [](const OneOff& a, const OneOff& b) {
+      return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+    });
+    int64_t until = std::numeric_limits<int64_t>::min();
+    std::erase_if(found_, [&](const OneOff& one) {
+      const bool inside = one.span.end <= until;
+      until = std::max(until, one.span.end);
+      return inside;
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void Look(uint32_t row) {
+    const int64_t dur = slices_.dur_ns[row];
+    if (dur < std::min(kMinLaunchNs, kMinLoadNs)) return;
+    const Interval span{slices_.ts_ns[row], slices_.ts_ns[row] + dur};
+    const OneOffKind named = by_name_[static_cast<uint32_t>(slices_.name[row])];
+    if (named != OneOffKind::kFirstCall) return found_.push_back({named, span, SliceId(row)});
+    const SliceCategory category = slices_.category[row];
+    const ApiKind api = slices_.api[row];
+    const bool is_call = category == SliceCategory::kRuntime || category == SliceCategory::kDriver;
+    if (is_call && Waits(api)) return;
+    if (is_call && api == ApiKind::kCompile) return found_.push_back({OneOffKind::kLoading, span, SliceId(row)});
+    const int64_t self = is_call ? dur : slices_.self_ns[row];
+    const bool launches = is_call && IsLaunch(api);
+    if (self < (launches ? kMinLaunchNs : kMinCallNs)) return;
+    if (!is_call && category != SliceCategory::kOperator) return;
+    if (2 * IdleIn(span) >= dur && StandsOut(row, self)) found_.push_back({OneOffKind::kFirstCall, span, SliceId(row)});
+  }
+
+  int64_t IdleIn(Interval span) const { return span.length() - Total(Clip(busy_, span)); }
+
+  // Is it far longer than others of its name, or the first of few?
+  bool StandsOut(uint32_t row, int64_t ns) {
+    if (!indexed_) Index();
+    const auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
+    if (times.size() <= kFewCalls && first == row) return true;
+    return ns >= kTimesMedian * times[times.size() / 2];
+  }
+
+  // Durations of calls and operators by name, sorted. Made for the first slice that is long, so most recordings need none.
+  void Index() {
+    indexed_ = true;
+    of_name_.resize(trace_.strings.size());
+    for (uint32_t row = 0; row < slices_.size(); ++row) {
+      const SliceCategory category = slices_.category[row];
+      const bool is_operator = category == SliceCategory::kOperator;
+      if (!is_operator && category != SliceCategory::kRuntime && category != SliceCategory::kDriver) continue;
+      auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
+      if (times.empty()) first = row;
+      times.push_back(is_operator ? slices_.self_ns[row] : slices_.dur_ns[row]);
+    }
+    for (auto& [first, times] : of_name_) std::sort(times.begin(), times.end());
+  }
+
+  const Trace& trace_;
+  const SliceTable& slices_;
+  const Intervals& busy_;
+  std::vector<OneOffKind> by_name_;  // kFirstCall: the name does not tell
+  std::vector<std::pair<uint32_t, std::vector<int64_t>>> of_name_;
+  bool indexed_ = false;
+  std::vector<OneOff> found_;
+};
+
+}  // namespace
+
+std::vector<OneOff> FindOneOffs(const Trace& trace, const Intervals& busy) { return Finder(trace, busy).Find(); }
+
+Intervals IdleInOneOffs(const std::vector<OneOff>& one_offs, const Intervals& busy) {
+  Intervals spans;
+  for (const OneOff& one : one_offs) AppendMerged(spans, one.span);
+  return Subtract(spans, busy);
+}
+
+Intervals DeviceWork(const Trace& trace) {
+  Intervals busy;
+  const GpuOpTable& ops = trace.gpu_ops;
+  for (size_t row = 0; row < ops.size(); ++row) AppendMerged(busy, {ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
+  return busy;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host does once while the device waits: it loads the code of kernels at their first launch, starts libraries and
+// allocators, compiles, captures graphs. A recording in which that takes most of the time shows a cold start, and says
+// nothing of the steps that follow.
+//
+// Found are, each as far as no device works meanwhile:
+//   compilation  TorchDynamo's, Inductor's and Triton's own ranges and frames
+//   capture      …StreamBeginCapture to …EndCapture on one thread, and …GraphInstantiate
+//   loading      …ModuleLoad…, …LibraryLoad… of 1 ms or longer
+//   first_call   a launch of 1 ms or longer, or another call that neither waits nor copies and an operator by itself, of 5
+//                ms or longer, when half of the calls of that name take less than a twentieth of it, or when it is the
+//                first of at most three
+// A launch takes 2 to 20 µs, so a millisecond on an idle device is something else (NVIDIA's lazy loading, HIP's code
+// objects); a name whose calls all take long is a habit of the program, not a beginning.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyses/intervals.h"
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+enum class OneOffKind : uint8_t { kCompilation, kCapture, kLoading, kFirstCall };
+inline constexpr std::string_view kOneOffKindNames[] = {"compilation", "capture", "loading", "first_call"};
+
+struct OneOff {
+  OneOffKind kind;
+  Interval span;
+  SliceId slice;  // the call; of a capture the one that began it
+};
+
+// In order of their start; one that lies inside another is left out. `busy`: when any device works.
+std::vector<OneOff> FindOneOffs(const Trace& trace, const Intervals& busy);
+
+// When one-offs are under way and no device works.
+Intervals IdleInOneOffs(const std::vector<OneOff>& one_offs, const Intervals& busy);
+
+// When any device works: one pass over the operations.
+Intervals DeviceWork(const Trace& trace);
+
+}  // namespace gapless::internal

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work of the device is missing from the recording: the file ends in the middle, or the recorder lost it.
+//
+// Recorders write operators and launches before the device's work, so a file that was cut has launches without kernels;
+// and a recorder that was not ready (CUPTI on its first steps, a full buffer, missing rights) writes none at all. Such a
+// recording must not pass for one of a program that does not use its GPU.
+#include "base/strings.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger"};
+
+struct Missing {
+  int64_t launches = 0, done = 0;  // launches of kernels and graphs; of them, with work recorded
+  bool cut = false;                // some file ends in the middle
+};
+
+void Count(const Trace& trace, Missing& missing) {
+  missing.cut = missing.cut || EndsInTheMiddle(trace);
+  const SliceTable& slices = trace.slices;
+  std::vector<uint8_t> has_work(slices.size());
+  for (const SliceId launch : trace.gpu_ops.launch)
+    if (launch.valid()) has_work[launch.value] = 1;
+  for (size_t row = 0; row < slices.size(); ++row) {
+    if (slices.api[row] != ApiKind::kKernelLaunch && slices.api[row] != ApiKind::kGraphLaunch) continue;
+    ++missing.launches;
+    missing.done += has_work[row];
+  }
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  Missing missing;
+  bool device_work = false;
+  for (const RunTrace* one : tables.run().primary()) {
+    Count(*one->trace, missing);
+    device_work = device_work || one->trace->gpu_ops.size() > 0;
+  }
+  const int64_t lost = missing.launches - missing.done;
+  const bool nothing = !device_work && missing.launches >= kManyLaunches;
+  if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.severity = 1;
+  const std::string launches = StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch" : " launches");
+  found.title = missing.cut ? "this recording was cut: the file ends in the middle"
+                            : StrCat("the GPU's work is missing: ", launches, " and not one kernel");
+  found.description =
+      missing.cut
+          ? StrCat("The file ends before the recording does. Of ", launches, " of kernels and graphs that it holds, ",
+                   FormatCount(lost), " have no work of the GPU in it. What is reported is of the part that is there.")
+          : StrCat("The program launched work on a GPU ", FormatCount(missing.launches),
+                   " times, but the recorder wrote none of it. Nothing can be said of the GPU's time.");
+  found.evidence.push_back({StrCat(FormatCount(lost), " of ", launches, " have no kernel in the recording"),
+                            static_cast<double>(lost), "launches", "slice", {}, ""});
+  found.recommendations.push_back(
+      missing.cut
+          ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
+          : Recommendation{"record again with ProfilerActivity.CUDA among the activities, no other profiler attached and "
+                           "at least one warm-up step; `gapless doctor` says whether GPU activity can be recorded here",
+                           "", "gapless doctor", "minutes"});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(cut_recording) = {
+    .id = "cut_recording",
+    .type = BottleneckType::kRecording,
+    .title = "Work of the GPU is missing from the recording",
+    .why =
+        "Files that end in the middle, and recordings with 20 launches of kernels or graphs and more but no work of a "
+        "GPU. Has no gain: the recording is to be made or copied again.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

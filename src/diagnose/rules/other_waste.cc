@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest waste of the ledger, where no rule with a remedy of its own speaks of it.
+//
+// A report that calls a run "copy bound" or "sync bound" and then finds nothing leaves its reader alone with a contradiction.
+// Every other rule knows one cause and its remedy; this one says where the time went, which events show it, and what to look
+// at. It promises no gain, because it does not know a remedy. Diagnose drops it where another finding is about the same kind
+// of time.
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "copies", "communication", "ranks"};
+
+struct Waste {
+  BottleneckType type;
+  int64_t DeviceBreakdown::*part;
+  std::string_view gap_column;  // of table idle; "": none
+  std::string_view title;       // completed by the cost
+  std::string_view what;        // completes "For 12 % of the time …"
+  std::string_view advice;
+};
+
+constexpr std::array<Waste, 7> kWastes = {{
+    {BottleneckType::kDataLoading, &DeviceBreakdown::idle_data_ns, "data_ns", "the GPU waits for its next batch ",
+     "the GPU waits for the host to load data", "load the next batch while the GPU works on this one"},
+    {BottleneckType::kLaunchBound, &DeviceBreakdown::idle_launch_ns, "launch_ns", "the GPU waits for launches ",
+     "the GPU waits for the host to launch its next work",
+     "launch less: larger batches, fused kernels, a captured graph"},
+    {BottleneckType::kCpuGpuSync, &DeviceBreakdown::idle_sync_ns, "sync_ns",
+     "the GPU has no work while the host is in calls that block ",
+     "the GPU has no work while the host waits in a call that blocks: a synchronisation, a copy or an allocation",
+     "find what the host waits for, and launch the next work before it waits"},
+    {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, "host_ns",
+     "the GPU waits while the host runs other code ", "the GPU waits while the host runs code that launches nothing",
+     "record Python stacks (with_stack=True) to see which code, then do that work in another thread or less often"},
+    {BottleneckType::kMultiGpuComm, &DeviceBreakdown::exposed_comm_ns, "", "communication that nothing hides takes ",
+     "the GPU communicates and computes nothing", "overlap communication with computation, or send less"},
+    {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, "", "copies that nothing hides take ",
+     "the GPU only copies",
+     "keep data on the GPU instead of copying it back and forth; what must be copied, copy on a stream of its own while "
+     "kernels run"},
+    {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, "unknown_ns",
+     "the GPU idles, and the recording does not show why, ", "the GPU idles for a reason that was not recorded",
+     "record the host as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)"},
+}};
+
+std::vector<Evidence> CopyEvidence(const Table& copies) {
+  std::vector<Evidence> all;
+  for (const size_t row : LargestRows(copies, "exposed_ns", 3)) {
+    const std::string rate =
+        copies.IsNull(row, "mean_gbps") ? "" : StrCat(" at ", FormatNumber(copies.Real(row, "mean_gbps"), 1), " GB/s");
+    const std::string bytes = copies.IsNull(row, "bytes") ? "" : StrCat(", ", FormatBytes(copies.Int(row, "bytes")));
+    all.push_back({StrCat(copies.Text(row, "kind"), ": ", FormatCount(copies.Int(row, "calls")), " copies", bytes, rate,
+                          "; alone on the GPU for ", FormatDuration(copies.Int(row, "exposed_ns"))),
+                   static_cast<double>(copies.Int(row, "exposed_ns")),
+                   "ns",
+                   "copies",
+                   {},
+                   ""});
+  }
+  return all;
+}
+
+std::vector<Evidence> CommunicationEvidence(const Table& communication) {
+  std::vector<Evidence> all;
+  for (const size_t row : LargestRows(communication, "exposed_ns", 3)) {
+    if (communication.IsNull(row, "kind")) continue;
+    all.push_back({StrCat(communication.Text(row, "kind"), ": ", FormatCount(communication.Int(row, "calls")),
+                          " calls, ", FormatDuration(communication.Int(row, "exposed_ns")), " not hidden"),
+                   static_cast<double>(communication.Int(row, "exposed_ns")),
+                   "ns",
+                   "communication",
+                   {},
+                   ""});
+  }
+  return all;
+}
+
+// Names the calls and code during the longest gaps of this cause.
+std::vector<Evidence> GapEvidence(const Table& idle, const Waste& waste) {
+  std::vector<Evidence> all{LargestGaps(idle, waste.gap_column, "gap of this kind")};
+  if (waste.type == BottleneckType::kRecording) return all;  // what the host did then is not the cause
+  for (const size_t row : LargestRows(idle, waste.gap_column, 3)) {
+    const std::string line = TextOr(idle, row, "source_line", "");
+    const std::string where = TextOr(idle, row, "operator", TextOr(idle, row, "annotation", ""));
+    if (where.empty() && line.empty()) continue;
+    all.push_back({StrCat(FormatDuration(idle.Int(row, waste.gap_column)), " while the host is in ",
+                          where.empty() ? "its code" : where, InLine(line)),
+                   static_cast<double>(idle.Int(row, waste.gap_column)), "ns", "idle", IdsOf(idle, {row}, "id"), line});
+  }
+  return all;
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const LedgerView ledger = ReadLedger(tables);
+  const auto of = [&](const Waste& waste) {
+    const bool comm = waste.part == &DeviceBreakdown::exposed_comm_ns;
+    return ledger.total.*waste.part - (comm ? SumOf(tables.Get("ranks"), "opening_waiting_ns") : 0);
+  };
+  const Waste& most = *std::max_element(kWastes.begin(), kWastes.end(),
+                                        [&](const Waste& a, const Waste& b) { return of(a) < of(b); });
+  const double share = ledger.Share(of(most));
+  if (share < kOtherWasteShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.type = most.type;
+  found.share_of_step = share;
+  found.title = StrCat(most.title, ledger.CostText(of(most)));
+  found.description = StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
+  found.evidence = most.type == BottleneckType::kIo ? CopyEvidence(tables.Get("copies"))
+                                     : most.type == BottleneckType::kMultiGpuComm
+                                         ? CommunicationEvidence(tables.Get("communication"))
+                                         : GapEvidence(tables.Get("idle"), most);
+  found.recommendations.push_back({std::string(most.advice), "", "", "hours"});
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(other_waste) = {
+    .id = "other_waste",
+    .type = BottleneckType::kHostBound,
+    .title = "Time of the GPU that no other rule explains",
+    .why =
+        "The largest part of the ledger that is not computing: idle time by cause, exposed communication (without the "
+        "waiting in which recorders start), exposed copies. Reported at 5 % of the analysed time or more, TraceLens' line "
+        "for copies and communication, if no other finding is about the same kind of time. Has no gain.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

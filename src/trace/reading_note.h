@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes about a recording that are found out after its rows are built. TraceBuilder::Count adds those met while reading.
+#pragma once
+
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+// Adds a row to trace.read_stats, which stays sorted by kind; its first_offset is absent. `kind` must be new.
+void AddReadingNote(Trace& trace, std::string_view kind, Severity severity, int64_t count, std::string_view text);
+
+}  // namespace gapless::internal

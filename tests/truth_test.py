@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the report says of real recordings, held to what people found who read the recordings and not the report.
+
+usage: truth_test.py PROGRAM [--table FILE] [--show] [SLUG...]
+
+tests/truth/<slug>.toml says of one recording what is going on (`truth`, as an expert would sign it), the facts that follow from it
+([facts]: workload, state, devices, steps, busy, step_ms, class), which rules must report something and which must not, and what must
+not be said. Recordings with `corpus` lie below $GAPLESS_CORPUS, the others below $GAPLESS_STRANGERS as owner__repository__path (with
+`/` as `__`), fetched by whoever runs the test; those that are not there are counted as skipped. OPEN lists what is known to be wrong,
+with the reason: it may not grow unnoticed, and what it names must still be wrong.
+
+--table writes one line per recording: agreed, partly (a figure is off) or wrong (a verdict is).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from corpus import FOLDER, ROOT, require
+
+TRUTHS = ROOT / "tests" / "truth"
+STRANGERS = Path(os.environ.get("GAPLESS_STRANGERS", ROOT.parent / "strangers"))
+Truth = dict[str, Any]
+
+# Slug -> what is still wrong with it, and why.
+OPEN: dict[str, str] = {}
+
+
+def recording_of(truth: Truth) -> Path:
+    if "corpus" in truth:
+        return FOLDER / str(truth["corpus"])
+    return STRANGERS / f"{truth['origin']}/{truth['path']}".replace("/", "__")
+
+
+def analyze(program: Path, path: Path, *options: str) -> str:
+    command = [str(program), "analyze", str(path), "--no-cache", *options]
+    environment = os.environ | {"LC_ALL": "C.UTF-8", "COLUMNS": "400"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=600)
+    if done.returncode not in (0, 3):
+        raise RuntimeError(f"exit {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def within(what: str, got: float | None, bounds: list[float]) -> list[str]:
+    if got is None:
+        return [f"{what} is absent, not {bounds[0]} to {bounds[1]}"]
+    return [] if bounds[0] <= got <= bounds[1] else [f"{what} {got:.4g}, not {bounds[0]} to {bounds[1]}"]
+
+
+def figures(facts: dict[str, Any], report: dict[str, Any]) -> list[str]:
+    """What the report gets wrong about amounts."""
+    run = report["run"]
+    devices = len(report.get("breakdown", []))
+    wrong = [] if devices == facts["devices"] else [f"{devices} devices, not {facts['devices']}"]
+    wrong += within("steps", run.get("steps", 0), facts["steps"])
+    if "busy" in facts:
+        wrong += within("busy", run.get("gpu_busy_share"), facts["busy"])
+    if "step_ms" in facts and facts["steps"][0] > 0:
+        median = run["step_ns"]["median"] / 1e6 if "step_ns" in run else None
+        wrong += within("median step in ms", median, facts["step_ms"])
+    return wrong
+
+
+def verdicts(truth: Truth, report: dict[str, Any], text: str) -> list[str]:
+    """What the report says that is not so, and what it leaves out."""
+    run, facts = report["run"], truth["facts"]
+    found = [one["id"] for one in report["bottlenecks"]]
+    wrong = []
+    if run.get("class", "none") not in facts["class"]:
+        wrong.append(f"class {run.get('class', 'none')}, not {' or '.join(facts['class'])}")
+    if facts["workload"] in ("inference", "serving", "microbenchmark") and run.get("workload") == "training":
+        wrong.append(f"called training, but it is {facts['workload']}")
+    if facts["workload"] == "training" and run.get("workload") in ("inference", "serving"):
+        wrong.append(f"called {run['workload']}, but it is training")
+    wrong += [f"{rule} is not reported" for rule in truth["must"]["find"] if rule not in found]
+    wrong += [f"{rule} is reported" for rule in truth["must_not"]["find"] if rule in found]
+    for pattern in truth["must_not"].get("say", []):
+        said = re.search(pattern, text)
+        if said:
+            wrong.append(f"says “{text[max(0, said.start() - 30) : said.end() + 30].strip()}”")
+    return wrong
+
+
+def properties(report: dict[str, Any], text: str) -> list[str]:
+    """What holds of every report."""
+    run, found = report["run"], report["bottlenecks"]
+    wrong = []
+    if not found and str(run.get("class", "")).split()[0:1] and run["class"] not in ("compute bound", "memory bound"):
+        wrong.append(f"{run['class']}, and nothing is found")
+    if run.get("class") == "warm-up" and any(one["type"] != "RECORDING" for one in found):
+        wrong.append("a cold start gets advice for steady work")
+    if run.get("workload") == "serving" and re.search(r"DataLoader|training|prof\.step", text):
+        wrong.append("a word of training in a report of serving")
+    if not report.get("breakdown") and re.search(r"CUDA graph|cudagraph", text):
+        wrong.append("advice for a GPU, and no GPU did work")
+    return wrong
+
+
+def check(program: Path, truth: Truth) -> tuple[list[str], list[str]]:
+    """Wrong figures, wrong verdicts."""
+    path = recording_of(truth)
+    try:
+        text = analyze(program, path, "-v")
+        output = analyze(program, path, "--json")
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        return [], [str(error)]
+    if not output.strip():
+        refused = truth["facts"]["workload"] == "nothing" or truth["facts"]["state"] == "empty"
+        return [], [] if refused else ["cannot be read"]
+    report = json.loads(output)
+    if "run" not in report:
+        return [], [f"no report: {output[:100]}"]
+    return figures(truth["facts"], report), verdicts(truth, report, text) + properties(report, text)
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program", type=Path)
+    arguments.add_argument("slugs", nargs="*")
+    arguments.add_argument("--table", type=Path)
+    arguments.add_argument("--show", action="store_true", help="print the truth beside what is wrong")
+    options = arguments.parse_args()
+    require()
+    truths = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(TRUTHS.glob("*.toml"))}
+    if options.slugs:
+        truths = {slug: truths[slug] for slug in options.slugs}
+    there = {slug: truth for slug, truth in truths.items() if recording_of(truth).exists()}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = dict(zip(there, pool.map(lambda one: check(options.program, one), there.values())))
+    table, unexpected = [], 0
+    for slug, (amounts, sayings) in answers.items():
+        word = "wrong" if sayings else "partly" if amounts else "agreed"
+        table.append(f"{word:7} {slug}: {'; '.join(sayings + amounts)}".rstrip(": "))
+        if (word == "agreed") != (slug not in OPEN):
+            unexpected += 1
+            print(table[-1] if word != "agreed" else f"{slug}: agreed now, take it out of OPEN")
+            if options.show:
+                print("    " + "\n    ".join(truths[slug]["truth"].strip().splitlines()))
+    if options.table:
+        options.table.write_text("\n".join(sorted(table)) + "\n", encoding="utf-8")
+    counts = {word: sum(line.startswith(word) for line in table) for word in ("agreed", "partly", "wrong")}
+    print(f"{len(truths)} truths, {len(truths) - len(there)} recordings not here; " + ", ".join(f"{n} {w}" for w, n in counts.items()))
+    return 1 if unexpected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
