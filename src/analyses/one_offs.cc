@@ -7,12 +7,13 @@
 
 #include "analyses/captures.h"
 #include "analyses/compilation.h"
+#include "trace/marks.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr int64_t kMinLaunchNs = 1'000'000, kMinLoadNs = 1'000'000, kMinCallNs = 5'000'000;
-constexpr int64_t kTimesMedian = 20;
+constexpr int64_t kTimesUsual = 20, kTimesOther = 10;
 constexpr size_t kFewCalls = 3;
 
 // Ranges in which frameworks record or capture a graph: "CUDAGraphNode.record (dynamo_timed)", and the engines' own
@@ -68,21 +69,35 @@ class Finder {
     const bool is_call = category == SliceCategory::kRuntime || category == SliceCategory::kDriver;
     if (is_call && Waits(api)) return;
     if (is_call && api == ApiKind::kCompile) return found_.push_back({OneOffKind::kLoading, span, SliceId(row)});
-    const int64_t self = is_call ? dur : slices_.self_ns[row];
+    const bool is_mark = category == SliceCategory::kAnnotation;
+    const int64_t self = is_call || is_mark ? dur : slices_.self_ns[row];
     const bool launches = is_call && IsLaunch(api);
     if (self < (launches ? kMinLaunchNs : kMinCallNs)) return;
-    if (!is_call && category != SliceCategory::kOperator) return;
+    const bool loads = category == SliceCategory::kAnnotation && IsDataLoadingMark(trace_.Text(slices_.name[row]));
+    if (!is_call && !loads && (category != SliceCategory::kOperator || !HoldsCall(row))) return;
     if (2 * IdleIn(span) >= dur && StandsOut(row, self)) found_.push_back({OneOffKind::kFirstCall, span, SliceId(row)});
   }
 
   int64_t IdleIn(Interval span) const { return span.length() - Total(Clip(busy_, span)); }
 
+  // Is a call of the runtime or driver open within the slice? An operator without any computes on the host.
+  bool HoldsCall(uint32_t row) const {
+    const int64_t end = slices_.ts_ns[row] + slices_.dur_ns[row];
+    for (uint32_t inner = row + 1; inner < slices_.size() && slices_.ts_ns[inner] < end; ++inner) {
+      const bool is_call =
+          slices_.category[inner] == SliceCategory::kRuntime || slices_.category[inner] == SliceCategory::kDriver;
+      if (is_call && slices_.thread[inner] == slices_.thread[row]) return true;
+    }
+    return false;
+  }
+
   // Is it far longer than others of its name, or the first of few?
   bool StandsOut(uint32_t row, int64_t ns) {
     if (!indexed_) Index();
     const auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
-    if (times.size() <= kFewCalls && first == row) return true;
-    return ns >= kTimesMedian * times[times.size() / 2];
+    if (slices_.category[row] == SliceCategory::kAnnotation) return times.size() == 1;  // the only batch of a loader
+    if (times.size() <= kFewCalls && first == row) return times.size() == 1 || ns >= kTimesOther * times[times.size() - 2];
+    return ns >= kTimesUsual * times[times.size() / 4];
   }
 
   // Durations of calls and operators by name, sorted. Made for the first slice that is long, so most recordings need none.
@@ -92,7 +107,8 @@ class Finder {
     for (uint32_t row = 0; row < slices_.size(); ++row) {
       const SliceCategory category = slices_.category[row];
       const bool is_operator = category == SliceCategory::kOperator;
-      if (!is_operator && category != SliceCategory::kRuntime && category != SliceCategory::kDriver) continue;
+      const bool is_mark = category == SliceCategory::kAnnotation;
+      if (!is_operator && !is_mark && category != SliceCategory::kRuntime && category != SliceCategory::kDriver) continue;
       auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
       if (times.empty()) first = row;
       times.push_back(is_operator ? slices_.self_ns[row] : slices_.dur_ns[row]);

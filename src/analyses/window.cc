@@ -11,6 +11,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kWarmUpTimes = 2;     // a warm-up step takes this many times the median of later ones
+constexpr int64_t kLongWorkNs = 200'000'000;
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 
 int64_t HostEnd(const StepTable& steps, size_t row) { return steps.ts_ns[row] + steps.dur_ns[row]; }
@@ -75,6 +76,10 @@ Interval WholeSpan(const Trace& trace) {
     if (const SliceId launch = ops.launch[row]; launch.valid())
       Extend(span, slices.ts_ns[launch.value], slices.ts_ns[launch.value] + slices.dur_ns[launch.value]);
   }
+  // A loader whose only batch was asked for before the first launch: the device waits for it.
+  for (size_t row = 0; ops.size() > 0 && row < slices.size() && slices.ts_ns[row] < span.start; ++row)
+    if (slices.category[row] == SliceCategory::kAnnotation && IsDataLoadingMark(trace.Text(slices.name[row])))
+      Extend(span, slices.ts_ns[row], span.start);
   for (size_t row = 0; ops.size() == 0 && row < slices.size(); ++row)
     Extend(span, slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]);
   return span.end >= span.start ? span : Interval{};
@@ -123,11 +128,25 @@ void TakeSteps(const Trace& trace, const Intervals& busy, const Intervals& one_o
   window.host = {trace.steps.ts_ns[first.step.value], HostEnd(trace.steps, last.step.value)};
 }
 
+// Returns what follows a cold start, if that is steady work for long: at least kLongWorkNs of it, the device busy for
+// four fifths of the time, after at most a tenth of all work. Else all of it is the cold start.
+Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
+  const int64_t all = Total(busy);
+  for (const Interval& one : one_off_idle) {
+    const Interval rest{std::max(whole.start, one.end), whole.end};
+    const int64_t work = rest.length() > 0 ? Total(Clip(busy, rest)) : 0;
+    if (work < kLongWorkNs || 10 * work < 9 * all) break;
+    if (5 * work >= 4 * rest.length()) return rest;
+  }
+  return whole;
+}
+
 void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
   window.span = WholeSpan(trace);
   window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-  const bool cold = 2 * Total(Clip(one_off_idle, window.span)) >= window.span.length();
-  const Interval whole = window.span, steady = cold ? whole : SteadySpan(busy, whole);
+  const Interval whole = window.span;
+  const bool cold = 2 * Total(Clip(one_off_idle, whole)) >= whole.length();
+  const Interval steady = cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);
   if (steady == whole) return;
   if (steady.start > whole.start)
     window.set_aside.push_back(Aside(AsideKind::kBefore, {whole.start, steady.start}, busy));
@@ -144,9 +163,6 @@ Window AnalysedWindow(const Trace& trace) {
   std::vector<OneOff> one_offs = busy.empty() ? std::vector<OneOff>() : FindOneOffs(trace, busy);
   const Intervals idle = IdleInOneOffs(one_offs, busy);
   window.steps.empty() ? TakeWhole(trace, busy, idle, window) : TakeSteps(trace, busy, idle, window);
-  std::erase_if(one_offs, [&](const OneOff& one) {
-    return one.span.end <= window.span.start || one.span.start >= window.span.end;
-  });
   window.one_offs = std::move(one_offs);
   window.one_off_idle_ns = Total(Clip(idle, window.span));
   return window;

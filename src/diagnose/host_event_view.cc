@@ -9,6 +9,27 @@
 
 namespace gapless::internal {
 
+namespace {
+
+// Without steps, so many calls of one kind and name are a habit, and only the longest may be a beginning.
+constexpr int64_t kHabit = 20;
+
+struct Later {
+  int64_t calls = 0, total_ns = 0, idle_ns = 0;
+};
+
+// What happens after the first complete step; without steps, in all calls of a habit but the longest.
+Later LaterOf(const Table& events, size_t row) {
+  if (!events.IsNull(row, "later_calls"))
+    return {events.Int(row, "later_calls"), events.Int(row, "later_total_ns"), events.Int(row, "later_idle_ns")};
+  const int64_t calls = events.Int(row, "calls");
+  if (calls < kHabit) return {};
+  const int64_t longest = events.Int(row, "max_ns");
+  return {calls - 1, events.Int(row, "total_ns") - longest, std::max<int64_t>(0, events.Int(row, "idle_ns") - longest)};
+}
+
+}  // namespace
+
 HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds) {
   HostEventSum sum;
   const int kind = events.Find("kind"), total = events.Find("total_ns");
@@ -16,9 +37,9 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
     if (std::find(kinds.begin(), kinds.end(), events.Text(row, kind)) == kinds.end()) continue;
     const int64_t devices = ledger.DevicesOf(events.Int(row, "trace"));
     sum.calls += events.Int(row, "calls"), sum.total_ns += events.Int(row, total);
-    sum.later_calls += events.Int(row, "later_calls"), sum.later_total_ns += events.Int(row, "later_total_ns");
     sum.idle_ns += events.Int(row, "idle_ns") * devices;
-    sum.later_idle_ns += events.Int(row, "later_idle_ns") * devices;
+    const Later later = LaterOf(events, row);
+    sum.later_calls += later.calls, sum.later_total_ns += later.total_ns, sum.later_idle_ns += later.idle_ns * devices;
     sum.max_ns = std::max(sum.max_ns, events.Int(row, "max_ns"));
     sum.rows.push_back(row);
   }

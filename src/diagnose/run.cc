@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 
 namespace gapless::internal {
 namespace {
@@ -63,10 +64,25 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   if (explained) found.erase(waste);
 }
 
+// Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any program
+// for GPUs; a finding without advice says what to look at.
+void DropPyTorchAdvice(Bottleneck& one) {
+  std::erase_if(one.recommendations, [](const Recommendation& advice) {
+    const std::string all = advice.text + " " + advice.code;
+    for (const std::string_view word : {"torch", "PYTORCH", "compile", "autocast", "DataLoader", "model", "batch"})
+      if (all.find(word) != all.npos) return true;
+    return false;
+  });
+  if (one.recommendations.empty())
+    one.recommendations.push_back({"look at the events named above: `gapless analyze --explain` prints all", "", "", ""});
+}
+
 }  // namespace
 
 bool RanksBefore(const Bottleneck& a, const Bottleneck& b) {
-  const auto judges_recording = [](const Bottleneck& one) { return one.id == "warm_up" || one.id == "cut_recording"; };
+  const auto judges_recording = [](const Bottleneck& one) { 
+    return one.id == "warm_up" || one.id == "too_little_work" || one.id == "cut_recording";
+  };
   const bool a_first = judges_recording(a), b_first = judges_recording(b);
   if (a_first != b_first) return a_first;
   const double a_gain = a.gain ? a.gain->expected : 1, b_gain = b.gain ? b.gain->expected : 1;
@@ -86,11 +102,18 @@ Diagnosis Diagnose(Tables& tables) {
     }
     for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
   }
-  // A cold start says nothing of later steps: no other advice holds.
-  const auto is_cold = [](const Bottleneck& one) { return one.id == "warm_up"; };
+  // A cold start says nothing of later steps, and hardly any work nothing at all: no other advice holds.
+  const auto is_cold = [](const Bottleneck& one) { return one.id == "warm_up" || one.id == "too_little_work"; };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), is_cold))
-    std::erase_if(diagnosis.bottlenecks, [](const Bottleneck& one) { return one.type != BottleneckType::kRecording; });
+    std::erase_if(diagnosis.bottlenecks, [](const Bottleneck& one) {
+      return one.type != BottleneckType::kRecording || one.id == kOther;
+    });
+  const auto is_warm_up = [](const Bottleneck& one) { return one.id == "warm_up"; };
+  if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), is_warm_up))
+    std::erase_if(diagnosis.bottlenecks, [](const Bottleneck& one) { return one.id == "too_little_work"; });
   DropExplainedWaste(diagnosis.bottlenecks);
+  if (!UsesPyTorch(tables.run()))
+    for (Bottleneck& one : diagnosis.bottlenecks) DropPyTorchAdvice(one);
   const auto is_found = [&](const std::string& id) {
     return std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
                        [&](const Bottleneck& one) { return one.id == id; });

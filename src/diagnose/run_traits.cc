@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "trace/marks.h"
 
@@ -17,50 +19,87 @@ bool AnyName(const Table& table, Matches matches) {
   return false;
 }
 
+// Is it an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward? Hooks that are
+// set up for one are not (RegisterPostBackwardFunction).
+bool IsBackward(std::string_view name) {
+  if (name.starts_with("aten::")) return name.find("_backward") != name.npos;
+  const size_t at = name.find("Backward");
+  if (at == name.npos) return false;
+  const std::string_view rest = name.substr(at + 8);
+  return rest.empty() || !((rest[0] >= 'a' && rest[0] <= 'z') || (rest[0] >= 'A' && rest[0] <= 'Z') || rest[0] == '_');
+}
+
 struct Part {
   std::string_view part;
   Workload shows;
 };
-// Parts of names that only such a run has. Kernels of attention backward have `bwd` in names that inference lacks.
+// Parts of names of operators, annotations and kernels that only such a run has.
 constexpr Part kParts[] = {{"reshape_and_cache", Workload::kServing},
                            {"store_kvcache", Workload::kServing},
                            {"paged_attention", Workload::kServing},
-                           {"vllm/v1/", Workload::kServing},
-                           {"vllm/worker/", Workload::kServing},
-                           {"vllm/engine/", Workload::kServing},
-                           {"sglang/srt/", Workload::kServing},
-                           {"tensorrt_llm/_torch/pyexecutor", Workload::kServing},
-                           {"Backward", Workload::kTraining},
-                           {"_backward", Workload::kTraining},
+                           {"autograd::engine", Workload::kTraining},
                            {"Optimizer.step#", Workload::kTraining},
-                           {"_bwd_", Workload::kTraining},
+                           {"_bwd_kernel", Workload::kTraining},
                            {"bwd_kernel", Workload::kTraining},
-                           {"wgrad", Workload::kTraining},
-                           {"dgrad", Workload::kTraining},
+                           {"_wgrad", Workload::kTraining},
+                           {"_dgrad", Workload::kTraining},
                            {"multi_tensor_apply", Workload::kTraining}};
+// Folders of serving engines, in Python frames.
+constexpr std::string_view kEngines[] = {"vllm/v1/", "vllm/worker/", "vllm/engine/", "sglang/srt/",
+                                         "tensorrt_llm/_torch/pyexecutor/"};
 
 Workload WorkloadOfName(std::string_view name) {
   if (IsEngineIteration(name)) return Workload::kServing;
   for (const Part& one : kParts)
     if (name.find(one.part) != name.npos) return one.shows;
+  if (IsBackward(name)) return Workload::kTraining;
   return name.starts_with("aten::") ? Workload::kInference : Workload::kUnknown;
+}
+
+bool IsEngineFrame(std::string_view frame) {
+  return std::any_of(std::begin(kEngines), std::end(kEngines),
+                     [&](std::string_view engine) { return frame.find(engine) != frame.npos; });
+}
+
+// Calls f(name, whether it is a Python frame) once for each distinct name of the recording's slices and kernels.
+template <class F>
+void ForEachName(const Trace& trace, F&& f) {
+  std::vector<uint8_t> done(trace.strings.size());
+  const auto once = [&](StringId name, bool frame) {
+    if (std::exchange(done[static_cast<uint32_t>(name)], 1) == 0) f(trace.Text(name), frame);
+  };
+  for (size_t row = 0; row < trace.slices.size(); ++row)
+    once(trace.slices.name[row], trace.slices.category[row] == SliceCategory::kPython);
+  for (const StringId name : trace.gpu_ops.name) once(name, false);
 }
 
 }  // namespace
 
 Workload WorkloadOf(const Run& run) {
   bool serves = false, trains = false, operates = false;
-  for (const RunTrace* one : run.primary()) {
-    const StringPool& strings = one->trace->strings;
-    for (size_t id = 0; id < strings.size(); ++id) {
-      const Workload shows = WorkloadOfName(strings[static_cast<StringId>(id)]);
+  for (const RunTrace* one : run.primary())
+    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+      if (frame) return void(serves = serves || IsEngineFrame(name));
+      const Workload shows = WorkloadOfName(name);
       serves = serves || shows == Workload::kServing, trains = trains || shows == Workload::kTraining;
       operates = operates || shows == Workload::kInference;
-    }
-  }
-  // An engine may contain code that trains (its names are texts too), training no engine.
+    });
   if (serves) return Workload::kServing;
   return trains ? Workload::kTraining : operates ? Workload::kInference : Workload::kUnknown;
+}
+
+bool UsesPyTorch(const Run& run) {
+  bool found = false;
+  for (const RunTrace* one : run.primary()) {
+    const auto& category = one->trace->slices.category;
+    found = found || std::find(category.begin(), category.end(), SliceCategory::kOperator) != category.end();
+    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+      found = found || name.find("at::native") != name.npos || name.starts_with("ProfilerStep#") ||
+              name.starts_with("DistributedDataParallel") || IsDataLoadingMark(name) ||
+              (frame && name.find("torch/") != name.npos);
+    });
+  }
+  return found;
 }
 
 std::string_view ToString(Workload workload) {
@@ -79,9 +118,7 @@ std::string PinnedCopyCode(Workload workload) {
 }
 
 bool Trains(Tables& tables) {
-  return AnyName(tables.Get("operators"), [](std::string_view name) {
-    return name.find("Backward") != name.npos || name.find("_backward") != name.npos;
-  });
+  return AnyName(tables.Get("operators"), IsBackward);
 }
 
 bool SeesCompiler(Tables& tables) {

@@ -14,6 +14,8 @@ enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
 // Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training: a
 // backward pass or an optimizer. Inference: operators of a model without either. Reads the texts of primary recordings.
 Workload WorkloadOf(const Run& run);
+// Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's: without, advice in its words is of no use.
+bool UsesPyTorch(const Run& run);
 std::string_view ToString(Workload workload);  // "" of kUnknown
 
 // Returns true if there is an operator of a backward pass. Reads table operators.

@@ -75,9 +75,10 @@ struct Waste {
   int64_t ns;
 };
 
-// Of the time of computing kernels: that of kernels that mostly move data; absent when there are none.
-std::optional<double> MovingShare(const Table& kernels) {
-  int64_t moving = 0, all = 0;
+// Of the time of computing kernels: that of kernels that mostly move data, and of that of products and convolutions
+// `reading_share`; absent when there are none.
+std::optional<double> MovingShare(const Table& kernels, double reading_share) {
+  int64_t moving = 0, all = 0, matrix = 0;
   const int type = kernels.Find("class"), total = kernels.Find("total_ns");
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, type);
@@ -86,8 +87,30 @@ std::optional<double> MovingShare(const Table& kernels) {
     const bool moves =
         kind == "pointwise" || kind == "norm" || kind == "reduce" || kind == "optimizer" || kind == "copy";
     if (moves) moving += kernels.Int(row, total);
+    if (kind == "gemm" || kind == "conv") matrix += kernels.Int(row, total);
   }
-  return Ratio(moving, all);
+  return Ratio(moving + std::llround(reading_share * static_cast<double>(matrix)), all);
+}
+
+// Of the matrix kernels' time, that of products whose operands take longer to read than to multiply: few rows against
+// many weights. By the roofline where shapes and device are known, and in an engine that only decodes.
+double ReadingShare(Tables& tables) {
+  const Table& engine = tables.Get("engine_steps");
+  bool decodes = engine.rows() > 0;
+  for (size_t row = 0; row < engine.rows(); ++row)
+    decodes = decodes && engine.Text(row, "phase") == "decode" &&
+              engine.Real(row, "requests_per_iteration") <= kMaxReadingRows;
+  if (decodes) return 1;
+  const Table& roofline = tables.Get("roofline");
+  double memory = 0, known = 0;
+  for (size_t row = 0; row < roofline.rows(); ++row) {
+    if (roofline.IsNull(row, "intensity") || roofline.Int(row, "matrix_ns") == 0) continue;
+    const bool told = !roofline.IsNull(row, "bound");  // else the device is not known
+    const bool reads = told ? roofline.Text(row, "bound") == "memory" : roofline.Real(row, "intensity") < kLowIntensity;
+    const auto ns = static_cast<double>(roofline.Int(row, "matrix_ns"));
+    known += ns, memory += reads ? ns : 0;
+  }
+  return known > 0 ? memory / known : 0;
 }
 
 // A run that computes most of the time is bound by the memory when most of its kernels' time goes into moving data.
@@ -108,10 +131,10 @@ int64_t OpeningWaits(const Table& ranks) {
   return ns;
 }
 
-// The verdict that the recording shows a cold start; null: there is none.
+// The verdict that the recording shows a cold start, or too little; null: there is none.
 const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
   for (const Bottleneck& one : diagnosis.bottlenecks)
-    if (one.id == "warm_up") return &one;
+    if (one.id == "warm_up" || one.id == "too_little_work") return &one;
   return nullptr;
 }
 
@@ -129,12 +152,13 @@ bool Computes(double compute, double waste, bool kernels_first) {
 }
 
 // The largest kind of waste names the class when it is large, or when computing is not the larger half.
-void Classify(const LedgerView& ledger, const Table& kernels, int64_t opening_waits_ns, bool kernels_first,
-              const Bottleneck* cold, RunSummary& summary) {
+void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, const Bottleneck* cold,
+              RunSummary& summary) {
+  const int64_t opening_waits_ns = OpeningWaits(tables.Get("ranks"));
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
   if (cold != nullptr) {
-    summary.run_class = "warm-up";
+    summary.run_class = cold->id == "warm_up" ? "warm-up" : "unknown";
     summary.class_evidence = cold->title;
     return;
   }
@@ -149,7 +173,7 @@ void Classify(const LedgerView& ledger, const Table& kernels, int64_t opening_wa
   const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
                                         [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
-  if (Computes(compute, waste, kernels_first)) return ClassifyComputing(ledger, most, MovingShare(kernels), summary);
+  if (Computes(compute, waste, kernels_first)) return ClassifyComputing(ledger, most, MovingShare(tables.Get("kernels"), ReadingShare(tables)), summary);
   summary.run_class = most.run_class;
   summary.limit = most.limit;
   summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
@@ -164,7 +188,9 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
     if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
-  summary.workload = ToString(WorkloadOf(tables.run()));
+  const Bottleneck* recording = ColdStartOf(diagnosis);
+  if (recording == nullptr || recording->id != "too_little_work")
+    summary.workload = ToString(WorkloadOf(tables.run()));
   SummariseSteps(tables.Get("steps"), tables.run(), summary);
   SummariseMatrixWork(tables.Get("matrix_work"), summary);
   SummariseComputeUse(tables.Get("compute_use"), summary);
@@ -176,8 +202,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
-  Classify(ledger, tables.Get("kernels"), OpeningWaits(tables.Get("ranks")), KernelsComeFirst(diagnosis),
-           ColdStartOf(diagnosis), summary);
+  Classify(ledger, tables, KernelsComeFirst(diagnosis), recording, summary);
   const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
     summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);

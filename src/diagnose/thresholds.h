@@ -43,7 +43,7 @@ inline constexpr double kNoTensorCoresShare = 0.10;
 inline constexpr double kClassShare = 0.15;
 // Ours: a device that computes so much of the time, and three times as much as the largest waste takes, is bound by
 // computing all the same when kernels are what pays most to fix.
-inline constexpr double kMostlyComputing = 0.60;
+inline constexpr double kMostlyComputing = 0.65;
 inline constexpr double kSmallBesideComputing = 1.0 / 3;
 // Of the time of computing kernels, so much in kernels that move data makes a computing run memory bound: the larger
 // half.
@@ -51,6 +51,12 @@ inline constexpr double kMemoryBoundShare = 0.5;
 
 // Of that time after waits, the part one rule must find to speak of its kind (explicit, implicit): two fifths.
 inline constexpr double kSyncOwnShare = 0.02;
+
+// Ours: rows of a 16-bit product up to which reading its weights takes longer than multiplying them, on every device since
+// the V100 (peak over bandwidth, 139 FLOP/byte on a V100, 156 on an A100, 295 on an H100; two FLOPs for two bytes a row).
+inline constexpr double kMaxReadingRows = 128;
+// FLOP/byte of a product below which it is bound by the memory of every such device, known or not.
+inline constexpr double kLowIntensity = 50;
 
 // Host code with nothing launched: as for launches, one cause of idle time alone.
 inline constexpr double kHostBoundShare = 0.10;
@@ -153,7 +159,15 @@ inline constexpr int64_t kTinyOperatorCalls = 10, kOperatorCallNs = 1'500;
 // TraceLens' line for copies and communication, for the largest waste that no other finding is about.
 inline constexpr double kOtherWasteShare = 0.05;
 
-// Ours: so many launches without a single kernel are a recorder's fault; fewer may be those of a first import.
-inline constexpr int64_t kManyLaunches = 20;
+// Ours: fewer events, or a device that works for less of the recording, are no program at work.
+inline constexpr int64_t kFewEvents = 100;
+inline constexpr double kHardlyBusyShare = 0.05;
+inline constexpr int64_t kWorkNs = 2'000'000;
+// Ours: where nothing repeats, a device that works for less of the time shows a start.
+inline constexpr double kStartBusyShare = 0.10;
+// Ours: so few operations of the device, or as many different kernels, repeat nothing.
+inline constexpr int64_t kFewOperations = 64;
+inline constexpr int64_t kStartNs = 5'000'000;  // one-offs as long as this together are a start
+
 
 }  // namespace gapless::internal

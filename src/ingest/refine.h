@@ -9,4 +9,8 @@ namespace gapless::internal {
 // The class of kernels whose name leaves it open, from the operator around the launch. Needs launches linked.
 void RefineGpuOpClasses(Trace& trace);
 
+// Blocks of each kernel's grid over the multiprocessors of its device, where the recorder wrote the grid alone. NVIDIA
+// only: on others a grid may be counted in work items.
+void FillBlocksPerSm(Trace& trace);
+
 }  // namespace gapless::internal

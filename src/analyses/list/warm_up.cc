@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host does once while no device works, within the analysed window (one_offs.h): loading, first calls,
-// compilation, graph capture.
+// What the host does once while no device works, in the whole recording (one_offs.h): loading, first calls, compilation,
+// graph capture.
 #include <map>
 #include <tuple>
 
@@ -19,14 +19,15 @@ constexpr ColumnSpec kColumns[] = {
     {"name", kText, "", "the call, operator or compiler's range as recorded"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"calls", kInt, "", "how many"},
-    {"total_ns", kInt, "ns", "host time, within the window"},
+    {"total_ns", kInt, "ns", "host time"},
     {"idle_ns", kInt, "ns", "of it, time in which no device works"},
+    {"window_idle_ns", kInt, "ns", "of idle_ns, what lies in the analysed window"},
     {"max_ns", kInt, "ns", "longest"},
     {"slice_id", kInt, "id:slice", "the longest"},
 };
 
 struct Group {
-  int64_t calls = 0, total_ns = 0, idle_ns = 0, max_ns = 0;
+  int64_t calls = 0, total_ns = 0, idle_ns = 0, window_idle_ns = 0, max_ns = 0;
   SliceId longest;
 };
 using Key = std::tuple<OneOffKind, StringId, StringId>;
@@ -35,14 +36,17 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   const Trace& trace = timeline.trace();
   const Intervals busy = timeline.window.one_offs.empty() ? Intervals() : DeviceWork(trace);
   std::map<Key, Group> groups;
-  int64_t counted_until = timeline.window.span.start;  // time in two one-offs at once counts for the first
+  int64_t counted_until = std::numeric_limits<int64_t>::min();  // time in two one-offs at once counts for the first
   for (const OneOff& one : timeline.window.one_offs) {
     Group& group = groups[{one.kind, trace.slices.name[one.slice.value], trace.slices.source_line[one.slice.value]}];
-    const Interval span{std::max(one.span.start, counted_until), std::min(one.span.end, timeline.window.span.end)};
+    const Interval span{std::max(one.span.start, counted_until), one.span.end};
     counted_until = std::max(counted_until, span.end);
     ++group.calls;
-    if (span.end > span.start)
-      group.total_ns += span.length(), group.idle_ns += span.length() - Total(Clip(busy, span));
+    if (span.end > span.start) {
+      const Intervals idle = Subtract({span}, Clip(busy, span));
+      group.total_ns += span.length(), group.idle_ns += Total(idle);
+      group.window_idle_ns += Total(Clip(idle, timeline.window.span));
+    }
     if (!group.longest.valid() || one.span.length() > group.max_ns)
       group.max_ns = one.span.length(), group.longest = one.slice;
   }
@@ -53,7 +57,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
     const auto& [kind, name, line] = key;
     auto row = BeginRow(table, *timeline.of);
     row.Text(kOneOffKindNames[static_cast<size_t>(kind)]).Text(trace.Text(name)).TextOrNull(trace.Text(line));
-    row.Int(group.calls).Int(group.total_ns).Int(group.idle_ns).Int(group.max_ns);
+    row.Int(group.calls).Int(group.total_ns).Int(group.idle_ns).Int(group.window_idle_ns).Int(group.max_ns);
     row.Int(timeline.of->Id(group.longest));
   }
 }

@@ -29,6 +29,8 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
          "allocator ran out and retries",
          "", "", "minutes"});
   if (asked.later_calls > 0)
+    all.push_back({"allocate once, before the loop, and use the buffers again", "", "", "hours"});
+  if (asked.later_calls > 0)
     all.push_back({"let segments grow instead of asking for new ones", "",
                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   if (asked.later_calls > 0)
@@ -52,11 +54,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " for memory calls of the driver");
   found.description =
       StrCat("For ", FormatPercent(share),
-             " of the time the device is idle while the driver allocates or frees memory, in steps "
-             "after the first recorded one: ",
+             " of the time the device is idle while the driver allocates or frees memory",
+             ledger.step_rows > 0 ? ", in steps after the first recorded one: " : ", again and again: ",
              FormatCount(asked.later_calls), " allocations, ", FormatCount(freed.later_calls), " frees and ",
              FormatCount(pinned.later_calls), " of pinned memory. Steady steps need none.");
-  std::erase_if(sum.rows, [&](size_t row) { return events.Int(row, "later_calls") == 0; });
+  const bool steps = ledger.step_rows > 0;
+  std::erase_if(sum.rows, [&](size_t row) { return steps && events.Int(row, "later_calls") == 0; });
   found.evidence = EventEvidence(events, sum.rows);
   found.recommendations = Recommend(asked, freed, pinned);
   found.gain = GainOfIdle(ledger, sum.later_idle_ns, 0.9, 0.6);
@@ -71,7 +74,8 @@ RULE(allocation) = {
     .title = "The GPU waits while memory is allocated or freed",
     .why =
         "Idle time of the device while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP and driver "
-        "relatives, in complete steps after the first recorded one, which may be warm-up. Speaks from 2 % of the time: "
+        "relatives, in complete steps after the first recorded one, which may be warm-up; without steps in calls that are made "
+        "20 times or more, the longest aside. Reported at 2 % of the time or more: "
         "a loop whose shapes do not change makes no such call.",
     .needs = kNeeds,
     .check = Check};

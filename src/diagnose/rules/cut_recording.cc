@@ -6,7 +6,6 @@
 // recording must not pass for one of a program that does not use its GPU.
 #include "base/strings.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
@@ -14,9 +13,16 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger"};
 
 struct Missing {
-  int64_t launches = 0, done = 0;  // launches of kernels and graphs; of them, with work recorded
+  int64_t launches = 0, done = 0;  // launches of kernels and graphs, copies; of them, with work recorded
   bool cut = false;                // some file ends in the middle
+  std::string device_name;         // an operator or annotation that needs a device
 };
+
+// Operators that only exist for a device, and the ranges of its communication library.
+bool NeedsDevice(std::string_view name) {
+  return name.starts_with("nccl:") || name.starts_with("aten::cudnn_") || name.starts_with("aten::_cudnn_") ||
+         name.starts_with("aten::miopen_");
+}
 
 void Count(const Trace& trace, Missing& missing) {
   missing.cut = missing.cut || EndsInTheMiddle(trace);
@@ -25,7 +31,9 @@ void Count(const Trace& trace, Missing& missing) {
   for (const SliceId launch : trace.gpu_ops.launch)
     if (launch.valid()) has_work[launch.value] = 1;
   for (size_t row = 0; row < slices.size(); ++row) {
-    if (slices.api[row] != ApiKind::kKernelLaunch && slices.api[row] != ApiKind::kGraphLaunch) continue;
+    const std::string_view name = trace.Text(slices.name[row]);
+    if (missing.device_name.empty() && NeedsDevice(name)) missing.device_name = name;
+    if (!IsLaunch(slices.api[row])) continue;
     ++missing.launches;
     missing.done += has_work[row];
   }
@@ -39,20 +47,24 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     device_work = device_work || one->trace->gpu_ops.size() > 0;
   }
   const int64_t lost = missing.launches - missing.done;
-  const bool nothing = !device_work && missing.launches >= kManyLaunches;
+  const bool nothing = !device_work && (missing.launches > 0 || !missing.device_name.empty());
   if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.severity = 1;
-  const std::string launches = StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch" : " launches");
+  const std::string launches = StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch or copy" : " launches and copies");
   found.title = missing.cut ? "this recording was cut: the file ends in the middle"
-                            : StrCat("the GPU's work is missing: ", launches, " and not one kernel");
+                : missing.launches > 0
+                    ? StrCat("the GPU's work is missing: ", launches, " and not one kernel")
+                    : StrCat("the GPU's work is missing: ", missing.device_name, " and not one kernel");
   found.description =
       missing.cut
-          ? StrCat("The file ends before the recording does. Of ", launches, " of kernels and graphs that it holds, ",
+          ? StrCat("The file ends before the recording does. Of ", launches, " that it holds, ",
                    FormatCount(lost), " have no work of the GPU in it. What is reported is of the part that is there.")
-          : StrCat("The program launched work on a GPU ", FormatCount(missing.launches),
-                   " times, but the recorder wrote none of it. Nothing can be said of the GPU's time.");
-  found.evidence.push_back({StrCat(FormatCount(lost), " of ", launches, " have no kernel in the recording"),
+          : StrCat("The program worked on a GPU, but the recorder wrote none of that. Nothing can be said of the GPU's "
+                   "time.");
+  found.evidence.push_back({missing.launches > 0
+                                ? StrCat(FormatCount(lost), " of ", launches, " have no work of the GPU in the recording")
+                                : StrCat(missing.device_name, " needs a GPU"),
                             static_cast<double>(lost), "launches", "slice", {}, ""});
   found.recommendations.push_back(
       missing.cut
@@ -70,8 +82,8 @@ RULE(cut_recording) = {
     .type = BottleneckType::kRecording,
     .title = "Work of the GPU is missing from the recording",
     .why =
-        "Files that end in the middle, and recordings with 20 launches of kernels or graphs and more but no work of a "
-        "GPU. Has no gain: the recording is to be made or copied again.",
+        "Files that end in the middle, and recordings without work of a GPU that hold launches or copies, or "
+        "operators that need a GPU (nccl, cuDNN, MIOpen). Has no gain: the recording is to be made or copied again.",
     .needs = kNeeds,
     .check = Check};
 

@@ -22,7 +22,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "kernels", "operators"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "warm_up", "kernels", "operators"};
 
 // Fewer launches in a recording of several steps are a program in which one call may well take most.
 constexpr int64_t kLaunchesOfSteps = 16;
@@ -32,7 +32,17 @@ constexpr size_t kNoRow = static_cast<size_t>(-1);
 struct Stake {
   int64_t ns = 0, captured_ns = 0, one_off_ns = 0;
   std::vector<size_t> one_offs;  // rows whose `call` is left out, at most one of each recording
+  int64_t start_ns = 0;          // first calls, loading and compiling (table warm_up) that are not in one_off_ns
 };
+
+// What the host does once, within the window, for each device that waits meanwhile.
+int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
+  int64_t ns = 0;
+  for (size_t row = 0; row < warm_up.rows(); ++row)
+    if (warm_up.Text(row, "kind") != "capture")
+      ns += warm_up.Int(row, "window_idle_ns") * ledger.DevicesOf(warm_up.Int(row, "trace"));
+  return ns;
+}
 
 int64_t WaitOf(const Table& waits, size_t row) {
   return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
@@ -62,7 +72,7 @@ size_t OneOffOf(const Table& waits, int64_t trace) {
   return 2 * longest_ns > sum ? longest : kNoRow;
 }
 
-Stake Collect(const Table& waits, const Table& launches, const LedgerView& ledger) {
+Stake Collect(const Table& waits, const Table& launches, const Table& warm_up, const LedgerView& ledger) {
   Stake stake;
   const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
   int64_t seen = kAbsent;  // rows of one recording follow each other
@@ -75,7 +85,8 @@ Stake Collect(const Table& waits, const Table& launches, const LedgerView& ledge
     if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
   }
   for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");
-  stake.ns -= stake.one_off_ns;
+  stake.start_ns = std::max<int64_t>(0, StartsNs(warm_up, ledger) - stake.one_off_ns);
+  stake.ns = std::max<int64_t>(0, stake.ns - stake.one_off_ns - stake.start_ns);
   return stake;
 }
 
@@ -149,6 +160,14 @@ std::vector<Evidence> LeftOut(const Table& waits, const Stake& stake) {
                           ", more than all other launching: warm-up"),
                    static_cast<double>(stake.one_off_ns), "ns", "slice", IdsOf(waits, stake.one_offs, "slice_id"), ""});
   }
+  if (stake.start_ns > 0)
+    all.push_back({StrCat("not counted: idle for ", FormatDuration(stake.start_ns),
+                          " while kernels are loaded, libraries start or code is compiled"),
+                   static_cast<double>(stake.start_ns),
+                   "ns",
+                   "warm_up",
+                   {},
+                   ""});
   if (stake.captured_ns > 0)
     all.push_back({StrCat("not counted: idle for ", FormatDuration(stake.captured_ns), " while a graph is captured"),
                    static_cast<double>(stake.captured_ns),
@@ -178,7 +197,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
     return std::vector<Bottleneck>{};
   const Table &waits = tables.Get("launch_waits"), &launches = tables.Get("launches");
-  const Stake stake = Collect(waits, launches, ledger);
+  const Stake stake = Collect(waits, launches, tables.Get("warm_up"), ledger);
   const double share = ledger.Share(stake.ns);
   if (share < kLaunchBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;

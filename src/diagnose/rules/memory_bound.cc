@@ -23,7 +23,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "kernels", "operators", "roofline"};
+constexpr std::string_view kNeeds[] = {"ledger", "kernels", "matrix_work", "operators", "roofline"};
 
 // Softmax over scores of attention, [batch, heads, queries, keys] or [batch·heads, queries, keys]; that of a loss has
 // two dimensions.
@@ -141,7 +141,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
            ? "compile what is not compiled yet: neighbours become one kernel that reads and writes once"
            : "compile the model: neighbours become one kernel that reads and writes once",
        "compile", "model = torch.compile(model)", "minutes"});
-  if (IsFloat32(roofline))
+  const bool multiplies = SumOf(tables.Get("matrix_work"), "matrix_ns") > 0;  // else there is no model to autocast
+  if (multiplies && IsFloat32(roofline))
     found.recommendations.push_back(
         {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
   const auto time = static_cast<double>(moving.ns);

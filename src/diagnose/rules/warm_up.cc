@@ -3,28 +3,57 @@
 //
 // Nothing that could be said of such a recording holds for the steps after it, so where this rule fires it is the only
 // verdict (Diagnose drops the others), and it has no gain: the remedy is another recording.
+#include <algorithm>
+#include <map>
+
 #include "analyses/timeline.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
+#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"warm_up", "operators"};
 
+constexpr int64_t kRarely = 3;
+
 struct ColdStart {
   int64_t one_off_ns = 0, wall_ns = 0;
-  bool everywhere = true;  // every recording with device work is one
+  int64_t busy_ns = 0, recorded_ns = 0, operations = 0;
+  bool everywhere = true;      // one-offs take at least half of each recording with device work
+  bool only_starts = true;     // each such recording holds a start and nothing that repeats
 };
+
+// Does the device hardly work, on operations of which few come again, and is there a one-off of some length?
+bool OnlyStarts(const TraceTimeline& timeline, int64_t busy_ns) {
+  const Trace& trace = timeline.trace();
+  if (timeline.window.steps.size() > 2) return false;
+  const auto window_ns = static_cast<double>(timeline.window.span.length());
+  if (static_cast<double>(busy_ns) >= kStartBusyShare * window_ns) return false;
+  int64_t one_offs_ns = 0;
+  for (const OneOff& one : timeline.window.one_offs) one_offs_ns += one.span.length();
+  if (one_offs_ns < kStartNs) return false;
+  if (static_cast<int64_t>(trace.gpu_ops.size()) <= kFewOperations) return true;
+  std::map<StringId, int64_t> times;
+  for (const StringId name : trace.gpu_ops.name) ++times[name];
+  int64_t rare = 0;
+  for (const auto& [name, count] : times) rare += count <= kRarely ? count : 0;
+  return 2 * rare >= static_cast<int64_t>(trace.gpu_ops.size());
+}
 
 ColdStart LookAtRecordings(Tables& tables) {
   ColdStart start;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     if (timeline.devices.empty()) continue;
     start.one_off_ns += timeline.window.one_off_idle_ns, start.wall_ns += timeline.window.span.length();
+    const int64_t busy_ns = Total(DeviceWork(timeline.trace()));
+    start.busy_ns += busy_ns, start.recorded_ns += timeline.trace().info.dur_ns;
+    start.operations += static_cast<int64_t>(timeline.trace().gpu_ops.size());
     start.everywhere = start.everywhere && timeline.window.IsColdStart();
+    start.only_starts = start.only_starts && OnlyStarts(timeline, busy_ns);
   }
   return start;
 }
@@ -63,15 +92,26 @@ std::vector<Recommendation> Recommend(bool trains) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const ColdStart start = LookAtRecordings(tables);
-  if (start.wall_ns == 0 || !start.everywhere) return std::vector<Bottleneck>{};
+  if (start.wall_ns == 0 || (!start.everywhere && !start.only_starts)) return std::vector<Bottleneck>{};
   const double share = static_cast<double>(start.one_off_ns) / static_cast<double>(start.wall_ns);
   Bottleneck found;
-  found.share_of_step = share;
-  found.title = StrCat("this recording is a warm-up: ", FormatPercent(share), " of its time is work that happens once");
-  found.description =
-      StrCat("For ", FormatPercent(share),
-             " of the recorded time the GPU waits while the host loads kernels, starts libraries, compiles or captures "
-             "graphs. Later steps do not repeat that, so this recording does not show what limits them.");
+  if (start.everywhere) {
+    found.share_of_step = share;
+    found.title =
+        StrCat("this recording is a warm-up: ", FormatPercent(share), " of its time is work that happens once");
+    found.description = StrCat(
+        "For ", FormatPercent(share),
+        " of the recorded time the GPU waits while the host loads kernels, starts libraries, compiles or captures "
+        "graphs. Later steps do not repeat that, so this recording does not show what limits them.");
+  } else {
+    found.share_of_step = 1 - static_cast<double>(start.busy_ns) / static_cast<double>(start.recorded_ns);
+    found.title = StrCat("this recording is a warm-up: ", FormatCount(start.operations), " GPU operations, ",
+                         FormatDuration(start.busy_ns), " in ", FormatDuration(start.recorded_ns));
+    found.description =
+        StrCat("The program starts, and the GPU works for ", FormatDuration(start.busy_ns), " of ",
+               FormatDuration(start.recorded_ns),
+               " on operations of which hardly any comes again. What limits steady work cannot be seen here.");
+  }
   found.evidence = EvidenceOf(tables.Get("warm_up"));
   found.recommendations = Recommend(Trains(tables));
   return std::vector{std::move(found)};
@@ -86,9 +126,11 @@ RULE(warm_up) = {
     .why =
         "Time in which no GPU works while the host does what happens once: compilation (TorchDynamo, Inductor, Triton), "
         "graph capture, loading of modules (1 ms or longer), launches of 1 ms or longer and other calls and operators of "
-        "5 ms or longer that take twenty times the median of their name or are the first of at most three. Reported if "
-        "that is at least half of the analysed time in every recording with GPU work; then nothing else is reported. "
-        "Figures: ours; a launch takes 2 to 20 µs.",
+        "5 ms or longer that take twenty times as long as the fastest quarter of their name or are the first of at most three. Reported if "
+        "that is at least half of the analysed time in every recording with GPU work; also if the GPU works for less than "
+        "10 % of the analysed time, with at most two steps, on 64 operations or fewer, or half of them are of kernels that run "
+        "three times at most, and such one-offs take 5 ms or more. Then nothing else is reported. Figures: ours; a launch takes 2 to "
+        "20 µs.",
     .needs = kNeeds,
     .check = Check};
 

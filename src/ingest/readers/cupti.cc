@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "ingest/reader.h"
 #include "ingest/readers/cupti/rows.h"
+#include "ingest/refine.h"
 #include "ingest/steps.h"
 
 namespace gapless::internal {
@@ -99,6 +100,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
 void Complete(Trace& trace) {
   if (trace.info.origin_ns >= kUnixTimeFrom) trace.info.start_unix_ns = trace.info.origin_ns;
   FindSteps(trace);
+  FillBlocksPerSm(trace);
 }
 
 }  // namespace

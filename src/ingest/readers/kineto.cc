@@ -140,6 +140,7 @@ void Complete(Trace& trace) {
   trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : start;
   FindSteps(trace);
   RefineGpuOpClasses(trace);
+  FillBlocksPerSm(trace);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ void Complete(Trace& trace) {
   trace.info.start_unix_ns = start;
   FindSteps(trace);
   RefineGpuOpClasses(trace);
+  FillBlocksPerSm(trace);
 }
 
 }  // namespace
