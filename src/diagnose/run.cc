@@ -58,7 +58,7 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   const WasteKind kind = WasteOf(*waste);
   const bool explained = std::any_of(found.begin(), found.end(), [&](const Bottleneck& one) {
     // Copies from pageable memory are a matter of synchronisation and of copying.
-    const bool same = WasteOf(one) == kind || (kind == WasteKind::kCopy && one.id == "pageable_copies");
+    const bool same = WasteOf(one) == kind || (kind == WasteKind::kCopy && (one.id == "pageable_copies" || one.id == "needless_copies"));
     return one.id != kOther && same && one.share_of_step.value_or(0) >= kLeastExplained * *waste->share_of_step;
   });
   if (explained) found.erase(waste);

@@ -2,6 +2,7 @@
 #include "diagnose/run_traits.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ bool IsBackward(std::string_view name) {
   const std::string_view rest = name.substr(at + 8);
   return rest.empty() || !((rest[0] >= 'a' && rest[0] <= 'z') || (rest[0] >= 'A' && rest[0] <= 'Z') || rest[0] == '_');
 }
+
+constexpr size_t kOperatorsOfAModel = 10;  // different ones; fewer are a loop of a few operators, whatever it is for
 
 struct Part {
   std::string_view part;
@@ -76,16 +79,17 @@ void ForEachName(const Trace& trace, F&& f) {
 }  // namespace
 
 Workload WorkloadOf(const Run& run) {
-  bool serves = false, trains = false, operates = false;
+  bool serves = false, trains = false;
+  std::set<std::string_view> operators;
   for (const RunTrace* one : run.primary())
     ForEachName(*one->trace, [&](std::string_view name, bool frame) {
       if (frame) return void(serves = serves || IsEngineFrame(name));
       const Workload shows = WorkloadOfName(name);
       serves = serves || shows == Workload::kServing, trains = trains || shows == Workload::kTraining;
-      operates = operates || shows == Workload::kInference;
+      if (shows == Workload::kInference) operators.insert(name);
     });
   if (serves) return Workload::kServing;
-  return trains ? Workload::kTraining : operates ? Workload::kInference : Workload::kUnknown;
+  return trains ? Workload::kTraining : operators.size() >= kOperatorsOfAModel ? Workload::kInference : Workload::kUnknown;
 }
 
 bool UsesPyTorch(const Run& run) {

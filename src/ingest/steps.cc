@@ -152,7 +152,10 @@ void TakeMarks(Trace& trace) {
     std::vector<StepRow> rows = marks(trace);
     if (rows.empty()) continue;
     const std::string name(trace.Text(rows[0].name));
+    // On the host alone a step may do its work outside of operators (Python, collectives), but a profiler's mark is one.
+    const bool trusted = trace.gpu_ops.size() == 0 && rows[0].source == StepSource::kProfiler;
     SetSteps(trace, std::move(rows));
+    if (trusted) return;
     const double held = ShareOfWorkInSteps(trace);
     if (held >= kMinStepsShare) return;
     if (passed_over.empty()) passed_over = name.empty() ? "between optimizer steps" : name, share = held;

@@ -116,9 +116,12 @@ std::string LargestFirst(std::string_view table) {
 // A table to look at next: what the rule of the first bottleneck looked at beyond the ledger.
 std::string TableToSee(const Report& report) {
   if (report.summary.total.wall_ns == 0) return "operators";
-  if (report.diagnosis.bottlenecks.empty()) return "kernels";
+  const auto& found = report.diagnosis.bottlenecks;
+  const auto first = std::ranges::find_if(
+      found, [](const Bottleneck& one) { return one.type != BottleneckType::kRecording || one.id == "warm_up"; });
+  if (first == found.end()) return "kernels";
   for (const Rule* rule : AllRules()) {
-    if (rule->id != report.diagnosis.bottlenecks[0].id) continue;
+    if (rule->id != first->id) continue;
     for (const std::string_view need : rule->needs) {
       if (need != "ledger" && need != "steps") return std::string(need);
     }

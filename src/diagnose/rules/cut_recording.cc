@@ -63,7 +63,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
           : StrCat("The program worked on a GPU, but the recorder wrote none of that. Nothing can be said of the GPU's "
                    "time.");
   found.evidence.push_back({missing.launches > 0
-                                ? StrCat(FormatCount(lost), " of ", launches, " have no work of the GPU in the recording")
+                                ? StrCat(lost == 0 ? "none" : FormatCount(lost), " of the ", launches,
+                                         lost == 0 ? " in the file lacks its work of the GPU"
+                                                   : " in the file have no work of the GPU")
                                 : StrCat(missing.device_name, " needs a GPU"),
                             static_cast<double>(lost), "launches", "slice", {}, ""});
   found.recommendations.push_back(
