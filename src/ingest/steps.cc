@@ -180,12 +180,14 @@ std::vector<int64_t> Work(const Trace& trace) {
 void MarkCutOff(Trace& trace) {
   const std::vector<int64_t> work = Work(trace);
   if (work.size() < 2) return;
+  const bool varies = IsEngineIteration(trace.Text(trace.steps.name[0]));  // as much as the requests in flight do
   std::vector<int64_t> sorted = work;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2), sorted.end());
   const auto typical = static_cast<double>(sorted[sorted.size() / 2]);
   uint8_t* complete = trace.steps.complete.mutable_data();
   for (size_t i = 0; i < work.size(); ++i)
     if (work[i] == 0 && typical > 0) complete[i] = 0;
+  if (varies) return;
   if (static_cast<double>(work.front()) < kFirstStepShare * typical) complete[0] = 0;
   if (static_cast<double>(work.back()) < kLastStepShare * typical) complete[work.size() - 1] = 0;
 }

@@ -50,6 +50,7 @@ class Rank:
 
     def __init__(self, rank: int | None, world_size: int, device: Event, backend: str) -> None:
         self.rank, self.events, self.correlation, self.sequence = rank, [], 0, 0  # type: ignore[var-annotated]
+        self.file = ""  # name of the file; empty: rank<number>.json
         self.document: Event = {"schemaVersion": 1, "deviceProperties": [{"id": 0, **device}]}
         if rank is not None:
             self.document["distributedInfo"] = {"backend": backend, "rank": rank, "world_size": world_size}
@@ -213,7 +214,7 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         for number, rank in enumerate(self.ranks):
             document = {**rank.document, "traceEvents": rank.events}
-            (folder / f"rank{number}.json").write_text(json.dumps(document), encoding="utf-8")
+            (folder / (rank.file or f"rank{number}.json")).write_text(json.dumps(document), encoding="utf-8")
 
 
 def main() -> int:

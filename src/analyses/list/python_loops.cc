@@ -115,9 +115,14 @@ class Loops {
     const SliceTable& slices = trace_.slices;
     const auto found = [&](const Repeat& repeat) { AddLoop(rows, repeat); };
     RepeatFinder finder(found);
+    // What comes again in every step is no loop, also where it lies between the marks of steps.
     StepId step;
+    const auto& starts = trace_.steps.ts_ns;
+    size_t begun = 0;  // steps
     for (const uint32_t row : rows) {
-      if (slices.step[row] != step) finder.Finish(), step = slices.step[row];
+      const size_t before = begun;
+      while (begun < starts.size() && starts[begun] <= slices.ts_ns[row]) ++begun;
+      if (slices.step[row] != step || begun != before) finder.Finish(), step = slices.step[row];
       finder.Add(uint64_t{static_cast<uint32_t>(slices.name[row])} << 32 |
                  static_cast<uint32_t>(slices.input_shapes[row]));
     }
