@@ -14,7 +14,7 @@ namespace {
 struct Sequence {
   size_t trace = 0;  // position in `traces`
   std::vector<uint32_t> rows;
-  std::vector<uint64_t> keys;  // equal keys: the same kind and size
+  std::vector<uint64_t> keys;  // equal keys: the same kind and size, and the same number in the group where it is known
   int64_t first_ordinal = kAbsent;
 };
 
@@ -42,7 +42,8 @@ void AddTrace(size_t position, const Trace& trace, Groups& groups) {
     Sequence& sequence = mine[{all.group[row], all.device[row]}];
     sequence.trace = position;
     sequence.rows.push_back(row);
-    sequence.keys.push_back(KeyOf(hashes[kind], all.bytes[row]));
+    const uint64_t key = KeyOf(hashes[kind], all.bytes[row]);
+    sequence.keys.push_back(all.seq[row] == kAbsent ? key : KeyOf(key | 1, all.seq[row]));
   }
   for (auto& [key, sequence] : mine) {
     Group& group = groups[{trace.Text(key.first), key.second == kAbsent32}];

@@ -14,6 +14,7 @@ namespace {
 
 struct Call {
   int64_t start, end, bytes;
+  int64_t seq = kAbsent;
 };
 
 std::shared_ptr<const Trace> Rank(int64_t rank, const std::vector<Call>& calls, int64_t unix_ns = kAbsent,
@@ -32,7 +33,8 @@ std::shared_ptr<const Trace> Rank(int64_t rank, const std::vector<Call>& calls, 
                             .ts_ns = call.start,
                             .dur_ns = call.end - call.start,
                             .group_size = group_size,
-                            .bytes = call.bytes});
+                            .bytes = call.bytes,
+                            .seq = call.seq});
   return std::make_shared<const Trace>(std::move(builder).Finish());
 }
 
@@ -120,6 +122,15 @@ TEST(CollectiveMatch, PointToPointAndNamesThatSeveralGroupsShareAreLeftOut) {
   EXPECT_EQ(messages.Ordinals(0), (Ordinals{kAbsent}));
   const Matched shared({Rank(0, {{0, 9, 1}}), Rank(1, {{0, 9, 1}}), Rank(2, {{0, 9, 1}})});
   EXPECT_EQ(shared.Ordinals(0), (Ordinals{kAbsent})) << "three ranks in groups of two";
+}
+
+TEST(CollectiveMatch, TheNumberThatTheLibraryGaveSettlesIt) {
+  // Equal calls; rank 1's recorder started two calls later.
+  std::vector<Call> first, second;
+  for (int64_t i = 0; i < 6; ++i) first.push_back({i * 100, i * 100 + 10, 64, 40 + i});
+  for (int64_t i = 2; i < 6; ++i) second.push_back({i * 100, i * 100 + 10, 64, 40 + i});
+  const Matched matched({Rank(0, first), Rank(1, second)});
+  EXPECT_EQ(matched.Ordinals(1), (std::vector<int64_t>{2, 3, 4, 5}));
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ struct GpuOpRow {
   int32_t grid_x = kAbsent32, grid_y = kAbsent32, grid_z = kAbsent32;
   int32_t block_x = kAbsent32, block_y = kAbsent32, block_z = kAbsent32;
   int32_t registers = kAbsent32, shared_bytes = kAbsent32;
+  int64_t graph_node_id = kAbsent;
+  int32_t channel = kAbsent32, priority = kAbsent32;
   float occupancy_pct = kNanF, blocks_per_sm = kNanF, warps_per_sm = kNanF;
 };
 
@@ -81,6 +83,9 @@ struct CollectiveRow {
   int64_t ts_ns = 0, dur_ns = 0;
   int32_t group_size = kAbsent32;
   int64_t in_elements = kAbsent, out_elements = kAbsent, bytes = kAbsent;
+  int64_t seq = kAbsent;
+  int32_t src_rank = kAbsent32, dst_rank = kAbsent32;
+  StringId group_ranks = StringId::kNone;
 };
 
 struct StepRow {

@@ -281,7 +281,8 @@ void Merger::GatherGpuOps(Tasks& tasks) {
   add(out.block_z, &GpuOpRow::block_z), add(out.registers, &GpuOpRow::registers),
       add(out.shared_bytes, &GpuOpRow::shared_bytes);
   add(out.occupancy_pct, &GpuOpRow::occupancy_pct), add(out.blocks_per_sm, &GpuOpRow::blocks_per_sm);
-  add(out.warps_per_sm, &GpuOpRow::warps_per_sm);
+  add(out.warps_per_sm, &GpuOpRow::warps_per_sm), add(out.graph_node_id, &GpuOpRow::graph_node_id);
+  add(out.channel, &GpuOpRow::channel), add(out.priority, &GpuOpRow::priority);
 }
 
 void Merger::FinishGpuOps() {

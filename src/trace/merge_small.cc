@@ -43,7 +43,7 @@ void Merger::MergeCollectives() {
       },
       [this](CollectiveRow& row, uint32_t shard) {
         row.name = Text(row.name, shard), row.kind = Text(row.kind, shard), row.group = Text(row.group, shard);
-        row.dtype = Text(row.dtype, shard);
+        row.dtype = Text(row.dtype, shard), row.group_ranks = Text(row.group_ranks, shard);
         return Rebase(row.ts_ns);
       });
   CollectiveTable& out = trace_.collectives;
@@ -56,6 +56,8 @@ void Merger::MergeCollectives() {
   out.group_size = get(&CollectiveRow::group_size), out.in_elements = get(&CollectiveRow::in_elements);
   out.out_elements = get(&CollectiveRow::out_elements), out.bytes = get(&CollectiveRow::bytes);
   out.ts_ns = get(&CollectiveRow::ts_ns), out.dur_ns = get(&CollectiveRow::dur_ns);
+  out.seq = get(&CollectiveRow::seq), out.src_rank = get(&CollectiveRow::src_rank);
+  out.dst_rank = get(&CollectiveRow::dst_rank), out.group_ranks = get(&CollectiveRow::group_ranks);
   out.gpu_op = ColumnFrom(rows, [&](const CollectiveRow& row) {
     return row.device == kAbsent32 ? GpuOpId() : FindGpuOp(trace.gpu_ops, row);
   });

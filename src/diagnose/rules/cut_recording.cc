@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger"};
 
+constexpr uint8_t kCudaMemory = 1;  // c10::DeviceType::CUDA, HIP's too
+
 struct Missing {
   int64_t launches = 0, done = 0;  // launches of kernels and graphs, copies; of them, with work recorded
   bool cut = false;                // some file ends in the middle
@@ -46,6 +48,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     Count(*one->trace, missing);
     device_work = device_work || one->trace->gpu_ops.size() > 0;
   }
+  // The allocator's events tell that tensors lay in a device's memory.
+  for (const RunTrace* one : tables.run().primary())
+    for (const uint8_t type : one->trace->memory_events.device_type)
+      if (type == kCudaMemory && missing.device_name.empty()) missing.device_name = "memory of a GPU is allocated";
   const int64_t lost = missing.launches - missing.done;
   const bool nothing = !device_work && (missing.launches > 0 || !missing.device_name.empty());
   if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
@@ -55,7 +61,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = missing.cut ? "this recording was cut: the file ends in the middle"
                 : missing.launches > 0
                     ? StrCat("the GPU's work is missing: ", launches, " and not one kernel")
-                    : StrCat("the GPU's work is missing: ", missing.device_name, " and not one kernel");
+                    : StrCat("the GPU's work is missing: ", missing.device_name, ", and there is not one kernel");
   found.description =
       missing.cut
           ? StrCat("The file ends before the recording does. Of ", launches, " that it holds, ",
@@ -66,7 +72,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                                 ? StrCat(lost == 0 ? "none" : FormatCount(lost), " of the ", launches,
                                          lost == 0 ? " in the file lacks its work of the GPU"
                                                    : " in the file have no work of the GPU")
-                                : StrCat(missing.device_name, " needs a GPU"),
+                                : missing.device_name,
                             static_cast<double>(lost), "launches", "slice", {}, ""});
   found.recommendations.push_back(
       missing.cut
@@ -85,7 +91,7 @@ RULE(cut_recording) = {
     .title = "Work of the GPU is missing from the recording",
     .why =
         "Files that end in the middle, and recordings without work of a GPU that hold launches or copies, or "
-        "operators that need a GPU (nccl, cuDNN, MIOpen). Has no gain: the recording is to be made or copied again.",
+        "operators that need a GPU (nccl, cuDNN, MIOpen), or allocations in a GPU's memory. Has no gain: the recording is to be made or copied again.",
     .needs = kNeeds,
     .check = Check};
 

@@ -27,7 +27,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   };
   const double busy = busy_of(wall_ns);
   // A few long operations are a benchmark, however long the program took to start.
-  const bool hardly_works = busy_ns < kWorkNs && (busy < kHardlyBusyShare || busy_of(window_ns) < kHardlyBusyShare);
+  const bool hardly_works = busy_ns < kNoWorkNs ||
+                            (busy_ns < kWorkNs && (busy < kHardlyBusyShare || busy_of(window_ns) < kHardlyBusyShare));
   if (operations == 0 || events >= kFewEvents || !hardly_works) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = 1 - busy;
@@ -51,7 +52,7 @@ RULE(too_little_work) = {
     .title = "The recording holds too little to judge",
     .why =
         "Recordings of fewer than 100 events in which the GPU works for less than 2 ms, and for less than 5 % of the analysed "
-        "time or of the recording. Then nothing else is reported. Figures: ours; the smallest real step that we know has a few hundred events.",
+        "time or of the recording, or for less than 1 µs at all. Then nothing else is reported. Figures: ours; the smallest real step that we know has a few hundred events.",
     .needs = kNeeds,
     .check = Check};
 

@@ -161,6 +161,52 @@ TEST_F(KinetoTest, CollectivesCarryTheirSize) {
   EXPECT_EQ(trace.collectives.gpu_op[0], GpuOpId(0));
 }
 
+// One event as PyTorch 2.13 writes it, one field after the other.
+TEST_F(KinetoTest, FieldsOfTheNewestRecorder) {
+  const Trace trace = MustRead(Wrap(
+      R"j({"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)","pid":0,"tid":7,"ts":5,"dur":20,"args":{"device":0,"stream":7,"correlation":1,"graph id":3,"graph node id":184683593728,"channel":12,"channel_type":"COMPUTE","priority":-5,"Collective name":"all_to_all","In msg nelems":100,"Out msg nelems":800,"Group size":8,"dtype":"BFloat16","Process Group Name":"3","Process Group Description":"default_pg","Process Group Ranks":"[0, 1, 2, 3, 4, 5, 6, 7]","Seq":41,"Src Rank":2,"Dst Rank":6,"Comms Id":"77","Is asynchronized op":true}})j"));
+  ASSERT_EQ(trace.gpu_ops.size(), 1U);
+  EXPECT_EQ(trace.gpu_ops.graph_id[0], 3);
+  EXPECT_EQ(trace.gpu_ops.graph_node_id[0], 184683593728);
+  EXPECT_EQ(trace.gpu_ops.channel[0], 12);
+  EXPECT_EQ(trace.gpu_ops.priority[0], -5);
+  ASSERT_EQ(trace.collectives.size(), 1U);
+  EXPECT_EQ(trace.collectives.seq[0], 41);
+  EXPECT_EQ(trace.collectives.src_rank[0], 2);
+  EXPECT_EQ(trace.collectives.dst_rank[0], 6);
+  EXPECT_EQ(trace.Text(trace.collectives.group_ranks[0]), "[0, 1, 2, 3, 4, 5, 6, 7]");
+}
+
+TEST_F(KinetoTest, HardwareCountersHaveTheirDeviceInTheProcessAndAnEmptyKey) {
+  const Trace trace = MustRead(
+      Wrap(R"({"ph":"C","name":"sm__cycles_active.avg","pid":"GPU 3 Counters","tid":0,"ts":130,"args":{"":71.5}})"));
+  ASSERT_EQ(trace.counters.size(), 1U);
+  EXPECT_EQ(trace.Text(trace.counters.name[0]), "sm__cycles_active.avg");
+  EXPECT_EQ(trace.counters.device[0], 3);
+  EXPECT_DOUBLE_EQ(trace.counters.value[0], 71.5);
+}
+
+TEST_F(KinetoTest, DevicesOfOtherVendorsAreDevices) {
+  for (const std::string_view category : {"mtia_ccp_events", "hpu_op", "privateuse1_kernel"}) {
+    const Trace trace = MustRead(Wrap(R"({"ph":"X","cat":")" + std::string(category) +
+                                      R"(","name":"op","pid":2,"tid":7,"ts":5,"dur":20,"args":{"device":2}})"));
+    ASSERT_EQ(trace.gpu_ops.size(), 1U) << category;
+    EXPECT_EQ(trace.gpu_ops.device[0], 2);
+  }
+}
+
+TEST_F(KinetoTest, TheLegacyProfilerWroteNoCategories) {
+  const Trace trace = MustRead(
+      Wrap(R"({"name":"conv2d","ph":"X","ts":5,"dur":20,"tid":0,"pid":"CPU functions","args":{}},)"
+           R"({"name":"conv2d","ph":"X","ts":9,"dur":12,"tid":1,"pid":"CUDA functions","args":{}},)"
+           R"({"name":"aten::add","ph":"X","ts":40,"dur":2,"tid":1,"pid":1,"args":{}})"));
+  ASSERT_EQ(trace.slices.size(), 2U);
+  EXPECT_EQ(trace.slices.category[0], SliceCategory::kOperator);
+  EXPECT_EQ(trace.slices.category[1], SliceCategory::kOperator);
+  ASSERT_EQ(trace.gpu_ops.size(), 1U);
+  EXPECT_EQ(trace.gpu_ops.device[0], 1);
+}
+
 TEST_F(KinetoTest, MemoryCountersThreadsAndArrows) {
   const Trace trace = MustRead(Wrap(
       std::string(kOp) + "," +

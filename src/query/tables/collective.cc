@@ -96,6 +96,10 @@ constexpr SqlColumn kColumns[] = {
     {"dur_ns", kInt, "ns", "duration", Cell<kTable, &CollectiveTable::dur_ns>},
     {"algo_gbps", kReal, "GB/s", "algorithm bandwidth: bytes / duration", AlgoGbps},
     {"bus_gbps", kReal, "GB/s", "bus bandwidth: comparable with the speed of the links", BusGbps},
+    {"seq", kInt, "", "number its library gave it within the group", Cell<kTable, &CollectiveTable::seq>},
+    {"src_rank", kInt, "", "sender, of a send or receive", Cell<kTable, &CollectiveTable::src_rank>},
+    {"dst_rank", kInt, "", "receiver, of a send or receive", Cell<kTable, &CollectiveTable::dst_rank>},
+    {"group_ranks", kText, "", "ranks in the group, as recorded", Cell<kTable, &CollectiveTable::group_ranks>},
 };
 
 }  // namespace

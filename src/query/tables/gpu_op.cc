@@ -52,6 +52,9 @@ constexpr SqlColumn kColumns[] = {
      Cell<kTable, &GpuOpTable::occupancy_pct>},
     {"blocks_per_sm", kReal, "", "blocks per multiprocessor", Cell<kTable, &GpuOpTable::blocks_per_sm>},
     {"warps_per_sm", kReal, "", "warps per multiprocessor", Cell<kTable, &GpuOpTable::warps_per_sm>},
+    {"graph_node_id", kInt, "", "node of that graph", Cell<kTable, &GpuOpTable::graph_node_id>},
+    {"channel", kInt, "", "hardware queue of the device", Cell<kTable, &GpuOpTable::channel>},
+    {"priority", kInt, "", "of its stream", Cell<kTable, &GpuOpTable::priority>},
 };
 
 }  // namespace

@@ -19,6 +19,10 @@ struct CollectiveTable {
   Column<StringId> group;
   Column<int32_t> group_size;  // kAbsent32: none
   Column<int64_t> sequence;    // ordinal within its group
+  Column<int64_t> seq;         // number that the library gave it in its group, the same on all ranks; kAbsent: not said
+  Column<int32_t> src_rank;    // of a send or receive; kAbsent32: not said
+  Column<int32_t> dst_rank;
+  Column<StringId> group_ranks;  // "[0, 1, 2, 3]"; kNone: not said
   Column<StringId> dtype;
   Column<int64_t> in_elements;
   Column<int64_t> out_elements;
@@ -40,6 +44,10 @@ struct CollectiveTable {
     f("group", self.group);
     f("group_size", self.group_size);
     f("sequence", self.sequence);
+    f("seq", self.seq);
+    f("src_rank", self.src_rank);
+    f("dst_rank", self.dst_rank);
+    f("group_ranks", self.group_ranks);
     f("dtype", self.dtype);
     f("in_elements", self.in_elements);
     f("out_elements", self.out_elements);

@@ -26,6 +26,9 @@ struct GpuOpTable {
   Column<int64_t> correlation;    // kAbsent: none
   Column<int64_t> external_id;    // kAbsent: none
   Column<int64_t> graph_id;       // kAbsent: none
+  Column<int64_t> graph_node_id;  // node of that graph; kAbsent: none, or not said
+  Column<int32_t> channel;        // of the device's hardware queues; kAbsent32: not said
+  Column<int32_t> priority;       // of the stream; kAbsent32: not said
   Column<int64_t> bytes;          // kAbsent: none
   Column<double> bandwidth_gbps;  // as recorded; NaN: none
   Column<int32_t> grid_x;         // kAbsent32: none, as all launch numbers
@@ -61,6 +64,9 @@ struct GpuOpTable {
     f("correlation", self.correlation);
     f("external_id", self.external_id);
     f("graph_id", self.graph_id);
+    f("graph_node_id", self.graph_node_id);
+    f("channel", self.channel);
+    f("priority", self.priority);
     f("bytes", self.bytes);
     f("bandwidth_gbps", self.bandwidth_gbps);
     f("grid_x", self.grid_x);

@@ -54,6 +54,8 @@ void Collectives::Write(size_t row, Events& out) const {
   out.Arg("Collective name", NameOfKind(trace_.Text(rows.kind[row]))).Arg("dtype", rows.dtype[row]);
   out.Arg("In msg nelems", rows.in_elements[row]).Arg("Out msg nelems", rows.out_elements[row]);
   out.Arg("Group size", rows.group_size[row]).Arg("Process Group Name", rows.group[row]);
+  out.Arg("Seq", rows.seq[row]).Arg("Src Rank", rows.src_rank[row]).Arg("Dst Rank", rows.dst_rank[row]);
+  out.Arg("Process Group Ranks", rows.group_ranks[row]);
 }
 
 }  // namespace gapless::internal::chrome

@@ -236,6 +236,8 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.stream = event.stream != kAbsent ? event.stream : ThreadOf(event.tid);
   row.ts_ns = ts, row.dur_ns = dur;
   row.correlation = event.correlation, row.external_id = event.external_id, row.graph_id = event.graph_id;
+  row.graph_node_id = event.graph_node_id;
+  row.channel = Narrow(event.channel), row.priority = Narrow(event.priority);
   row.bytes = row.kind == GpuOpKind::kKernel ? kAbsent : event.bytes;
   row.bandwidth_gbps = event.bandwidth_gbps;
   row.grid_x = event.grid[0], row.grid_y = event.grid[1], row.grid_z = event.grid[2];
@@ -259,6 +261,13 @@ int64_t MessageBytes(std::string_view kind, int64_t in_elements, int64_t out_ele
 
 }  // namespace
 
+// What newer recorders say of a collective's place in its group.
+void EventRows::TakeGroup(const EventFields& event, CollectiveRow& row) {
+  row.seq = event.seq;
+  row.src_rank = Narrow(event.src_rank), row.dst_rank = Narrow(event.dst_rank);
+  row.group_ranks = Text(event.group_ranks);
+}
+
 void EventRows::AddCollective(const EventFields& event, const NameTraits& traits, const GpuOpRow& op) {
   CollectiveRow row;
   row.name = op.name;
@@ -271,6 +280,7 @@ void EventRows::AddCollective(const EventFields& event, const NameTraits& traits
   row.device = op.device, row.stream = op.stream, row.ts_ns = op.ts_ns, row.dur_ns = op.dur_ns;
   row.group_size = Narrow(event.group_size);
   row.in_elements = event.in_elements, row.out_elements = event.out_elements;
+  TakeGroup(event, row);
   row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements,
                            ElementBytes(shard_.strings[row.dtype]));
   shard_.Add(row);
@@ -285,6 +295,7 @@ void EventRows::AddHostCollective(const EventFields& event, const SliceRow& slic
   row.pid = slice.pid, row.tid = slice.tid, row.ts_ns = slice.ts_ns, row.dur_ns = slice.dur_ns;
   row.group_size = Narrow(event.group_size);
   row.in_elements = event.in_elements, row.out_elements = event.out_elements;
+  TakeGroup(event, row);
   row.bytes = MessageBytes(shard_.strings[row.kind], row.in_elements, row.out_elements,
                            ElementBytes(shard_.strings[row.dtype]));
   shard_.Add(row);
@@ -343,6 +354,15 @@ void EventRows::AddInstant(const EventFields& event, uint64_t offset) {
   shard_.Add(row);
 }
 
+// "GPU 0 Counters": the process under which the hardware's counters stand names their device.
+int32_t EventRows::CounterDevice(const EventFields& event) {
+  if (event.device != kAbsent) return Narrow(event.device);
+  std::string_view text = TokenText(event.pid);
+  if (!text.starts_with("GPU ")) return kAbsent32;
+  text.remove_prefix(4);
+  return Narrow(TokenInt(text.substr(0, text.find(' '))));
+}
+
 void EventRows::AddCounter(const EventFields& event, uint64_t offset) {
   const int64_t ts = TokenNs(event.ts);
   if (ts == kAbsent) return Tell(Note::kBadTime, offset);
@@ -351,8 +371,9 @@ void EventRows::AddCounter(const EventFields& event, uint64_t offset) {
     const double value = TokenReal(event.values[static_cast<size_t>(i)].token);
     if (value != value) continue;
     const std::string key = Unescape(event.values[static_cast<size_t>(i)].key);
-    const std::string full = key == name || key == "value" ? name : StrCat(name, '.', key);
-    shard_.Add(CounterRow{.name = shard_.Text(full), .device = Narrow(event.device), .ts_ns = ts, .value = value});
+    const bool is_whole_name = key.empty() || key == name || key == "value";
+    const std::string full = is_whole_name ? name : StrCat(name, '.', key);
+    shard_.Add(CounterRow{.name = shard_.Text(full), .device = CounterDevice(event), .ts_ns = ts, .value = value});
   }
 }
 

@@ -99,6 +99,8 @@ class EventRows {
   void AddFlow(const EventFields& event, bool start);
   void AddInstant(const EventFields& event, uint64_t offset);
   void AddCounter(const EventFields& event, uint64_t offset);
+  static int32_t CounterDevice(const EventFields& event);
+  void TakeGroup(const EventFields& event, CollectiveRow& row);
   void AddMetadata(const EventFields& event);
 
   StringId Text(std::string_view token);   // interned, escapes resolved

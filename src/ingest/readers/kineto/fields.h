@@ -19,6 +19,9 @@ struct EventFields {
   int64_t external_id = kAbsent, correlation = kAbsent, sequence = kAbsent;
   int64_t device = kAbsent, stream = kAbsent, context = kAbsent, bytes = kAbsent, graph_id = kAbsent;
   int64_t registers = kAbsent, shared_bytes = kAbsent;
+  int64_t graph_node_id = kAbsent, channel = kAbsent, priority = kAbsent;
+  int64_t seq = kAbsent, src_rank = kAbsent, dst_rank = kAbsent;
+  std::string_view group_ranks;
   int64_t group_size = kAbsent, in_elements = kAbsent, out_elements = kAbsent;
   int64_t wait_on_event = kAbsent, wait_on_stream = kAbsent, wait_on_record = kAbsent;
   int64_t device_type = kAbsent, address = kAbsent, total_allocated = kAbsent, total_reserved = kAbsent;
