@@ -64,6 +64,8 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   if (explained) found.erase(waste);
 }
 
+const Recommendation kLook{"look at the events named above: `gapless analyze --explain` prints all", "", "", ""};
+
 // Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any program
 // for GPUs; a finding without advice says what to look at.
 void DropPyTorchAdvice(Bottleneck& one) {
@@ -73,8 +75,15 @@ void DropPyTorchAdvice(Bottleneck& one) {
       if (all.find(word) != all.npos) return true;
     return false;
   });
-  if (one.recommendations.empty())
-    one.recommendations.push_back({"look at the events named above: `gapless analyze --explain` prints all", "", "", ""});
+  if (one.recommendations.empty()) one.recommendations.push_back(kLook);
+}
+
+// Takes out what only CUDA and HIP have: their graphs, and calls of torch.cuda.
+void DropCudaAdvice(Bottleneck& one) {
+  std::erase_if(one.recommendations, [](const Recommendation& advice) { return advice.text.find("CUDA") != std::string::npos; });
+  for (Recommendation& advice : one.recommendations)
+    if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos) advice.code.clear();
+  if (one.recommendations.empty()) one.recommendations.push_back(kLook);
 }
 
 }  // namespace
@@ -114,6 +123,8 @@ Diagnosis Diagnose(Tables& tables) {
   DropExplainedWaste(diagnosis.bottlenecks);
   if (!UsesPyTorch(tables.run()))
     for (Bottleneck& one : diagnosis.bottlenecks) DropPyTorchAdvice(one);
+  if (UsesOtherDevices(tables.run()))
+    for (Bottleneck& one : diagnosis.bottlenecks) DropCudaAdvice(one);
   const auto is_found = [&](const std::string& id) {
     return std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
                        [&](const Bottleneck& one) { return one.id == id; });

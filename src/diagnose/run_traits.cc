@@ -106,6 +106,21 @@ bool UsesPyTorch(const Run& run) {
   return found;
 }
 
+bool UsesOtherDevices(const Run& run) {
+  bool usual = false, other = false;
+  for (const RunTrace* one : run.primary()) {
+    for (const Vendor vendor : one->trace->devices.vendor) usual = usual || vendor != Vendor::kOther;
+    const SliceTable& slices = one->trace->slices;
+    for (size_t row = 0; row < slices.size(); ++row) {
+      if (slices.category[row] != SliceCategory::kRuntime && slices.category[row] != SliceCategory::kDriver) continue;
+      const std::string_view name = one->trace->Text(slices.name[row]);
+      const bool is_usual = name.starts_with("cu") || name.starts_with("hip") || name.starts_with("runFunction");
+      (is_usual ? usual : other) = true;
+    }
+  }
+  return other && !usual;
+}
+
 std::string_view ToString(Workload workload) {
   switch (workload) {
     case Workload::kTraining: return "training";

@@ -16,6 +16,8 @@ enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
 Workload WorkloadOf(const Run& run);
 // Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's: without, advice in its words is of no use.
 bool UsesPyTorch(const Run& run);
+// Returns true if the calls are those of another runtime than CUDA's and HIP's: Ascend's, Cambricon's, SYCL's.
+bool UsesOtherDevices(const Run& run);
 std::string_view ToString(Workload workload);  // "" of kUnknown
 
 // Returns true if there is an operator of a backward pass. Reads table operators.

@@ -46,6 +46,7 @@ using enum Where;
 constexpr ClassRule kClassRules[] = {
     {"nccl", kHead, kCommunication},
     {"rccl", kHead, kCommunication},
+    {"hcom_", kHead, kCommunication},
     {"msccl", kHead, kCommunication},
     {"nvshmem", kHead, kCommunication},
     {"deep_ep", kAnywhere, kCommunication},
@@ -262,11 +263,29 @@ std::string_view WithoutPrefix(std::string_view call) {
 
 }  // namespace
 
+// Calls of other vendors' runtimes: SYCL's Unified Runtime and Level Zero, Cambricon's, Ascend's.
+ApiKind ClassifyOtherApi(std::string_view call) {
+  const auto is_of = [&](std::string_view prefix) { return call.starts_with(prefix); };
+  if (!is_of("ur") && !is_of("pi") && !is_of("ze") && !is_of("cn") && !is_of("AscendCL@")) return ApiKind::kOther;
+  const auto has = [&](std::string_view part) { return Has(call, part); };
+  if (has("KernelLaunch") || has("LaunchKernel") || has("InvokeKernel") || has("aclnn") || has("aclopCompileAndExecute") ||
+      has("CommandListsExecute") || has("hcom_") || has("Hccl"))
+    return ApiKind::kKernelLaunch;
+  if (has("SynchronizeDevice") || has("SyncDevice") || has("QueueFinish")) return ApiKind::kDeviceSync;
+  if (has("SynchronizeStream") || has("QueueSync") || has("CommandQueueSynchronize")) return ApiKind::kStreamSync;
+  if (has("SynchronizeEvent") || has("EventWait") || has("EventHostSynchronize")) return ApiKind::kEventSync;
+  if (has("Memcpy") || has("MemBufferCopy") || has("USMMemcpy")) return ApiKind::kMemcpy;
+  if (has("Memset") || has("USMFill")) return ApiKind::kMemset;
+  if (has("Malloc") || has("MemAlloc") || has("USMDeviceAlloc")) return ApiKind::kAlloc;
+  if (has("aclrtFree") || has("cnrtFree") || has("USMFree") || has("MemFree")) return ApiKind::kFree;
+  return ApiKind::kOther;
+}
+
 ApiKind ClassifyApi(std::string_view full) {
   if (full.starts_with("runFunction")) return ApiKind::kKernelLaunch;
   const std::string_view call = WithoutPrefix(full);
   const auto starts = [&](std::string_view part) { return call.starts_with(part); };
-  if (call.empty()) return ApiKind::kOther;
+  if (call.empty()) return ClassifyOtherApi(full);
   if (starts("GraphLaunch")) return ApiKind::kGraphLaunch;
   if (Has(call, "Launch")) return ApiKind::kKernelLaunch;
   if (starts("Memcpy")) return Has(call, "Async") ? ApiKind::kMemcpy : ApiKind::kBlockingMemcpy;

@@ -138,6 +138,7 @@ void Complete(Trace& trace) {
   int64_t start = kAbsent;
   if (base < kUnixTimeFrom || __builtin_add_overflow(base, origin, &start)) start = kAbsent;  // kAbsent is the least
   trace.info.start_unix_ns = origin >= kUnixTimeFrom ? origin : start;
+  LinkByArrows(trace);
   FindSteps(trace);
   RefineGpuOpClasses(trace);
   FillBlocksPerSm(trace);

@@ -93,6 +93,9 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
                                      {"\"privateuse1_runtime\"", Category::kRuntime},
                                      {"\"privateuse1_driver\"", Category::kDriver},
                                      {"\"operator\"", Category::kOperator},
+                                     {"\"mlu_runtime\"", Category::kRuntime},
+                                     {"\"mlu_memcpy\"", Category::kMemcpy},
+                                     {"\"mlu_memset\"", Category::kMemset},
                                      {"\"mtia_ccp_events\"", Category::kKernel},
                                      {"\"hpu_op\"", Category::kKernel},
                                      {"\"privateuse1_kernel\"", Category::kKernel},
@@ -105,11 +108,28 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
   return token.empty() ? Category::kNone : Category::kOther;
 }
 
-// torch.autograd.profiler wrote no categories: operators are those of the process "CPU functions", and work of the device
-// those of "CUDA functions", whose thread is the device's number. Others without a category are known by their names.
+// Events without a category come from two recorders.
+//   torch.autograd.profiler: operators are those of the process "CPU functions", and work of the device those of "CUDA
+//   functions", whose thread is the device's number.
+//   Ascend's: work of the device has a "Task Type" and stands on its stream, calls of the runtime are called
+//   "AscendCL@…", collectives "hcom_…"; Overlap Analysis repeats both and is left out, as are waits on the device.
+// Others are known by their names.
 EventRows::Category EventRows::LegacyCategoryOf(const EventFields& event) {
+  const std::string_view name = TokenText(event.name), task = TokenText(event.task_type);
   if (event.pid == "\"CUDA functions\"") return Category::kKernel;
-  const bool is_operator = event.pid == "\"CPU functions\"" || TokenText(event.name).starts_with("aten::");
+  if (!task.empty()) {
+    constexpr std::string_view kNoWork[] = {"WAIT", "Wait", "EVENT", "NOTIFY", "PLACE_HOLDER", "Write Value"};
+    const bool works = std::none_of(std::begin(kNoWork), std::end(kNoWork),
+                                    [&](std::string_view part) { return task.find(part) != task.npos; });
+    return works ? Category::kKernel : Category::kTrace;
+  }
+  if (name.starts_with("hcom_")) return Category::kKernel;
+  if (name.starts_with("AscendCL@")) return Category::kRuntime;
+  for (const std::string_view layer : {"Runtime@", "Node@", "Model@", "HcclOp@"})
+    if (name.starts_with(layer)) return Category::kTrace;
+  for (const std::string_view part : {"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
+    if (name == part) return Category::kTrace;
+  const bool is_operator = event.pid == "\"CPU functions\"" || name.starts_with("aten::");
   return is_operator ? Category::kOperator : Category::kNone;
 }
 
@@ -219,6 +239,16 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
     AddHostCollective(event, row);
 }
 
+int32_t EventRows::DeviceOf(const EventFields& event) {
+  if (event.device == kAbsent && event.cat.empty()) {
+    // Without categories (LegacyCategoryOf): the thread is the device's number, or there is one device.
+    const int32_t thread = Narrow(TokenInt(event.tid));
+    return event.pid == "\"CUDA functions\"" && thread != kAbsent32 ? thread : 0;
+  }
+  const int32_t device = Narrow(event.device != kAbsent ? event.device : TokenInt(event.pid));
+  return device == kAbsent32 ? -1 : device;
+}
+
 void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur) {
   GpuOpRow row;
   row.name = Text(event.name);
@@ -229,9 +259,7 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.op_class = row.kind == GpuOpKind::kKernel ? traits.kernel.op_class : GpuOpClass::kCopy;
   row.matrix_unit = row.kind == GpuOpKind::kKernel ? traits.kernel.matrix_unit : MatrixUnit::kNo;
   row.copy_kind = row.kind == GpuOpKind::kMemcpy ? traits.copy : CopyKind::kNone;
-  const bool is_legacy = event.cat.empty();  // then the thread is the device's number
-  const int32_t device = Narrow(event.device != kAbsent ? event.device : TokenInt(is_legacy ? event.tid : event.pid));
-  row.device = device == kAbsent32 ? -1 : device;
+  row.device = DeviceOf(event);
   row.context = Narrow(event.context);
   row.stream = event.stream != kAbsent ? event.stream : ThreadOf(event.tid);
   row.ts_ns = ts, row.dur_ns = dur;
@@ -329,7 +357,7 @@ void EventRows::AddFlow(const EventFields& event, bool start) {
   FlowEndRow row{.start = start};
   const std::string_view category = TokenText(event.cat);
   row.kind = category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu" ||
-                     category == "cpu_to_cuda" ? FlowKind::kLaunch
+                     category == "cpu_to_cuda" || category == "async_cpu_to_mlu" || category == "async_npu" ? FlowKind::kLaunch
              : category == "fwdbwd" ? FlowKind::kForwardBackward
                                     : FlowKind::kOther;
   row.id = TokenInt(event.id);

@@ -89,6 +89,7 @@ class EventRows {
 
   static Category CategoryOf(std::string_view token);
   static Category LegacyCategoryOf(const EventFields& event);
+  static int32_t DeviceOf(const EventFields& event);
   void AddComplete(const EventFields& event, uint64_t offset);
   void AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur);
   void AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur);

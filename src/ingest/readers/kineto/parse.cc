@@ -118,6 +118,7 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Int("Src Rank", &EventFields::src_rank),
                                      Int("Dst Rank", &EventFields::dst_rank),
                                      Token("Process Group Ranks", &EventFields::group_ranks),
+                                     Token("Task Type", &EventFields::task_type),
                                      Int("registers per thread", &EventFields::registers),
                                      Int("shared memory", &EventFields::shared_bytes),
                                      Int("Group size", &EventFields::group_size),
