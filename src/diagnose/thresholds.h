@@ -31,7 +31,7 @@ inline constexpr int64_t kFastLinkBytes = int64_t{4} * 1024 * 1024;
 inline constexpr int64_t kRanksOfAHost = 8;
 // Ours: as for other host work of one kind that a flag turns off.
 inline constexpr double kDdpBuffersShare = 0.03;
-// Multi-GPU imbalance worth naming: slowest over fastest rank (requirement B4).
+// Multi-GPU imbalance worth naming: slowest over fastest rank.
 inline constexpr double kImbalance = 1.1;
 
 // The TensorBoard plugin speaks when no kernel at all uses tensor cores. Many runs use them for some kernels only, so
@@ -91,7 +91,7 @@ inline constexpr double kPythonLoopShare = 0.05;
 inline constexpr double kTinyKernelCountShare = 0.50;
 inline constexpr double kTinyKernelTimeShare = 0.05;
 
-// Waiting for other ranks from which a straggler is named (requirement B4). Less is enough with a cause that can be
+// Waiting for other ranks from which a straggler is named. Less is enough with a cause that can be
 // shown: the ranks' own work differs by kImbalance, or one rank causes most of it and is behind in something.
 inline constexpr double kStragglerShare = 0.05;
 inline constexpr double kStragglerShareWithCause = 0.02;
@@ -126,7 +126,7 @@ inline constexpr int kVariationSteps = 5;
 // outliers.
 inline constexpr double kRhythmShare = 1.0 / 3;
 
-// Kernel verdicts (requirements A4, B2): the device is underused below 60 %, critically below 40 %; occupancy is low
+// Kernel verdicts: the device is underused below 60 %, critically below 40 %; occupancy is low
 // below 30 %. Each is worth a word from the share of the time at which TraceLens speaks of communication and copies.
 inline constexpr double kWellUsedShare = 0.60;
 inline constexpr double kBadlyUsedShare = 0.40;

@@ -226,7 +226,7 @@ RULE(low_matrix_efficiency) = {
     .title = "Matrix units are used far below their peak",
     .why =
         "Time of products, convolutions and attention on matrix units that reach less than 40 % of their roofline: "
-        "FLOPs and bytes from the shapes of the inputs, against the data sheet of the device (requirement A4: below "
+        "FLOPs and bytes from the shapes of the inputs, against the data sheet of the device (below "
         "40 % is critical; of AMD's stated peaks 54 % count, what AMD says products reach). The products of attention "
         "written out have a rule of their own. Layout changes that a library adds do not count. Speaks from 5 % of the "
         "time. Operators "

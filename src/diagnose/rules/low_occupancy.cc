@@ -76,7 +76,7 @@ RULE(low_occupancy) = {
     .type = BottleneckType::kKernelEfficiency,
     .title = "Kernels keep too few warps running",
     .why =
-        "Time of kernels whose estimated occupancy, weighted by time, is below 30 % (requirement A4), although their "
+        "Time of kernels whose estimated occupancy, weighted by time, is below 30 %, although their "
         "blocks fill the device. Products, convolutions, attention and all that runs on matrix units are left out: "
         "tuned kernels of these hold their tiles in registers and run at low occupancy on purpose. Communication and "
         "kernels under 10 µs are left out, too. Speaks from 5 % of the time.",

@@ -206,7 +206,7 @@ RULE(straggler) = {
         "waiting, "
         "and the rank that waits least came last. Speaks when exposed waiting takes 5 % of the time, or 2 % where the "
         "ranks' own work (computing and copying) "
-        "differs by more than a tenth (requirement B4), or one rank causes most of it and is behind in something. The "
+        "differs by more than a tenth, or one rank causes most of it and is behind in something. The "
         "first collective "
         "that all recorded is left out: recorders do not start at once.",
     .needs = kNeeds,

@@ -79,7 +79,7 @@ RULE(underfilled_gpu) = {
     .title = "Kernels are too small to fill the GPU",
     .why =
         "Multiprocessors that have blocks while kernels of 10 µs and longer run, communication aside, estimated from "
-        "grid sizes as the TensorBoard plugin does. Speaks below 60 % (requirement A4; below 40 % is critical), when "
+        "grid sizes as the TensorBoard plugin does. Speaks below 60 % (below 40 % is critical), when "
         "the unused part is worth 5 % of the time. Shorter kernels are left to the rules on launches.",
     .needs = kNeeds,
     .check = Check};
