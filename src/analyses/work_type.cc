@@ -155,7 +155,8 @@ WorkType WorkTypeOfOperator(std::string_view operator_name) {
 
 WorkType WorkTypeOfClass(GpuOpClass op_class) {
   switch (op_class) {
-    case GpuOpClass::kGemm: return kMatmul;
+    case GpuOpClass::kGemm:
+    case GpuOpClass::kGemv: return kMatmul;
     case GpuOpClass::kConv: return kConv;
     case GpuOpClass::kAttention: return kAttention;
     case GpuOpClass::kNorm: return kNorm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What names of runtime calls, kernels and copies mean, whoever recorded them. Pure functions of the name, called once
-// per distinct name. New kernel families are added in names.cc, one line each.
+// per distinct name. New kernel families are added in names/class_rules.h and names/kernel_units.cc, one line each.
 #pragma once
 
 #include <string_view>
@@ -15,6 +15,8 @@ ApiKind ClassifyApi(std::string_view call);
 struct KernelTraits {
   GpuOpClass op_class = GpuOpClass::kOther;
   MatrixUnit matrix_unit = MatrixUnit::kUnknown;
+  KernelPrecision precision =
+      KernelPrecision::kUnknown;  // of matrix products (with vectors, too), convolutions, attention
 };
 KernelTraits ClassifyKernel(std::string_view kernel);
 

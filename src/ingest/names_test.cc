@@ -139,6 +139,8 @@ TEST(RefineByOperator, AConvolutionAsAMatrixProductIsAConvolution) {
   EXPECT_EQ(RefineByOperator(kGemm, "aten::cudnn_convolution"), kConv);
   EXPECT_EQ(RefineByOperator(kGemm, "aten::mm"), kGemm);
   EXPECT_EQ(RefineByOperator(kOther, "aten::native_batch_norm"), kNorm);
+  EXPECT_EQ(RefineByOperator(kOther, "aten::normal_"), kOther) << "random numbers";
+  EXPECT_EQ(RefineByOperator(kGemv, "aten::mm"), kGemv);
 }
 
 TEST(ClassifyCopy, DirectionAndHostMemory) {
@@ -155,6 +157,9 @@ TEST(CollectiveKind, FromKernelsAnnotationsAndArguments) {
   EXPECT_EQ(CollectiveKind("nccl:_all_gather_base"), "all_gather");
   EXPECT_EQ(CollectiveKind("_allgather_base"), "all_gather");
   EXPECT_EQ(CollectiveKind("ncclDevKernel_Generic"), "other");
+  EXPECT_EQ(CollectiveKind("void deep_ep::internode_ll::dispatch<true, 7168>(void*)"), "all_to_all");
+  EXPECT_EQ(CollectiveKind("void deep_ep::intranode::barrier<8>(int**, int)"), "barrier");
+  EXPECT_EQ(CollectiveKind("nvshmemi_proxy_quiet_kernel(bool)"), "other");
   EXPECT_EQ(CollectiveKind("aten::mm"), "");
 }
 

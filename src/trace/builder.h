@@ -44,6 +44,7 @@ struct GpuOpRow {
   GpuOpKind kind = GpuOpKind::kKernel;
   GpuOpClass op_class = GpuOpClass::kOther;
   MatrixUnit matrix_unit = MatrixUnit::kUnknown;
+  KernelPrecision precision = KernelPrecision::kUnknown;
   CopyKind copy_kind = CopyKind::kNone;
   int32_t device = 0, context = kAbsent32;
   int64_t stream = 0;

@@ -54,10 +54,11 @@ enum class GpuOpClass : uint8_t {
   kOptimizer,
   kCommunication,
   kCopy,
-  kOther
+  kOther,
+  kGemv  // matrix times vector: reads each weight once, so memory bandwidth limits it
 };
-inline constexpr std::array<std::string_view, 10> kGpuOpClassNames = {
-    "gemm", "conv", "attention", "norm", "pointwise", "reduce", "optimizer", "communication", "copy", "other"};
+inline constexpr std::array<std::string_view, 11> kGpuOpClassNames = {
+    "gemm", "conv", "attention", "norm", "pointwise", "reduce", "optimizer", "communication", "copy", "other", "gemv"};
 
 // Direction and host memory of a copy, as far as the recorder said.
 enum class CopyKind : uint8_t {
@@ -79,6 +80,12 @@ inline constexpr std::array<std::string_view, 11> kCopyKindNames = {
 // Does a kernel's name say it runs on matrix units (tensor cores, matrix cores)?
 enum class MatrixUnit : uint8_t { kUnknown, kNo, kYes };
 inline constexpr std::array<std::string_view, 3> kMatrixUnitNames = {"unknown", "no", "yes"};
+
+// Type of the operands that a matrix kernel multiplies, as its name says. kUnknown: the name does not say, or the
+// kernel multiplies no matrices. kMixed: two different types (16-bit activations with 4-bit weights).
+enum class KernelPrecision : uint8_t { kUnknown, kFp64, kFp32, kTf32, kFp16, kBf16, kFp8, kInt8, kFp4, kMixed };
+inline constexpr std::array<std::string_view, 10> kKernelPrecisionNames = {"unknown", "fp64", "fp32", "tf32", "fp16",
+                                                                           "bf16",    "fp8",  "int8", "fp4",  "mixed"};
 
 enum class SyncKind : uint8_t { kDevice, kStream, kEvent, kStreamWait, kImplicit };
 inline constexpr std::array<std::string_view, 5> kSyncKindNames = {"device", "stream", "event", "stream_wait",
@@ -113,6 +120,7 @@ constexpr std::string_view ToString(GpuOpKind v) { return NameIn(kGpuOpKindNames
 constexpr std::string_view ToString(GpuOpClass v) { return NameIn(kGpuOpClassNames, v); }
 constexpr std::string_view ToString(CopyKind v) { return NameIn(kCopyKindNames, v); }
 constexpr std::string_view ToString(MatrixUnit v) { return NameIn(kMatrixUnitNames, v); }
+constexpr std::string_view ToString(KernelPrecision v) { return NameIn(kKernelPrecisionNames, v); }
 constexpr std::string_view ToString(SyncKind v) { return NameIn(kSyncKindNames, v); }
 constexpr std::string_view ToString(StepSource v) { return NameIn(kStepSourceNames, v); }
 constexpr std::string_view ToString(FlowKind v) { return NameIn(kFlowKindNames, v); }
@@ -121,9 +129,14 @@ constexpr std::string_view ToString(MemoryAction v) { return NameIn(kMemoryActio
 constexpr std::string_view ToString(Severity v) { return NameIn(kSeverityNames, v); }
 constexpr std::string_view ToString(Role v) { return NameIn(kRoleNames, v); }
 
-// Matrix products, convolutions and attention: what matrix units compute.
+// Matrix products, convolutions and attention: what matrix units compute. A matrix times a vector is none: memory
+// limits it on any unit.
 constexpr bool IsMatrixWork(GpuOpClass v) {
   return v == GpuOpClass::kGemm || v == GpuOpClass::kConv || v == GpuOpClass::kAttention;
+}
+// Returns true for kernels that memory bandwidth limits: a few operations per element read.
+constexpr bool MovesData(GpuOpClass v) {
+  return v == GpuOpClass::kPointwise || v == GpuOpClass::kNorm || v == GpuOpClass::kReduce || v == GpuOpClass::kGemv;
 }
 // Does the call put work on a stream (so a GPU operation may carry its correlation)?
 constexpr bool IsLaunch(ApiKind v) {

@@ -271,6 +271,7 @@ void Merger::GatherGpuOps(Tasks& tasks) {
                            [&](const auto& at) { return shards_[at.first]->impl->gpu_ops[at.second].ts_ns - origin_; });
   });
   add(out.kind, &GpuOpRow::kind), add(out.op_class, &GpuOpRow::op_class), add(out.matrix_unit, &GpuOpRow::matrix_unit);
+  add(out.precision, &GpuOpRow::precision);
   add(out.copy_kind, &GpuOpRow::copy_kind), add(out.device, &GpuOpRow::device), add(out.context, &GpuOpRow::context);
   add(out.stream, &GpuOpRow::stream), add(out.dur_ns, &GpuOpRow::dur_ns), add(out.correlation, &GpuOpRow::correlation);
   add(out.external_id, &GpuOpRow::external_id), add(out.graph_id, &GpuOpRow::graph_id),

@@ -28,6 +28,7 @@ constexpr size_t ValuesOf(GpuOpKind) { return kGpuOpKindNames.size(); }
 constexpr size_t ValuesOf(GpuOpClass) { return kGpuOpClassNames.size(); }
 constexpr size_t ValuesOf(CopyKind) { return kCopyKindNames.size(); }
 constexpr size_t ValuesOf(MatrixUnit) { return kMatrixUnitNames.size(); }
+constexpr size_t ValuesOf(KernelPrecision) { return kKernelPrecisionNames.size(); }
 constexpr size_t ValuesOf(SyncKind) { return kSyncKindNames.size(); }
 constexpr size_t ValuesOf(StepSource) { return kStepSourceNames.size(); }
 constexpr size_t ValuesOf(FlowKind) { return kFlowKindNames.size(); }

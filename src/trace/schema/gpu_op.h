@@ -12,8 +12,9 @@ namespace gapless::internal {
 struct GpuOpTable {
   Column<StringId> name;
   Column<GpuOpKind> kind;
-  Column<GpuOpClass> op_class;     // what the operation computes, from its name and its operator
-  Column<MatrixUnit> matrix_unit;  // does it run on matrix units
+  Column<GpuOpClass> op_class;        // what the operation computes, from its name and its operator
+  Column<MatrixUnit> matrix_unit;     // does it run on matrix units
+  Column<KernelPrecision> precision;  // of the operands it multiplies
   Column<CopyKind> copy_kind;
   Column<int32_t> device;
   Column<int32_t> context;  // kAbsent32: none
@@ -52,6 +53,7 @@ struct GpuOpTable {
     f("kind", self.kind);
     f("op_class", self.op_class);
     f("matrix_unit", self.matrix_unit);
+    f("precision", self.precision);
     f("copy_kind", self.copy_kind);
     f("device", self.device);
     f("context", self.context);

@@ -193,6 +193,7 @@ void Rows::AddKernel(FieldReader& fields) {
   }
   row.name = name.text;
   row.op_class = name.kernel.op_class, row.matrix_unit = name.kernel.matrix_unit;
+  row.precision = name.kernel.precision;
   for (int32_t* const size : {&row.grid_x, &row.grid_y, &row.grid_z, &row.block_x, &row.block_y, &row.block_z})
     *size = Narrow(fields.Next());
   row.registers = Narrow(fields.Next());

@@ -258,6 +258,7 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
                                              : GpuOpKind::kMemset;
   row.op_class = row.kind == GpuOpKind::kKernel ? traits.kernel.op_class : GpuOpClass::kCopy;
   row.matrix_unit = row.kind == GpuOpKind::kKernel ? traits.kernel.matrix_unit : MatrixUnit::kNo;
+  row.precision = row.kind == GpuOpKind::kKernel ? traits.kernel.precision : KernelPrecision::kUnknown;
   row.copy_kind = row.kind == GpuOpKind::kMemcpy ? traits.copy : CopyKind::kNone;
   row.device = DeviceOf(event);
   row.context = Narrow(event.context);

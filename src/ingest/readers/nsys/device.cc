@@ -32,6 +32,7 @@ void Importer::AddKernel(GpuOpRow row) {
   const auto [known, first] = kernels_.try_emplace(static_cast<uint32_t>(row.name));
   if (first) known->second = ClassifyKernel(std::string(shard_.strings[row.name]));
   row.op_class = known->second.op_class, row.matrix_unit = known->second.matrix_unit;
+  row.precision = known->second.precision;
   shard_.Add(row);
   if (row.op_class != GpuOpClass::kCommunication) return;
   CollectiveRow collective{.name = row.name, .device = row.device, .stream = row.stream};
