@@ -2,7 +2,7 @@
 // Too little work per step for this device, and memory left to give it more.
 //
 // Three things must come together: the device waits for launches or its kernels do not fill it; much of its memory was
-// never taken; and the batch size is seen, as the first dimension of the first convolution, embedding or linear layer.
+// never taken; and the batch size is known (analyses/batch_size.h): a sequence length is none.
 // A batch f times larger spreads the same waste over f times the samples, so 1 − 1/f of it goes. Activations take at
 // most all of the memory in use, so f = 0.9 / share in use always fits; of that we count doubling as expected, half of
 // what doubling brings as the least, and eight times at most.
@@ -10,7 +10,6 @@
 #include <cmath>
 #include <optional>
 
-#include "analyses/shapes.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -22,7 +21,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "sm_use", "memory", "operator_shapes"};
+constexpr std::string_view kNeeds[] = {"ledger", "sm_use", "memory", "batch_size"};
 
 struct Waste {
   int64_t launch_ns = 0, unfilled_ns = 0;
@@ -53,35 +52,28 @@ struct Batch {
   size_t row = 0;
 };
 
-// First dimension of what the first layer of the model reads: images, token numbers, features. Size 0: it does not
-// tell.
-std::optional<Batch> FindBatch(const Table& shapes) {
-  struct Layer {
-    std::string_view name;
-    size_t input;  // which one has the batch in front
-  };
-  constexpr Layer kLayers[] = {
-      {"aten::conv1d", 0}, {"aten::conv2d", 0}, {"aten::conv3d", 0}, {"aten::embedding", 1}, {"aten::linear", 0}};
-  std::optional<Batch> first;
-  for (size_t row = 0; row < shapes.rows(); ++row) {
-    const auto layer = std::find_if(std::begin(kLayers), std::end(kLayers),
-                                    [&](const Layer& one) { return one.name == shapes.Text(row, "name"); });
-    if (layer == std::end(kLayers) || shapes.IsNull(row, "slice_id") || shapes.IsNull(row, "shapes")) continue;
-    if (first && shapes.Int(row, "slice_id") >= shapes.Int(first->row, "slice_id")) continue;
-    const std::vector<Input> inputs = ReadInputs(shapes.Text(row, "shapes"), "", "");
-    if (inputs.size() <= layer->input || inputs[layer->input].shape.empty()) continue;
-    const Shape& shape = inputs[layer->input].shape;
-    first = Batch{shape.size() < 2 ? 0 : shape[0], row};  // a list of tokens does not tell how many sequences they are
-  }
-  return first;
+// The batch of the first trace whose batch is known; all ranks of a job have the same.
+std::optional<Batch> FindBatch(const Table& batches) {
+  for (size_t row = 0; row < batches.rows(); ++row)
+    if (!batches.IsNull(row, "samples")) return Batch{batches.Int(row, "samples"), row};
+  return std::nullopt;
+}
+
+std::string SourceText(const Table& batches, size_t row) {
+  if (batches.IsNull(row, "operator")) return "as the program told the recorder";
+  const std::string_view source = batches.Text(row, "source");
+  const std::string layer = StrCat(batches.Text(row, "operator"), " ", Ellipsize(batches.Text(row, "shapes"), 48));
+  if (source == "attention") return StrCat("from the inputs of attention and of ", layer);
+  return StrCat(
+      source == "partial_batch" ? "which the last batch does not fill, from the input of " : "from the input of ",
+      layer);
 }
 
 std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const Table& memory, size_t fullest,
-                                 const Table& shapes, const LedgerView& ledger) {
+                                 const Table& batches, const LedgerView& ledger) {
   std::vector<Evidence> all;
-  all.push_back({StrCat("batch size ", batch.size, ", from the input of ", shapes.Text(batch.row, "name"), " ",
-                        Ellipsize(shapes.Text(batch.row, "shapes"), 48)),
-                 static_cast<double>(batch.size), "samples", "slice", IdsOf(shapes, {batch.row}, "slice_id"), ""});
+  all.push_back({StrCat("batch size ", batch.size, ", ", SourceText(batches, batch.row)),
+                 static_cast<double>(batch.size), "samples", "slice", IdsOf(batches, {batch.row}, "slice_id"), ""});
   all.push_back({StrCat("at most ", FormatPercent(memory.Real(fullest, "peak_share")),
                         " of the memory was taken: ", FormatBytes(memory.Int(fullest, "peak_reserved_bytes")), " of ",
                         FormatBytes(memory.Int(fullest, "device_bytes"))),
@@ -112,9 +104,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Waste waste = WasteOf(ledger, tables.Get("sm_use"));
   const int64_t stake = waste.launch_ns + waste.unfilled_ns;
   if (stake == 0) return std::vector<Bottleneck>{};
-  const Table &memory = tables.Get("memory"), &shapes = tables.Get("operator_shapes");
+  const Table &memory = tables.Get("memory"), &batches = tables.Get("batch_size");
   const std::optional<size_t> fullest = FullestDevice(memory);
-  const std::optional<Batch> batch = FindBatch(shapes);
+  const std::optional<Batch> batch = FindBatch(batches);
   if (!fullest || !batch || batch->size < 1 || memory.Real(*fullest, "peak_share") >= kMuchFreeMemoryShare)
     return std::vector<Bottleneck>{};
   const double fits = std::min(8.0, 0.9 / memory.Real(*fullest, "peak_share"));
@@ -129,7 +121,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       StrCat("The device waits for launches or runs kernels that do not fill it for ", FormatPercent(share),
              " of the time, and ", FormatPercent(1 - memory.Real(*fullest, "peak_share")),
              " of its memory is free for larger batches.");
-  found.evidence = EvidenceOf(waste, *batch, memory, *fullest, shapes, ledger);
+  found.evidence = EvidenceOf(waste, *batch, memory, *fullest, batches, ledger);
   found.recommendations.push_back(
       {StrCat("make the batch ", times, " times larger: ", batch->size * times,
               " samples fit even if all memory in use grows with it",
@@ -156,11 +148,10 @@ RULE(small_batch) = {
     .title = "Batches are too small for the GPU",
     .why =
         "Idle time while the host launches (from 10 % of the time), and multiprocessors that kernels of 10 µs and "
-        "longer "
-        "leave without blocks (below 60 % filled, from 5 % of the time), when less than half of the device's memory "
-        "was "
-        "ever taken and the batch size is seen as the first dimension of the first convolution, embedding or linear "
-        "layer. Silent when memory or shapes were not recorded.",
+        "longer leave without blocks (below 60 % filled, from 5 % of the time), when less than half of the device's "
+        "memory was ever taken and the batch size is known: the program told the recorder, the model reads images, a "
+        "last batch is smaller, attention shows it, or a model without sequences reads features. Not reported when "
+        "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
     .needs = kNeeds,
     .check = Check};
 

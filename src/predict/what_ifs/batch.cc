@@ -15,6 +15,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analyses/batch_size.h"
 #include "base/strings.h"
 #include "predict/what_if.h"
 #include "predict/what_ifs/common/edits.h"
@@ -24,42 +25,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kClasses = 10;
+constexpr size_t kClasses = kGpuOpClassNames.size();
 constexpr double kFarthest = 100;  // times as many samples, or as few
 using ByClass = std::array<double, kClasses>;
 
-// The first dimension of what the first layer reads: images, numbers of tokens, features.
-std::optional<int64_t> FromShapes(const Trace& trace) {
-  struct Layer {
-    std::string_view name;
-    size_t input, least_rank;  // which one has the batch in front; a list of tokens does not tell
-  };
-  constexpr Layer kLayers[] = {{"aten::conv1d", 0, 3},
-                               {"aten::conv2d", 0, 4},
-                               {"aten::conv3d", 0, 5},
-                               {"aten::embedding", 1, 2},
-                               {"aten::linear", 0, 2}};
-  OpInputs inputs(trace);
-  for (uint32_t row = 0; row < trace.slices.size(); ++row) {
-    if (trace.slices.category[row] != SliceCategory::kOperator) continue;
-    for (const Layer& layer : kLayers) {
-      if (trace.Text(trace.slices.name[row]) != layer.name) continue;
-      const std::vector<Input>& given = inputs.Of(SliceId(row));
-      if (given.size() <= layer.input || given[layer.input].shape.size() < layer.least_rank) return std::nullopt;
-      return given[layer.input].shape[0] > 0 ? std::optional(given[layer.input].shape[0]) : std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-// What the recorder was told, else what shapes say.
-std::optional<int64_t> BatchSize(const Trace& trace) {
-  std::vector<int64_t> sizes;
-  for (size_t row = 0; row < trace.steps.size(); ++row)
-    if (trace.steps.complete[row] != 0 && trace.steps.samples[row] > 0) sizes.push_back(trace.steps.samples[row]);
-  if (sizes.empty()) return FromShapes(trace);
-  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
-  return sizes[sizes.size() / 2];
+std::optional<int64_t> SamplesOf(const Trace& trace) {
+  const std::optional<BatchSize> batch = FindBatchSize(trace);
+  return batch ? std::optional(batch->samples) : std::nullopt;
 }
 
 // Time on the device of a complete step, by class; absent: there is none.
@@ -82,7 +54,7 @@ std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t siz
     if (other.role != Role::kPrimary || other.execution == input.of.execution || other.rank() != input.of.rank())
       continue;
     const auto there = StepWork(*other.trace);
-    const auto batch = BatchSize(*other.trace);
+    const auto batch = SamplesOf(*other.trace);
     if (!here || !there || !batch || *batch == now) continue;
     ByClass factors;
     for (size_t i = 0; i < kClasses; ++i) {
@@ -110,9 +82,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
-  const std::optional<int64_t> now = BatchSize(trace);
+  const std::optional<int64_t> now = SamplesOf(trace);
   WhatIfEffect effect;
-  if (!now) effect.refusal = "how many samples a batch has was not recorded: it takes the shapes of inputs";
+  if (!now)
+    effect.refusal = "the recording does not tell how many samples a batch has: it takes shapes of inputs that show it";
   const int64_t size = asked->value_or(1);
   if (now && *now == size) effect.nothing = StrCat("batches have ", size, " samples already");
   const double ratio = now ? static_cast<double>(size) / static_cast<double>(*now) : 1;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/batch_size.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "analyses/shapes.h"
+
+namespace gapless::internal {
+namespace {
+
+enum class LayerKind : uint8_t { kConvolution, kEmbedding, kLinear };
+
+struct LayerName {
+  std::string_view name;
+  LayerKind kind;
+  size_t input, weight;  // places among its inputs
+  size_t image_rank = 0;
+};
+constexpr LayerName kLayers[] = {{"aten::conv1d", LayerKind::kConvolution, 0, 1, 3},
+                                 {"aten::conv2d", LayerKind::kConvolution, 0, 1, 4},
+                                 {"aten::conv3d", LayerKind::kConvolution, 0, 1, 5},
+                                 {"aten::embedding", LayerKind::kEmbedding, 1, 0},
+                                 {"aten::linear", LayerKind::kLinear, 0, 1}};
+
+// Operators whose first input is [batch, heads, length, size], [batch, length, heads, size] or scores [batch, heads,
+// length, length].
+bool IsAttention(std::string_view name) {
+  return name.find("scaled_dot_product") != name.npos || name.ends_with("_flash_attention_forward") ||
+         name.ends_with("_efficient_attention_forward") || name.ends_with("_flash_attn_forward") ||
+         name == "aten::_softmax";
+}
+
+bool MultipliesInBatches(std::string_view name) { return name == "aten::bmm" || name == "aten::baddbmm"; }
+
+class Reader {
+ public:
+  explicit Reader(const Trace& trace) : trace_(trace), role_(trace.strings.size()) {
+    for (size_t id = 0; id < role_.size(); ++id) role_[id] = RoleOf(trace.strings[static_cast<StringId>(id)]);
+    for (uint32_t row = 0; row < trace.slices.size(); ++row)
+      if (trace.slices.category[row] == SliceCategory::kOperator) Add(row);
+  }
+
+  std::optional<BatchSize> Find() const {
+    if (layer_ == nullptr) return std::nullopt;
+    if (const auto found = FromLayer(); found && found->samples > 0) return found;
+    return std::nullopt;
+  }
+
+ private:
+  struct Role {
+    const LayerName* layer = nullptr;
+    bool attention = false, batched = false;
+  };
+
+  static Role RoleOf(std::string_view name) {
+    const auto* const layer =
+        std::find_if(std::begin(kLayers), std::end(kLayers), [&](const LayerName& one) { return one.name == name; });
+    return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name)};
+  }
+
+  const std::vector<Input>& InputsOf(uint32_t row) {
+    const StringId shapes = trace_.slices.input_shapes[row];
+    const auto [at, is_new] = known_.try_emplace(static_cast<uint32_t>(shapes));
+    if (is_new && shapes != StringId::kNone) at->second = ReadInputs(trace_.Text(shapes), "", "");
+    return at->second;
+  }
+
+  void Add(uint32_t row) {
+    const Role& role = role_[static_cast<uint32_t>(trace_.slices.name[row])];
+    if (role.layer == nullptr && !role.attention && !role.batched) return;
+    const std::vector<Input>& inputs = InputsOf(row);
+    if (inputs.empty()) return;
+    if (role.attention && inputs[0].shape.size() == 4) attention_.insert(inputs[0].shape[0]);
+    sequences_ |= role.batched || (role.attention && inputs[0].shape.size() >= 3);
+    if (role.layer == nullptr || inputs.size() <= std::max(role.layer->input, role.layer->weight)) return;
+    const Shape &input = inputs[role.layer->input].shape, &weight = inputs[role.layer->weight].shape;
+    sequences_ |=
+        role.layer->kind == LayerKind::kEmbedding || (role.layer->kind == LayerKind::kLinear && input.size() > 2);
+    if (layer_ == nullptr) layer_ = role.layer, first_ = SliceId(row), weight_ = weight;
+    if (role.layer == layer_ && weight == weight_) calls_.push_back(input);
+  }
+
+  // The inputs of the first layer in all steps: the one dimension that is smaller from some call on, at its full size.
+  std::optional<int64_t> PartialBatch() const {
+    const Shape& full = calls_.front();
+    const Shape* partial = nullptr;
+    for (const Shape& call : calls_) {
+      if (call.size() != full.size()) return std::nullopt;
+      if (call == full && partial != nullptr) return std::nullopt;  // not the last ones
+      if (call != full && partial != nullptr && call != *partial) return std::nullopt;
+      if (call != full) partial = &call;
+    }
+    if (partial == nullptr) return std::nullopt;
+    std::optional<int64_t> found;
+    for (size_t i = 0; i < full.size(); ++i) {
+      if ((*partial)[i] == full[i]) continue;
+      if (found || (*partial)[i] > full[i]) return std::nullopt;
+      found = full[i];
+    }
+    return found;
+  }
+
+  std::optional<int64_t> FromAttention(const Shape& input, bool rows_may_be_flat) const {
+    if (attention_.size() != 1) return std::nullopt;
+    const int64_t batch = *attention_.begin();
+    if (batch <= 0) return std::nullopt;
+    const size_t leading = layer_->kind == LayerKind::kEmbedding ? input.size() : input.size() - 1;
+    for (size_t i = 0; i < leading; ++i)
+      if (input[i] == batch) return batch;
+    return rows_may_be_flat && leading == 1 && input[0] % batch == 0 ? std::optional(batch) : std::nullopt;
+  }
+
+  std::optional<BatchSize> FromLayer() const {
+    const Shape& input = calls_.front();
+    if (layer_->kind == LayerKind::kConvolution) {
+      if (input.size() < layer_->image_rank) return std::nullopt;  // one image without a batch
+      return BatchSize{input[0], BatchSource::kImages, first_};
+    }
+    if (input.empty() || (layer_->kind == LayerKind::kLinear && input.size() < 2)) return std::nullopt;
+    const bool rows_may_be_flat = input.size() == (layer_->kind == LayerKind::kEmbedding ? 1u : 2u) && sequences_;
+    if (!rows_may_be_flat)
+      if (const auto batch = PartialBatch()) return BatchSize{*batch, BatchSource::kPartialBatch, first_};
+    if (const auto batch = FromAttention(input, rows_may_be_flat))
+      return BatchSize{*batch, BatchSource::kAttention, first_};
+    if (layer_->kind == LayerKind::kLinear && input.size() == 2 && !sequences_)
+      return BatchSize{input[0], BatchSource::kFeatures, first_};
+    return std::nullopt;
+  }
+
+  const Trace& trace_;
+  std::vector<Role> role_;  // by text
+  std::unordered_map<uint32_t, std::vector<Input>> known_;
+  const LayerName* layer_ = nullptr;
+  SliceId first_;
+  Shape weight_;
+  std::vector<Shape> calls_;  // inputs of the first layer, in time
+  std::set<int64_t> attention_;
+  bool sequences_ = false;  // has ids, attention or rows of rows
+};
+
+std::optional<int64_t> Recorded(const Trace& trace) {
+  std::vector<int64_t> sizes;
+  for (size_t row = 0; row < trace.steps.size(); ++row)
+    if (trace.steps.complete[row] != 0 && trace.steps.samples[row] > 0) sizes.push_back(trace.steps.samples[row]);
+  if (sizes.empty()) return std::nullopt;
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+  return sizes[sizes.size() / 2];
+}
+
+}  // namespace
+
+std::string_view ToString(BatchSource source) {
+  constexpr std::string_view kNames[] = {"recorder", "images", "partial_batch", "attention", "features"};
+  return kNames[static_cast<size_t>(source)];
+}
+
+std::optional<BatchSize> FindBatchSize(const Trace& trace) {
+  if (const auto samples = Recorded(trace)) return BatchSize{*samples, BatchSource::kRecorder, SliceId{}};
+  return Reader(trace).Find();
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many samples a step works on. The dimension of a tensor that is the batch cannot be read off its place: ids may
+// be [batch, length] or [length, batch], rows of a linear layer batch · length. What counts, in this order:
+//
+//   1. samples per step, as the training program told the recorder;
+//   2. images: the first dimension of a convolution's input with all its dimensions (N in NCHW and NHWC);
+//   3. a last, partial batch: the one dimension of the first layer's input that is smaller in later calls;
+//   4. attention: the first dimension of its [batch, heads, length, size] or [batch, length, heads, size], where all
+//      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows;
+//   5. features: the first dimension of a linear layer's [batch, features], in models without sequences.
+//
+// Everything else is unknown. A single vector has no batch.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "trace/ids.h"
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+enum class BatchSource : uint8_t { kRecorder, kImages, kPartialBatch, kAttention, kFeatures };
+std::string_view ToString(BatchSource source);
+
+struct BatchSize {
+  int64_t samples = 0;  // 1 or more
+  BatchSource source = BatchSource::kRecorder;
+  SliceId layer;  // the first layer; not valid: the recorder was told
+};
+
+// Returns nullopt if the recording does not tell. Reads all operators: call once per trace.
+std::optional<BatchSize> FindBatchSize(const Trace& trace);
+
+}  // namespace gapless::internal

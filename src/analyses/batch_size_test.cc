@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyses/batch_size.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::HandMade;
+
+struct Call {
+  std::string_view name, shapes;
+};
+
+// Operators one after the other.
+std::shared_ptr<const Trace> Program(const std::vector<Call>& calls) {
+  HandMade trace;
+  int64_t at = 0;
+  for (const Call& call : calls) trace.OperatorOn(call.name, at, at + 50, {.shapes = call.shapes}), at += 100;
+  return trace.Finish();
+}
+
+std::optional<int64_t> SamplesOf(const std::vector<Call>& calls) {
+  const auto batch = FindBatchSize(*Program(calls));
+  return batch ? std::optional(batch->samples) : std::nullopt;
+}
+
+TEST(BatchSize, ImagesComeFirst) {
+  const auto batch = FindBatchSize(*Program({{"aten::conv2d", "[[64,3,224,224],[64,3,7,7],[],[],[],[],[]]"},
+                                             {"aten::linear", "[[64,512],[1000,512],[1000]]"}}));
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->samples, 64);
+  EXPECT_EQ(ToString(batch->source), "images");
+  EXPECT_EQ(batch->layer, SliceId(0));
+}
+
+TEST(BatchSize, OneImageWithoutABatchIsUnknown) {
+  EXPECT_EQ(SamplesOf({{"aten::conv2d", "[[3,224,224],[64,3,7,7],[],[],[],[],[]]"}}), std::nullopt);
+}
+
+TEST(BatchSize, FeaturesOfAModelWithoutSequences) {
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[256,784],[1024,784],[1024]]"}}), 256);
+}
+
+TEST(BatchSize, ASingleVectorHasNone) {
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[784],[1024,784],[1024]]"}}), std::nullopt);
+}
+
+TEST(BatchSize, IdsAloneDoNotTellWhichDimensionIsTheBatch) {
+  EXPECT_EQ(
+      SamplesOf({{"aten::embedding", "[[30522,512],[8,128]]"}, {"aten::linear", "[[8,128,512],[512,512],[512]]"}}),
+      std::nullopt);
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,512],[1024]]"}}), std::nullopt) << "nor does a list of tokens";
+}
+
+TEST(BatchSize, AttentionTellsItForBothLayouts) {
+  constexpr std::string_view kAttention = "[[8,12,128,64],[8,12,128,64],[8,12,128,64],[],[],[],[]]";
+  constexpr std::string_view kName = "aten::scaled_dot_product_attention";
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[8,128]]"}, {kName, kAttention}}), 8);
+  const auto token_major = FindBatchSize(*Program({{"aten::embedding", "[[30522,768],[128,8]]"}, {kName, kAttention}}));
+  ASSERT_TRUE(token_major);
+  EXPECT_EQ(token_major->samples, 8) << "the sequence length 128 is not the batch";
+  EXPECT_EQ(ToString(token_major->source), "attention");
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,8,768],[768,768],[768]]"}, {kName, kAttention}}), 8);
+}
+
+TEST(BatchSize, AttentionTellsItForFlattenedRows) {
+  constexpr std::string_view kAttention = "[[8,128,12,64],[8,128,12,64],[8,128,12,64]]";
+  constexpr std::string_view kName = "aten::_flash_attention_forward";
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[1024,768],[768,768],[768]]"}, {kName, kAttention}}), 8);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[1000,768],[768,768],[768]]"}, {kName, "[[16,128,12,64]]"}}), std::nullopt)
+      << "1000 rows are no multiple of 16";
+}
+
+TEST(BatchSize, AttentionThatDisagreesTellsNothing) {
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[8,16]]"},
+                       {"aten::scaled_dot_product_attention", "[[8,12,16,64]]"},
+                       {"aten::scaled_dot_product_attention", "[[16,12,8,64]]"}}),
+            std::nullopt);
+}
+
+TEST(BatchSize, ALastPartialBatchTellsItsDimension) {
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[128,32]]"},
+                       {"aten::embedding", "[[30522,768],[128,32]]"},
+                       {"aten::embedding", "[[30522,768],[128,7]]"}}),
+            32);
+}
+
+TEST(BatchSize, LengthsThatVaryAreNoBatch) {
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[32,128]]"},
+                       {"aten::embedding", "[[30522,768],[32,91]]"},
+                       {"aten::embedding", "[[30522,768],[32,110]]"}}),
+            std::nullopt);
+}
+
+TEST(BatchSize, ProductsOfSequencesMakeRowsAmbiguous) {
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[1024,768],[768,768],[768]]"}, {"aten::bmm", "[[96,128,64],[96,64,128]]"}}),
+            std::nullopt);
+}
+
+TEST(BatchSize, TheTableSaysWhereItComesFrom) {
+  testing::Analysed run(std::vector{Program({{"aten::conv2d", "[[4,3,8,8],[6,3,3,3],[],[],[],[],[]]"}})});
+  const Table& table = run["batch_size"];
+  ASSERT_EQ(table.rows(), 1u);
+  EXPECT_EQ(table.Int(0, "samples"), 4);
+  EXPECT_EQ(table.Text(0, "operator"), "aten::conv2d");
+  testing::Analysed unknown(std::vector{Program({{"aten::relu", "[[4,3]]"}})});
+  EXPECT_TRUE(unknown["batch_size"].IsNull(0, "samples"));
+}
+
+}  // namespace
+}  // namespace gapless::internal
