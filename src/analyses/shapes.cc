@@ -118,6 +118,19 @@ ElementType ElementTypeOf(std::string_view written) {
   return kUnknown;
 }
 
+ElementType ElementTypeOf(KernelPrecision precision) {
+  switch (precision) {
+    case KernelPrecision::kFp64: return kFp64;
+    case KernelPrecision::kFp32:
+    case KernelPrecision::kTf32: return kFp32;
+    case KernelPrecision::kFp16: return kFp16;
+    case KernelPrecision::kBf16: return kBf16;
+    case KernelPrecision::kFp8: return kFp8;
+    case KernelPrecision::kInt8: return kInt8;
+    default: return kUnknown;
+  }
+}
+
 int64_t BytesOf(ElementType type) {
   constexpr int64_t kBytes[] = {0, 8, 4, 2, 2, 1, 8, 4, 2, 1, 1};
   return kBytes[static_cast<size_t>(type)];

@@ -10,12 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/enums.h"
+
 namespace gapless::internal {
 
 enum class ElementType : uint8_t { kUnknown, kFp64, kFp32, kFp16, kBf16, kFp8, kInt64, kInt32, kInt16, kInt8, kBool };
-std::string_view ToString(ElementType type);          // "fp32", "bf16", …; "unknown"
-ElementType ElementTypeOf(std::string_view written);  // "float", "c10::BFloat16", "struct c10::Half", "long int" …
-int64_t BytesOf(ElementType type);                    // of one element; 0: unknown
+std::string_view ToString(ElementType type);           // "fp32", "bf16", …; "unknown"
+ElementType ElementTypeOf(std::string_view written);   // "float", "c10::BFloat16", "struct c10::Half", "long int" …
+ElementType ElementTypeOf(KernelPrecision precision);  // TF32 is held in float32; kMixed and kFp4: kUnknown
+int64_t BytesOf(ElementType type);                     // of one element; 0: unknown
 bool IsFloatingPoint(ElementType type);
 
 using Shape = std::vector<int64_t>;

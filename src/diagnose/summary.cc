@@ -84,9 +84,8 @@ std::optional<double> MovingShare(const Table& kernels, double reading_share) {
     const std::string_view kind = kernels.Text(row, type);
     if (kind == "communication") continue;
     all += kernels.Int(row, total);
-    const bool moves =
-        kind == "pointwise" || kind == "norm" || kind == "reduce" || kind == "optimizer" || kind == "copy";
-    if (moves) moving += kernels.Int(row, total);
+    constexpr std::string_view kMoving[] = {"pointwise", "norm", "reduce", "gemv", "optimizer", "copy"};
+    if (std::find(std::begin(kMoving), std::end(kMoving), kind) != std::end(kMoving)) moving += kernels.Int(row, total);
     if (kind == "gemm" || kind == "conv") matrix += kernels.Int(row, total);
   }
   return Ratio(moving + std::llround(reading_share * static_cast<double>(matrix)), all);

@@ -17,7 +17,7 @@ constexpr ColumnSpec kColumns[] = {
     kRankColumn,
     kDeviceColumn,
     {"name", kText, "", "name of the kernel"},
-    {"class", kText, "", "what it computes: gemm, conv, attention, norm, …"},
+    {"class", kText, "", "what it computes: gemm, gemv, conv, attention, norm, …"},
     {"matrix_unit", kText, "", "runs on matrix units: yes, no, unknown"},
     {"calls", kInt, "", "how often it ran"},
     {"total_ns", kInt, "ns", "sum of its durations"},
@@ -33,6 +33,8 @@ constexpr ColumnSpec kColumns[] = {
     {"sm_share", kReal, "share", "multiprocessors its grids have blocks for, weighted by duration; NULL: not recorded"},
     {"long_ns", kInt, "ns", "of total_ns, runs of 10 µs and longer"},
     {"long_optimizer_ns", kInt, "ns", "of long_ns, launched inside an optimizer's step"},
+    {"precision", kText, "",
+     "operands it multiplies, by its name: fp64, fp32, tf32, fp16, …; unknown: it does not say, or multiplies none"},
 };
 
 constexpr int64_t kLongNs = 10'000;  // shorter ones are matters of launching
@@ -121,7 +123,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName
     row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
     row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
     row.TextOrNull(KernelLibrary(timeline.trace().Text(ops.name[row_of]))).Real(group.sm_time / group.sm_ns);
-    row.Int(group.long_ns).Int(group.long_optimizer_ns);
+    row.Int(group.long_ns).Int(group.long_optimizer_ns).Text(ToString(ops.precision[row_of]));
   }
 }
 

@@ -33,10 +33,14 @@ constexpr ColumnSpec kColumns[] = {
     {"least_compute_major", kInt, "",
      "compute capability at least, from names of matrix kernels of NVIDIA's libraries (volta_…, ampere_…); NULL: none "
      "tells"},
+    {"off_float32_ns", kInt, "ns",
+     "of off_units_ns, products of float32 by the kernel's name, else by its operator; of what neither tells"},
+    {"off_float64_ns", kInt, "ns", "of off_units_ns, products of float64"},
 };
 
 struct Sums {
   int64_t kernel_ns = 0, unit_ns[3] = {};  // by MatrixUnit
+  int64_t off_float32_ns = 0, off_float64_ns = 0;
   std::map<std::string_view, int64_t> dtype_ns[3];
   GpuOpId longest_off;
   int64_t least_major = 0;  // 0: not told
@@ -86,18 +90,30 @@ class Types {
   std::vector<int64_t> major_;  // by text; -1: not read yet
 };
 
+// Adds a kernel off the units to the sum of what it multiplies.
+void AddOffUnits(KernelPrecision by_name, std::string_view operator_type, int64_t ns, Sums& sums) {
+  ElementType type = ElementTypeOf(by_name);
+  if (type == ElementType::kUnknown && by_name == KernelPrecision::kUnknown) type = ElementTypeOf(operator_type);
+  const bool complex = operator_type.find("complex") != operator_type.npos;
+  if (type == ElementType::kFp64) sums.off_float64_ns += ns;
+  if (type == ElementType::kFp32 && !complex) sums.off_float32_ns += ns;
+  if (type == ElementType::kUnknown && by_name == KernelPrecision::kUnknown && operator_type.empty())
+    sums.off_float32_ns += ns;
+}
+
 Sums Collect(const GpuOpTable& ops, const DeviceTimeline& device, Types& types) {
   Sums sums;
   for (const uint32_t row : device.RowsInWindow()) {
     const GpuOpClass kind = ops.op_class[row];
     if (ops.kind[row] != GpuOpKind::kKernel || kind == GpuOpClass::kCommunication) continue;
     sums.kernel_ns += ops.dur_ns[row];
-    if (kind != GpuOpClass::kGemm && kind != GpuOpClass::kConv && kind != GpuOpClass::kAttention) continue;
+    if (!IsMatrixWork(kind)) continue;
     sums.least_major = std::max(sums.least_major, types.LeastMajor(ops.name[row]));
     const MatrixUnit unit = ops.matrix_unit[row];
     sums.unit_ns[static_cast<size_t>(unit)] += ops.dur_ns[row];
-    if (const auto type = types.Of(ops.op[row]); !type.empty())
-      sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
+    const std::string_view type = types.Of(ops.op[row]);
+    if (!type.empty()) sums.dtype_ns[static_cast<size_t>(unit)][type] += ops.dur_ns[row];
+    if (unit == MatrixUnit::kNo) AddOffUnits(ops.precision[row], type, ops.dur_ns[row], sums);
     if (unit == MatrixUnit::kNo && (!sums.longest_off.valid() || ops.dur_ns[row] > ops.dur_ns[sums.longest_off.value]))
       sums.longest_off = GpuOpId(row);
   }
@@ -135,6 +151,7 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Types& 
   row.Int(sums.kernel_ns).Int(matrix).Int(on).Int(off).Int(unknown);
   row.Real(ShareOf(matrix, sums.kernel_ns)).Real(ShareOf(on, on + off)).TextOrNull(DtypeOf(sums));
   row.Int(timeline.of->Id(sums.longest_off)).Int(sums.least_major > 0 ? sums.least_major : kAbsent);
+  row.Int(sums.off_float32_ns).Int(sums.off_float64_ns);
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {

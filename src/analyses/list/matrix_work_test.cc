@@ -53,5 +53,31 @@ TEST(MatrixWork, TheNewestGenerationThatNamesOfItsKernelsTell) {
   EXPECT_TRUE(run["matrix_work"].IsNull(0, "compute_major")) << "that is what was recorded";
 }
 
+GpuOpRow OffUnits(KernelPrecision precision) {
+  return {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo, .precision = precision};
+}
+
+TEST(MatrixWork, OffTheUnitsByWhatIsMultiplied) {
+  testing::HandMade trace;
+  trace.Operator("aten::mm", 0, 100, testing::kMain, R"(["c10::BFloat16"])");
+  trace.Kernel("gemm_by_operator", {10, 20, 100, 200}, OffUnits(KernelPrecision::kUnknown));
+  trace.Kernel("sgemm", {20, 30, 200, 500}, OffUnits(KernelPrecision::kFp32));
+  trace.Kernel("dgemm", {30, 40, 500, 550}, OffUnits(KernelPrecision::kFp64));
+  trace.Kernel("who knows", {200, 210, 600, 610}, OffUnits(KernelPrecision::kUnknown));
+  trace.Kernel("marlin", {220, 230, 700, 705}, OffUnits(KernelPrecision::kMixed));
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["matrix_work"].Int(0, "off_units_ns"), 465);
+  EXPECT_EQ(run["matrix_work"].Int(0, "off_float32_ns"), 310) << "what nothing tells counts as float32";
+  EXPECT_EQ(run["matrix_work"].Int(0, "off_float64_ns"), 50);
+}
+
+TEST(MatrixWork, AMatrixTimesAVectorIsNone) {
+  testing::HandMade trace;
+  trace.Kernel("gemvx::kernel", {0, 10, 100, 200}, {.op_class = GpuOpClass::kGemv, .matrix_unit = MatrixUnit::kNo});
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["matrix_work"].Int(0, "kernel_ns"), 100);
+  EXPECT_EQ(run["matrix_work"].Int(0, "matrix_ns"), 0);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -23,7 +23,7 @@ constexpr ColumnSpec kColumns[] = {
     {"bfloat16_ns", kInt, "ns", "on bfloat16"},
     {"float8_ns", kInt, "ns", "on 8-bit floats"},
     {"other_ns", kInt, "ns", "on other types"},
-    {"unknown_ns", kInt, "ns", "types were not recorded"},
+    {"unknown_ns", kInt, "ns", "types were not recorded, and names of kernels do not tell"},
     {"low_precision_share", kReal, "share", "half, bfloat16, float8 of what is known; NULL: nothing is"},
     {"cast_calls", kInt, "", "kernels that only change the element type (copy_places)"},
     {"cast_calls_per_step", kReal, "", "NULL: no complete step"},
@@ -33,19 +33,24 @@ constexpr ColumnSpec kColumns[] = {
 
 enum Type : uint8_t { kFloat, kHalf, kBfloat16, kFloat8, kOtherType, kUnknown, kTypes, kUnseen };
 
-// Of the first tensor in ["GenericList","float",""].
+Type TypeOfElement(ElementType type) {
+  switch (type) {
+    case ElementType::kUnknown: return kUnknown;
+    case ElementType::kFp32: return kFloat;
+    case ElementType::kFp16: return kHalf;
+    case ElementType::kBf16: return kBfloat16;
+    case ElementType::kFp8: return kFloat8;
+    default: return kOtherType;
+  }
+}
+
+// Returns the type of the first tensor in ["GenericList","float",""].
 Type TypeIn(std::string_view types) {
   for (size_t at = 0; (at = types.find('"', at)) != types.npos;) {
     const size_t end = types.find('"', at + 1);
     if (end == types.npos) break;
-    switch (ElementTypeOf(types.substr(at + 1, end - at - 1))) {
-      case ElementType::kUnknown: break;
-      case ElementType::kFp32: return kFloat;
-      case ElementType::kFp16: return kHalf;
-      case ElementType::kBf16: return kBfloat16;
-      case ElementType::kFp8: return kFloat8;
-      default: return kOtherType;
-    }
+    const Type type = TypeOfElement(ElementTypeOf(types.substr(at + 1, end - at - 1)));
+    if (type != kUnknown) return type;
     at = end + 1;
   }
   return kUnknown;
@@ -85,6 +90,15 @@ class Reader {
     return kUnknown;
   }
 
+  // The operator's inputs tell what the program computes in; the kernel's name tells where they were not recorded.
+  Type TypeOfKernel(size_t row) {
+    const Type by_operator = TypeOf(trace_.gpu_ops.op[row]);
+    if (by_operator != kUnknown) return by_operator;
+    const KernelPrecision by_name = trace_.gpu_ops.precision[row];
+    const bool other = by_name == KernelPrecision::kMixed || by_name == KernelPrecision::kFp4;
+    return other ? kOtherType : TypeOfElement(ElementTypeOf(by_name));
+  }
+
   void AddKernels() {
     const GpuOpTable& ops = trace_.gpu_ops;
     const RowRange rows = RowsWithin(ops.ts_ns, timeline_.window.span);
@@ -92,8 +106,7 @@ class Reader {
       const GpuOpClass kind = ops.op_class[row];
       if (ops.kind[row] != GpuOpKind::kKernel || kind == GpuOpClass::kCommunication) continue;
       found.kernel_ns += ops.dur_ns[row];
-      if (kind == GpuOpClass::kGemm || kind == GpuOpClass::kConv || kind == GpuOpClass::kAttention)
-        found.type_ns[TypeOf(ops.op[row])] += ops.dur_ns[row];
+      if (IsMatrixWork(kind)) found.type_ns[TypeOfKernel(row)] += ops.dur_ns[row];
     }
   }
 

@@ -73,6 +73,7 @@ struct Group {
   Key key;
   const WorkFormula* formula = nullptr;
   int64_t calls = 0, device_ns = 0, unit_ns[3] = {}, longest_ns = -1;
+  int64_t vector_ns = 0;  // kernels that multiply a matrix by a vector: on the ordinary units, in float32 or float64
   double sm_time = 0, sm_ns = 0;
   SliceId slice{};
   GpuOpId longest{};
@@ -111,8 +112,8 @@ class Groups {
     group.device_ns += ops.dur_ns[row];
     if (ops.kind[row] != GpuOpKind::kKernel) return;
     const GpuOpClass kind = ops.op_class[row];
-    if (kind == GpuOpClass::kGemm || kind == GpuOpClass::kConv || kind == GpuOpClass::kAttention)
-      group.unit_ns[static_cast<size_t>(ops.matrix_unit[row])] += ops.dur_ns[row];
+    if (IsMatrixWork(kind)) group.unit_ns[static_cast<size_t>(ops.matrix_unit[row])] += ops.dur_ns[row];
+    if (kind == GpuOpClass::kGemv) group.vector_ns += ops.dur_ns[row];
     if (const auto blocks = static_cast<double>(ops.blocks_per_sm[row]); blocks > 0) {
       group.sm_time += std::min(1.0, blocks) * static_cast<double>(ops.dur_ns[row]);
       group.sm_ns += static_cast<double>(ops.dur_ns[row]);
@@ -216,11 +217,13 @@ MatrixUnit UnitOf(const Group& group) {
 }
 
 void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, Table::RowWriter& row) {
-  const bool matrix = IsMatrixWork(group.formula->kind);
+  const bool by_vector = group.vector_ns > group.unit_ns[0] + group.unit_ns[1] + group.unit_ns[2];
+  const bool matrix = IsMatrixWork(group.formula->kind) && !by_vector;
   const MatrixUnit unit = matrix ? UnitOf(group) : MatrixUnit::kNo;
+  const WorkKind kind = by_vector ? WorkKind::kPointwise : group.formula->kind;
   const double calls = static_cast<double>(group.calls),
                ns = static_cast<double>(std::max<int64_t>(1, group.device_ns));
-  const double peak = peaks == nullptr ? DevicePeaks::kNone : PeakTflops(*peaks, group.formula->kind, work.type, unit);
+  const double peak = peaks == nullptr ? DevicePeaks::kNone : PeakTflops(*peaks, kind, work.type, unit);
   const double bandwidth = peaks == nullptr ? DevicePeaks::kNone : peaks->memory_gbps;
   const double compute_ns = work.flops * calls / peak / 1e3, memory_ns = work.bytes * calls / bandwidth;
   const bool known = compute_ns >= 0 && memory_ns >= 0;

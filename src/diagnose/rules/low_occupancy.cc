@@ -20,7 +20,8 @@ constexpr std::string_view kNeeds[] = {"ledger", "kernels"};
 
 bool IsLow(const Table& kernels, size_t row) {
   const std::string_view kind = kernels.Text(row, "class");
-  if (kind == "gemm" || kind == "conv" || kind == "attention" || kind == "communication") return false;
+  for (const std::string_view other : {"gemm", "gemv", "conv", "attention", "communication"})
+    if (kind == other) return false;
   if (kernels.Text(row, "matrix_unit") == "yes" || kernels.Real(row, "mean_ns") < kShortKernelNs) return false;
   if (kernels.IsNull(row, "occupancy_pct") || kernels.IsNull(row, "sm_share")) return false;
   return kernels.Real(row, "occupancy_pct") < kLowOccupancyPct && kernels.Real(row, "sm_share") >= kWellUsedShare;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that move data and hardly compute: element by element, normalisation, reduction. Optimizers, copies and
-// attention have rules of their own, the softmax of attention written out too; generated kernels are fused
+// Kernels that move data and hardly compute: elementwise, normalisation, reduction, matrix times vector. Optimizers,
+// copies and attention have rules of their own, the softmax of attention written out too; generated kernels are fused
 // already, and launching decides what kernels under 10 µs cost.
 //
 // The gain: fused with its neighbours such a kernel reads and writes once where several did. Chains of two save a half,
 // but much is kept for the backward pass and stands between matrix products alone: we expect three tenths, at least a
 // tenth, at most six tenths. These are assumptions; what fusion saves in the chains that were seen is in
-// `unfused_pointwise`.
+// `unfused_pointwise`. Products of a matrix and a vector read every weight for one row: fusing saves nothing, and a
+// batch of two reads the weights once for both, so we expect a quarter of their time, at least a tenth, at most a half.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -45,6 +46,11 @@ struct Moving {
   int64_t ns = 0;
   std::map<std::string_view, int64_t> class_ns;
   std::map<std::string_view, std::vector<int64_t>> longest;  // by class: kernels table is sorted by time
+
+  int64_t VectorNs() const {
+    const auto at = class_ns.find("gemv");
+    return at == class_ns.end() ? 0 : at->second;
+  }
 };
 
 // What optimizers launch, written as loops over parameters, is `unfused_optimizer`'s.
@@ -52,7 +58,7 @@ Moving MovingKernels(const Table& kernels, const Table& roofline) {
   Moving moving;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, "class");
-    if (kind != "pointwise" && kind != "norm" && kind != "reduce") continue;
+    if (kind != "pointwise" && kind != "norm" && kind != "reduce" && kind != "gemv") continue;
     const int64_t ns = kernels.Int(row, "long_ns") - kernels.Int(row, "long_optimizer_ns");
     if (ns == 0 || kernels.Text(row, "library") == "triton") continue;
     moving.ns += ns, moving.class_ns[kind] += ns;
@@ -75,7 +81,8 @@ std::vector<Evidence> ClassEvidence(const Moving& moving, const LedgerView& ledg
 
 bool MovesData(const Table& roofline, size_t row) {
   const std::string_view kind = roofline.Text(row, "kind");
-  return (kind == "pointwise" || kind == "norm" || kind == "softmax") &&
+  const bool by_vector = kind == "gemm" && roofline.Int(row, "matrix_ns") == 0;  // its kernels are of class gemv
+  return (kind == "pointwise" || kind == "norm" || kind == "softmax" || by_vector) &&
          roofline.Text(row, "operator") != "aten::copy_" && !IsAttentionSoftmax(roofline, row);
 }
 
@@ -108,7 +115,7 @@ std::vector<Evidence> OperatorEvidence(const Table& roofline, const LedgerView& 
   return all;
 }
 
-// Do most of these bytes belong to float32 tensors?
+// Returns true if most of these bytes belong to float32 tensors.
 bool IsFloat32(const Table& roofline) {
   int64_t fp32 = 0, all = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
@@ -117,6 +124,37 @@ bool IsFloat32(const Table& roofline) {
     if (roofline.Text(row, "dtype") == "fp32") fp32 += roofline.Int(row, "device_ns");
   }
   return 2 * fp32 > all;
+}
+
+// Returns advice for the larger part first. Casting to 16 bits is none for products with vectors: autocast would cast
+// their weights in every step.
+std::vector<Recommendation> Recommend(const Moving& moving, const Table& roofline, Tables& tables) {
+  std::vector<Recommendation> all;
+  const int64_t vector_ns = moving.VectorNs(), fusable_ns = moving.ns - vector_ns;
+  if (fusable_ns > 0)
+    all.push_back({SeesCompiler(tables)
+                       ? "compile what is not compiled yet: neighbours become one kernel that reads and writes once"
+                       : "compile the model: neighbours become one kernel that reads and writes once",
+                   "compile", "model = torch.compile(model)", "minutes"});
+  if (fusable_ns >= vector_ns && IsFloat32(roofline))
+    all.push_back(
+        {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
+  if (vector_ns == 0) return all;
+  all.push_back(
+      {"give products of a matrix and a vector more rows: a larger batch reads each weight once for all of them", "",
+       "", "hours"});
+  if (vector_ns > fusable_ns) std::rotate(all.begin(), all.end() - 1, all.end());
+  return all;
+}
+
+Gain GainOf(const Moving& moving, std::string_view fix, const LedgerView& ledger) {
+  const auto vectors = static_cast<double>(moving.VectorNs()), rest = static_cast<double>(moving.ns) - vectors;
+  return EstimateGain({.fix = fix,
+                       .wall_ns = ledger.total.wall_ns,
+                       .low_ns = 0.1 * rest + 0.1 * vectors,
+                       .expected_ns = 0.3 * rest + 0.25 * vectors,
+                       .high_ns = 0.6 * rest + 0.5 * vectors,
+                       .confidence = 0.4});
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -130,28 +168,17 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("kernels that only move data take ", ledger.CostText(moving.ns));
   found.description = StrCat(
-      "Element by element kernels, normalisations and reductions take ", FormatPercent(share), " of the time; ",
+      moving.VectorNs() > 0
+          ? "Elementwise kernels, normalisations, reductions and products of a matrix and a vector take "
+          : "Elementwise kernels, normalisations and reductions take ",
+      FormatPercent(share), " of the time; ",
       bandwidth ? StrCat("those whose shapes are known reach ", FormatPercent(*bandwidth), " of the memory's bandwidth")
                 : std::string("they do a few operations per element, so the memory limits them, not arithmetic"),
       ".");
   found.evidence = ClassEvidence(moving, ledger);
   for (Evidence& one : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(one));
-  found.recommendations.push_back(
-      {SeesCompiler(tables)
-           ? "compile what is not compiled yet: neighbours become one kernel that reads and writes once"
-           : "compile the model: neighbours become one kernel that reads and writes once",
-       "compile", "model = torch.compile(model)", "minutes"});
-  const bool multiplies = SumOf(tables.Get("matrix_work"), "matrix_ns") > 0;  // else there is no model to autocast
-  if (multiplies && IsFloat32(roofline))
-    found.recommendations.push_back(
-        {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
-  const auto time = static_cast<double>(moving.ns);
-  found.gain = EstimateGain({.fix = "compile",
-                             .wall_ns = ledger.total.wall_ns,
-                             .low_ns = 0.1 * time,
-                             .expected_ns = 0.3 * time,
-                             .high_ns = 0.6 * time,
-                             .confidence = 0.4});
+  found.recommendations = Recommend(moving, roofline, tables);
+  found.gain = GainOf(moving, found.recommendations[0].fix, ledger);
   return std::vector{std::move(found)};
 }
 
@@ -162,10 +189,11 @@ RULE(memory_bound) = {
     .type = BottleneckType::kMemoryBandwidth,
     .title = "Kernels that only move data take much of the time",
     .why =
-        "Time of element by element kernels, normalisations and reductions of 10 µs and longer, those generated by a "
-        "compiler aside: they do a few operations per element, so the memory's bandwidth decides. Speaks from 15 % of "
-        "the "
-        "time, unless shapes and device tell that they reach less than a quarter of the bandwidth: then something else "
+        "Time of elementwise kernels, normalisations, reductions and products of a matrix and a vector (gemv) of 10 µs "
+        "and "
+        "longer, those generated by a compiler aside: they do a few operations per element, so the memory's bandwidth "
+        "decides. Reported at 15 % of the analysed time or more, unless shapes and device tell that they reach less "
+        "than a quarter of the bandwidth: then something else "
         "holds them up. Copies, optimizers (written as loops, too) and attention, the softmax of attention written out "
         "included, have rules of their own and are not counted.",
     .needs = kNeeds,

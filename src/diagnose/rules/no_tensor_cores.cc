@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "analyses/device_peaks.h"
 #include "analyses/kernel_library.h"
@@ -34,9 +35,13 @@ constexpr Factors kTf32 = {1.3, 2.0, 3.0};           // fp32 units to TF32: half
 
 constexpr Factors kGuessed = {1.1, 1.5, 4.0};  // device not described: what would be the least is expected
 
+// Type of the products off the units that the rule speaks of: the one that takes most of the time.
+enum class OffType : uint8_t { kFloat32, kFloat64, kOther };
+
 struct Work {
-  int64_t off_ns = 0, matrix_ns = 0;  // over devices with matrix units
+  int64_t off_ns = 0, matrix_ns = 0;  // over devices with matrix units; off_ns of `type` alone
   int64_t on_ns = 0;
+  OffType type = OffType::kFloat32;
   std::string device, dtype;
   std::string_view vendor;
   int64_t major = 0, minor = 0;  // of a device not described: major at least, from names of kernels
@@ -60,11 +65,21 @@ bool HasMatrixUnits(const Table& work, size_t row) {
   return ComputeMajor(work, row) >= kFirstWithUnits && name.find("GTX 16") == name.npos;
 }
 
+// Sets off_ns to the time of the type that takes most. Mixed precision and TF32 are for float32 alone.
+void ChooseType(int64_t all_ns, int64_t float32_ns, int64_t float64_ns, Work& work) {
+  const int64_t other_ns = all_ns - float32_ns - float64_ns;
+  work.off_ns = float32_ns;
+  if (float64_ns > work.off_ns) work.off_ns = float64_ns, work.type = OffType::kFloat64;
+  if (other_ns > work.off_ns) work.off_ns = other_ns, work.type = OffType::kOther;
+}
+
 Work WorkOf(const Table& table) {
   Work work;
+  int64_t off_ns = 0, float32_ns = 0, float64_ns = 0;
   for (size_t row = 0; row < table.rows(); ++row) {
     if (!HasMatrixUnits(table, row)) continue;
-    work.off_ns += table.Int(row, "off_units_ns");
+    off_ns += table.Int(row, "off_units_ns");
+    float32_ns += table.Int(row, "off_float32_ns"), float64_ns += table.Int(row, "off_float64_ns");
     work.on_ns += table.Int(row, "on_units_ns");
     work.matrix_ns += table.Int(row, "matrix_ns");
     if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMostRows)
@@ -77,6 +92,7 @@ Work WorkOf(const Table& table) {
     work.vendor = described ? table.Text(row, "vendor") : "nvidia";
     work.major = ComputeMajor(table, row), work.minor = described ? table.Int(row, "compute_minor") : 0;
   }
+  ChooseType(off_ns, float32_ns, float64_ns, work);
   return work;
 }
 
@@ -90,12 +106,12 @@ double PeakRatio(const Work& work, bool tf32) {
 
 Factors FactorsOf(const Work& work, bool tf32) {
   if (!work.described) return kGuessed;
-  const double ratio = work.dtype == "double" ? DevicePeaks::kNone : PeakRatio(work, tf32);
+  const double ratio = work.type == OffType::kFloat64 ? DevicePeaks::kNone : PeakRatio(work, tf32);
   if (!(ratio >= 1)) return tf32 ? kTf32 : kHalfPrecision;
   return {std::pow(ratio, 0.25), std::sqrt(ratio), std::pow(ratio, 0.75)};
 }
 
-bool IsFloat32(const Work& work) { return work.dtype.empty() || work.dtype == "float"; }
+bool IsFloat32(const Work& work) { return work.type == OffType::kFloat32; }
 // GeForce cards have TF32 that is no faster than float32.
 bool HasTf32(const Work& work) {
   constexpr double kWorthIt = 1.2;
@@ -120,15 +136,14 @@ std::string GenerationText(const Work& work, const Table& kernels) {
 
 std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
-  if (work.dtype == "double")
-    return {
-        {"tensors are double: hardly any model needs more than float32, and matrix units want less; convert model "
-         "and data, then use mixed precision",
-         "", "model = model.float(); batch = batch.float()", "minutes"}};
+  if (work.type == OffType::kFloat64)
+    return {{"tensors are double: hardly any model needs more than float32; convert model and data", "",
+             "model = model.float(); batch = batch.float()", "minutes"}};
   if (!IsFloat32(work))
-    all.push_back({StrCat("tensors are ", work.dtype,
-                          " already: make the sizes of channels and features multiples of 8, and use channels_last"),
-                   "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
+    all.push_back(
+        {StrCat("tensors are ", work.dtype.empty() || work.dtype == "float" ? "in 16 bits or fewer" : work.dtype,
+                " already: make the sizes of channels and features multiples of 8, and use channels_last"),
+         "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
   const std::string type = HasBf16(work) ? "bfloat16" : "float16";
   const std::string why =
       work.vendor == "nvidia" && !HasBf16(work)
@@ -147,6 +162,13 @@ std::vector<Recommendation> Recommend(const Work& work) {
   return all;
 }
 
+// Returns nullopt if the name of the kernel does not say what it multiplies.
+std::optional<OffType> TypeByName(std::string_view precision) {
+  if (precision == "unknown") return std::nullopt;
+  if (precision == "fp32" || precision == "tf32") return OffType::kFloat32;
+  return precision == "fp64" ? OffType::kFloat64 : OffType::kOther;
+}
+
 std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
@@ -160,6 +182,7 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, "class");
     if (kernels.Text(row, "matrix_unit") != "no" || (kind != "gemm" && kind != "conv" && kind != "attention")) continue;
+    if (const auto type = TypeByName(kernels.Text(row, "precision")); type && *type != work.type) continue;
     auto& [ns, longest] = by_name[kernels.Text(row, "name")];
     ns += kernels.Int(row, "total_ns");
     if (longest.size() < kMostRows) longest.push_back(kernels.Int(row, "gpu_op_id"));
@@ -194,6 +217,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Work work = WorkOf(tables.Get("matrix_work"));
   const double share = ledger.Share(work.off_ns);
   if (share < kNoTensorCoresShare) return std::vector<Bottleneck>{};
+  // Kernels in float64 that no tensors in double explain are no training: nobody can say that they need less.
+  if (work.type == OffType::kFloat64 && work.dtype != "double") return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("matrix kernels take ", ledger.CostText(work.off_ns), " and do not use ",
@@ -219,8 +244,12 @@ RULE(no_tensor_cores) = {
     .title = "Matrix work does not use the matrix units",
     .why =
         "Time of matrix products, convolutions and attention in kernels whose names say that they do not use matrix "
-        "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct). Speaks from 10 % of "
-        "the time; the TensorBoard plugin speaks only when no kernel uses them. Kernels whose names do not tell "
+        "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct), of the type that takes "
+        "most of it: "
+        "mixed precision and TF32 are advice for float32 alone. Products of a matrix and a vector are bound by memory "
+        "and not "
+        "counted. Reported at 10 % of the analysed time or more; the TensorBoard plugin reports only when no kernel "
+        "uses them. Kernels whose names do not tell "
         "are not counted. Where the recording does not describe the device, its generation is read from names of "
         "kernels that carry it (volta_…, ampere_…, cutlass_80_…), and the rule says so.",
     .needs = kNeeds,

@@ -7,6 +7,7 @@
 // casts weights in every step and costs the host some calls.
 #include "base/strings.h"
 #include "predict/what_if.h"
+#include "predict/what_ifs/common/op_inputs.h"
 
 namespace gapless::internal {
 namespace {
@@ -14,29 +15,48 @@ namespace {
 constexpr double kCastShare = 0.03;  // of the kernels' time, for casts
 constexpr double kHostMore = 1.05;
 
+// Products of a matrix and a vector keep their time: their weights stay in float32 and are cast in every step.
 bool IsMemoryBound(GpuOpClass one) {
   return one == GpuOpClass::kPointwise || one == GpuOpClass::kNorm || one == GpuOpClass::kReduce;
+}
+
+// How matrix work of a recording divides: what autocast moves to matrix units, and what it leaves as it is.
+struct MatrixTime {
+  int64_t all_ns = 0, on_units_ns = 0, moves_ns = 0;
+};
+
+MatrixTime DivideMatrixWork(const GpuOpTable& ops, const std::vector<uint8_t>& moves) {
+  MatrixTime time;
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (!IsMatrixWork(ops.op_class[op])) continue;
+    time.all_ns += ops.dur_ns[op];
+    time.on_units_ns += ops.matrix_unit[op] == MatrixUnit::kYes ? ops.dur_ns[op] : 0;
+    time.moves_ns += moves[op] != 0 ? ops.dur_ns[op] : 0;
+  }
+  return time;
+}
+
+std::string NothingToGain(const MatrixTime& time) {
+  if (time.all_ns == 0) return "there is no matrix work";
+  if (2 * time.on_units_ns > time.all_ns) return "most matrix work runs on matrix units already";
+  if (2 * time.moves_ns < time.all_ns) return "most matrix work off the matrix units is not in float32";
+  return {};
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
   if (!item.value.empty() && item.value != "bf16" && item.value != "fp16")
     return Fail(ErrorCode::kUsage, "amp takes bf16 or fp16", Printable(item.ToString()));
   const GpuOpTable& ops = input.trace().gpu_ops;
-  int64_t matrix_ns = 0, on_units_ns = 0;
-  for (uint32_t op = 0; op < ops.size(); ++op) {
-    if (!IsMatrixWork(ops.op_class[op])) continue;
-    matrix_ns += ops.dur_ns[op];
-    on_units_ns += ops.matrix_unit[op] == MatrixUnit::kYes ? ops.dur_ns[op] : 0;
-  }
   WhatIfEffect effect;
-  if (matrix_ns == 0) effect.nothing = "there is no matrix work";
   if (ops.size() == 0)
-    effect = {.refusal = "the host computes: what 16 bits bring there depends on its processor, and is not modelled"};
-  if (matrix_ns > 0 && 2 * on_units_ns > matrix_ns) effect.nothing = "most matrix work runs on matrix units already";
+    return WhatIfEffect{
+        .refusal = "the host computes: what 16 bits bring there depends on its processor, and is not modelled"};
+  const std::vector<uint8_t> moves = Float32OffUnits(input.trace());
+  effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
   if (!effect.nothing.empty()) return effect;
   const double matrix = Pick(which, 1 / 1.5, 1 / 2.3, 1 / 3.2), memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
   times.ScaleOps([&](uint32_t op) {
-    if (IsMatrixWork(ops.op_class[op])) return (ops.matrix_unit[op] == MatrixUnit::kYes ? 1.0 : matrix) + kCastShare;
+    if (IsMatrixWork(ops.op_class[op])) return (moves[op] != 0 ? matrix : 1.0) + kCastShare;
     return IsMemoryBound(ops.op_class[op]) ? memory + kCastShare : 1.0;
   });
   times.ScaleHost([&](uint32_t) { return kHostMore; });

@@ -35,6 +35,23 @@ TEST(Amp, OnMatrixUnitsAlreadyItBringsNothing) {
   EXPECT_EQ(asked.effect.nothing, "most matrix work runs on matrix units already");
   EXPECT_EQ(asked.SavedUs(), 0);
 }
+TEST(Amp, LeavesWorkInOtherTypesThanFloat32) {
+  for (const HandMade::Inputs inputs : {kHalf, HandMade::Inputs{.shapes = "[[8,8],[8,8]]", .types = R"(["double"])"}}) {
+    Program program;
+    program.Steps(2, [&] {
+      program.Kernel({.op = "aten::mm", .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo, .inputs = inputs});
+    });
+    EXPECT_EQ(Ask(program, "amp").effect.nothing, "most matrix work off the matrix units is not in float32");
+  }
+}
+TEST(Amp, AProductWithAVectorKeepsItsTime) {
+  Program program;
+  program.Steps(2, [&] {
+    program.Kernel({.op = "aten::mm", .us = 1000, .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo});
+    program.Kernel({.op = "aten::mv", .us = 500, .op_class = GpuOpClass::kGemv, .unit = MatrixUnit::kNo});
+  });
+  EXPECT_NEAR(Ask(program, "amp").SavedUs(), 1000 * (1 - 1 / 2.3 - 0.03), 1);
+}
 TEST(Amp, RefusesOtherTypes) {
   Program program = Training(MatrixUnit::kNo);
   testing::Analysed run(std::vector{program.Finish()});
@@ -52,7 +69,14 @@ TEST(Tf32, MatrixWorkOffTheUnitsGetsFaster) {
 }
 TEST(Tf32, WorkOnTheUnitsStays) {
   Program program = Training(MatrixUnit::kYes);
-  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "no matrix work off matrix units was recorded");
+  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "no matrix work in float32 off matrix units was recorded");
+}
+TEST(Tf32, WorkInHalfPrecisionStays) {
+  Program program;
+  program.Steps(2, [&] {
+    program.Kernel({.op = "aten::mm", .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo, .inputs = kHalf});
+  });
+  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "no matrix work in float32 off matrix units was recorded");
 }
 TEST(Tf32, RefusesDevicesWithoutIt) {
   Program program = Training(MatrixUnit::kNo);

@@ -3,6 +3,7 @@
 //
 // GPT-2 124M on an A100 went from 1000 to 333 ms a step; convolutions gain less.
 #include "predict/what_if.h"
+#include "predict/what_ifs/common/op_inputs.h"
 
 namespace gapless::internal {
 namespace {
@@ -19,12 +20,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
       effect.refusal = "this GPU has no TF32: it needs compute capability 8.0";
   }
   size_t count = 0;
+  const std::vector<uint8_t> float32 = Float32OffUnits(trace);
   const auto gains = [&](uint32_t op) {
     return (ops.op_class[op] == GpuOpClass::kGemm || ops.op_class[op] == GpuOpClass::kConv) &&
-           ops.matrix_unit[op] == MatrixUnit::kNo;
+           ops.matrix_unit[op] == MatrixUnit::kNo && float32[op] != 0;
   };
   for (uint32_t op = 0; op < ops.size(); ++op) count += gains(op) ? 1 : 0;
-  if (count == 0 && effect.refusal.empty()) effect.nothing = "no matrix work off matrix units was recorded";
+  if (count == 0 && effect.refusal.empty()) effect.nothing = "no matrix work in float32 off matrix units was recorded";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   times.ScaleOps([&](uint32_t op) { return gains(op) ? Pick(which, 0.75, 0.45, 0.33) : 1.0; });
   return effect;

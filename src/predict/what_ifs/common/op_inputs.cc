@@ -32,4 +32,18 @@ Work OpInputs::WorkOf(SliceId op) {
   return formula->work(*formula, Of(of_caller ? parent : op));
 }
 
+std::vector<uint8_t> Float32OffUnits(const Trace& trace) {
+  const GpuOpTable& ops = trace.gpu_ops;
+  OpInputs inputs(trace);
+  std::vector<uint8_t> is_float32(ops.size());
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (!IsMatrixWork(ops.op_class[op]) || ops.matrix_unit[op] == MatrixUnit::kYes) continue;
+    const KernelPrecision by_name = ops.precision[op];
+    const ElementType type = by_name == KernelPrecision::kUnknown ? inputs.TypeOf(ops.op[op]) : ElementTypeOf(by_name);
+    const bool unknown = by_name == KernelPrecision::kUnknown && type == ElementType::kUnknown;
+    is_float32[op] = type == ElementType::kFp32 || unknown ? 1 : 0;
+  }
+  return is_float32;
+}
+
 }  // namespace gapless::internal

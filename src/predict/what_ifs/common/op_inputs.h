@@ -28,4 +28,8 @@ class OpInputs {
   std::map<std::tuple<StringId, StringId, StringId>, std::vector<Input>> known_{};  // by shapes, types, values
 };
 
+// Returns, by GPU operation, 1 for matrix work that is not known to run on matrix units and multiplies float32: by the
+// name of the kernel, else by the operator that launched it. Work of which neither tells the type counts.
+std::vector<uint8_t> Float32OffUnits(const Trace& trace);
+
 }  // namespace gapless::internal
