@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <set>
+#include <string>
 
 namespace gapless::internal {
 namespace {
@@ -36,7 +38,7 @@ TEST(DevicePeaks, SayWhatTheDataSheetSays) {
 }
 
 TEST(DevicePeaks, AnotherProductIsNotInTheTable) {
-  for (const std::string_view name : {"", "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 Laptop GPU",
+  for (const std::string_view name : {"", "NVIDIA GeForce RTX 3080 Ti Laptop GPU", "NVIDIA GeForce RTX 4090 Laptop GPU",
                                       "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "AMD Radeon Graphics", "A100"})
     EXPECT_EQ(FindDevicePeaks(name), nullptr) << name;
 }
@@ -52,13 +54,14 @@ bool NoLess(double a, double b) { return std::isnan(a) || std::isnan(b) || a >= 
 
 TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
   std::set<std::string_view> names;
-  ASSERT_GE(AllDevicePeaks().size(), 45u);
+  ASSERT_GE(AllDevicePeaks().size(), 100u);
   for (const DevicePeaks& device : AllDevicePeaks()) {
     EXPECT_FALSE(device.source.empty()) << device.name;
     EXPECT_FALSE(device.names.empty()) << device.name;
     EXPECT_TRUE(device.vendor == "nvidia" || device.vendor == "amd") << device.name;
     EXPECT_GT(device.fp32, 0) << device.name;
-    EXPECT_GT(device.memory_gbps, 0) << device.name;
+    EXPECT_TRUE(std::isnan(device.memory_gbps) || (device.memory_gbps >= 150 && device.memory_gbps <= 10'000))
+        << device.name;
     EXPECT_TRUE(NoLess(device.fp16, device.tf32)) << device.name;
     EXPECT_TRUE(NoLess(device.tf32, device.fp32)) << device.name;
     EXPECT_TRUE(NoLess(device.fp16, device.fp32)) << device.name;
@@ -72,6 +75,59 @@ TEST(DevicePeaks, EveryRowIsWholeAndInOrder) {
       EXPECT_EQ(FindDevicePeaks(name), &device) << name << " finds another row";
     }
   }
+}
+
+// Returns true if a is b within the rounding of data sheets, or one of them is absent.
+bool IsNear(double a, double b) { return std::isnan(a) || std::isnan(b) || std::abs(a - b) <= 0.04 * b; }
+
+bool IsFromAmpereOn(const DevicePeaks& device) {
+  return device.vendor == "nvidia" && device.compute_capability != "" && device.compute_capability[0] != '6' &&
+         device.compute_capability[0] != '7';
+}
+
+TEST(DevicePeaks, PrecisionsStandInTheProportionsOfTheArchitecture) {
+  for (const DevicePeaks& device : AllDevicePeaks()) {
+    if (!IsFromAmpereOn(device)) continue;
+    EXPECT_TRUE(IsNear(device.tf32, device.fp16 / 2)) << device.name;
+    EXPECT_TRUE(IsNear(device.bf16, device.fp16)) << device.name;
+    EXPECT_TRUE(IsNear(device.fp8, 2 * device.fp16)) << device.name;
+  }
+}
+
+TEST(DevicePeaks, GeForceAccumulatesInFp32AtHalfTheRateOfWorkstations) {
+  size_t consumer = 0, workstation = 0;
+  for (const DevicePeaks& device : AllDevicePeaks()) {
+    const std::string_view name = device.names[0];
+    if (name.starts_with("GeForce RTX")) {
+      const double rate = device.architecture == "Turing" ? 4 : 2;
+      EXPECT_TRUE(IsNear(device.fp16, rate * device.fp32)) << name;
+      ++consumer;
+    } else if (name.starts_with("RTX ") || name.starts_with("Quadro RTX")) {
+      const double rate = device.architecture == "Turing" ? 8 : 4;
+      EXPECT_TRUE(IsNear(device.fp16, rate * device.fp32)) << name;
+      ++workstation;
+    }
+  }
+  EXPECT_GE(consumer, 25u);
+  EXPECT_GE(workstation, 10u);
+}
+
+TEST(DevicePeaks, MemoryThatTwoProductsOfOneNameDoNotShareIsAbsent) {
+  EXPECT_TRUE(std::isnan(Of("NVIDIA GeForce RTX 4070", &DevicePeaks::memory_gbps))) << "GDDR6 and GDDR6X";
+  EXPECT_EQ(Of("NVIDIA GeForce RTX 4070 Ti", &DevicePeaks::memory_gbps), 504);
+}
+
+TEST(DevicePeaks, NamesStayApartWithoutVendorCaseAndDashes) {
+  std::set<std::string> plain;
+  for (const DevicePeaks& device : AllDevicePeaks())
+    for (const std::string_view name : device.names) {
+      std::string text;
+      for (const char c : name)
+        text.push_back(c == '-' || c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+      for (const std::string_view vendor : {"nvidia ", "amd ", "tesla "})
+        if (text.starts_with(vendor)) text.erase(0, vendor.size());
+      EXPECT_TRUE(plain.insert(text).second) << name;
+    }
 }
 
 }  // namespace
