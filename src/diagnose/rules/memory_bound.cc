@@ -136,7 +136,8 @@ std::vector<Recommendation> Recommend(const Moving& moving, const Table& rooflin
                        ? "compile what is not compiled yet: neighbours become one kernel that reads and writes once"
                        : "compile the model: neighbours become one kernel that reads and writes once",
                    "compile", "model = torch.compile(model)", "minutes"});
-  if (fusable_ns >= vector_ns && IsFloat32(roofline))
+  const bool multiplies = SumOf(tables.Get("matrix_work"), "matrix_ns") > 0;  // else there is no model to autocast
+  if (fusable_ns >= vector_ns && multiplies && IsFloat32(roofline))
     all.push_back(
         {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
   if (vector_ns == 0) return all;
