@@ -105,22 +105,35 @@ class Case(unittest.TestCase):
 class Planted(Case):
     """The planted problem is what the report puts first."""
 
-    def check(self, script: str, rule: str, *launcher: object) -> None:
+    def check(self, script: str, rule: str, *launcher: object, line: str = "") -> None:
         done = self.gapless("profile", "-q", "--", *(launcher or (PYTHON,)), PLANTED / script)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(self.gapless("analyze", "run", "--json").stdout)
         self.assertEqual(report["bottlenecks"][0]["id"], rule, [one["title"] for one in report["bottlenecks"]])
         self.assertGreater(report["bottlenecks"][0]["severity"], 0.7)
+        if line:
+            self.check_place(report["bottlenecks"][0], *line.split(": "))
+
+    def check_place(self, found: dict[str, Any], file: str, text: str) -> None:
+        """The finding stands at the line of the script that has `text`, wherever it is shown."""
+        lines = (PLANTED / file).read_text(encoding="utf-8").splitlines()
+        (number,) = [number for number, line in enumerate(lines, 1) if text in line]
+        place = f"{file}:{number}"
+        self.assertIn(place, [evidence.get("source") for evidence in found["evidence"]])
+        self.assertIn(place, self.gapless("analyze", "run").stdout)
+        for page in ("report.html", "report.md"):
+            self.gapless("analyze", "run", "-o", page)
+            self.assertIn(place, (self.folder / page).read_text(encoding="utf-8"))
 
     @cases.in_ci
     def test_slow_loader(self) -> None:
-        self.check("slow_loader.py", "host_data_loading")
+        self.check("slow_loader.py", "host_data_loading", line="slow_loader.py: in DataLoader(Slow(")
 
     def test_unfused_optimizer(self) -> None:
-        self.check("looping_optimizer.py", "host_optimizer")
+        self.check("looping_optimizer.py", "host_optimizer", line="planted.py: optimizer.step()")
 
     def test_tiny_kernels(self) -> None:
-        self.check("row_loop.py", "host_operators")
+        self.check("row_loop.py", "host_operators", line="row_loop.py: row - row.mean()")
 
     def test_straggler_rank(self) -> None:
         torchrun = (PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", 4)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import os
 import re
 import shutil
@@ -159,6 +160,60 @@ class Planted(unittest.TestCase):
             with self.subTest(script.name):
                 self.assertIn(f"`{script.name}`", readme)
                 run(script, "--steps", "3")
+
+
+# Of each script: a call that the profiler records, and the line of the script that makes it.
+TRAIN = ("name LIKE 'Optimizer.step#%'", "planted.py", "optimizer.step()")
+CALLS: dict[str, list[tuple[str, str, str]]] = {
+    "anomaly.py": [("name = 'aten::rand'", "anomaly.py", "torch.rand(64")],
+    "fragmenting_allocator.py": [("name = 'aten::rand'", "fragmenting_allocator.py", "torch.rand(size")],
+    "garbage.py": [("name LIKE '<built-in method tensor of%'", "garbage.py", "return torch.tensor(")],
+    "item_every_step.py": [("name = 'aten::item'", "item_every_step.py", "loss.item()")],
+    "kept_gradients.py": [("name LIKE 'Optimizer.zero_grad#%'", "kept_gradients.py", "zero_grad(set_to_none=False)")],
+    "looping_optimizer.py": [TRAIN],
+    "no_amp.py": [("name = 'aten::rand'", "no_amp.py", "torch.rand(4096")],
+    "one_thread.py": [("name = 'aten::rand'", "one_thread.py", "torch.rand(512")],
+    "pageable_batches.py": [("name = 'nn.Module: Sequential_0'", "planted.py", "cross_entropy(model(inputs)")],
+    "plain_adamw.py": [TRAIN],
+    "row_loop.py": [
+        ("name = 'aten::mean'", "row_loop.py", "row - row.mean()"),
+        ("name = 'aten::stack'", "row_loop.py", "return torch.stack(rows)"),
+    ],
+    "slow_loader.py": [("name LIKE 'enumerate(DataLoader)#%'", "slow_loader.py", "in DataLoader(Slow("), TRAIN],
+    "stall.py": [("name LIKE 'enumerate(DataLoader)#%'", "stall.py", "in DataLoader(Stalling(")],
+    "straggler_rank.py": [("name = '<built-in function sleep>'", "straggler_rank.py", "time.sleep(0.02)")],
+}  # fmt: skip
+
+
+class CallingLines(unittest.TestCase):
+    """What a recording says of a call is the line that makes it: not its function's first line, nor where the recording began."""
+
+    def check(self, script: str) -> None:
+        ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=4"] if "straggler" in script else []
+        with tempfile.TemporaryDirectory() as folder:
+            window = ["--wait", "2", "--warmup", "1", "--steps", "3"]
+            command = [PROGRAM, "profile", "-q", "-o", folder, *window, "--", PYTHON, *ranks, str(PLANTED / script)]
+            subprocess.run([*command, "--steps", "7"], check=True, capture_output=True, timeout=LIMIT_S)
+            for where, file, text in CALLS[script]:
+                lines = (PLANTED / file).read_text().splitlines()
+                (number,) = [number for number, line in enumerate(lines, 1) if text in line]
+                # A call that was under way when the recording began has no line.
+                sql = f"SELECT DISTINCT source_line FROM slice WHERE source_line IS NOT NULL AND {where}"
+                done = subprocess.run(
+                    [PROGRAM, "query", folder, sql, "--json", "--no-cache"], check=True, capture_output=True, text=True
+                )
+                self.assertEqual(json.loads(done.stdout), [{"source_line": f"{file}:{number}"}], where)
+
+    @cases.in_ci
+    def test_a_read_value(self) -> None:
+        self.check("item_every_step.py")
+
+    def test_every_script(self) -> None:
+        scripts = {path.name for path in PLANTED.glob("*.py")} - {"planted.py"}
+        self.assertEqual(scripts, set(CALLS))
+        for script in sorted(scripts):
+            with self.subTest(script):
+                self.check(script)
 
 
 def main() -> int:

@@ -37,7 +37,7 @@ struct Evidence {
   std::string unit;           // of value
   std::string table;          // an SQL table or analysis …
   std::vector<int64_t> rows;  // … and ids of its rows (at most 20: the largest)
-  std::string source;         // "file:line" in the user's code
+  std::string source;         // "file:line" in the user's code; "function() (file)" where the line is not known
 };
 
 struct Recommendation {

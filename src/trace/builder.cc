@@ -74,6 +74,15 @@ void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
   impl->memory_events.Add({row, impl->ThreadIndex(row.pid, row.tid)});
 }
 
+void TraceBuilder::Shard::ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines) {
+  std::vector<bool> forgotten(strings.size());
+  for (const StringId line : lines) forgotten[static_cast<size_t>(line)] = true;
+  for (size_t row = 0; row < impl->slices.rows; ++row) {
+    StringId& line = impl->slices.source_line[row];
+    if (impl->slices.category[row] != except && forgotten[static_cast<size_t>(line)]) line = StringId::kNone;
+  }
+}
+
 TraceBuilder::TraceBuilder() : impl_(std::make_unique<Impl>()) {}
 TraceBuilder::~TraceBuilder() = default;
 

@@ -203,6 +203,9 @@ class TraceBuilder::Shard {
   void Add(const CounterRow& row);
   void Add(const MemoryEventRow& row);
 
+  // Takes these source lines from the slices of all categories but `except`.
+  void ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines);
+
   StringPool strings;
 
   struct Impl;

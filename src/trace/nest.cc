@@ -24,7 +24,8 @@ struct Open {
 class Nester {
  public:
   Nester(Trace& trace, DeriveCounts& counts)
-      : slices_(trace.slices),
+      : trace_(trace),
+        slices_(trace.slices),
         events_(trace.memory_events),
         counts_(counts),
         stacks_(trace.threads.size()),
@@ -68,9 +69,26 @@ class Nester {
       const int64_t child_end = std::min(end, top.end);
       self_[parent] -= std::max<int64_t>(0, child_end - std::max(start, top.covered));
       top.covered = std::max(top.covered, child_end);
-      if (line_[row] == StringId::kNone) line_[row] = line_[parent];
+      if (line_[row] == StringId::kNone)
+        line_[row] = line_[parent];
+      else if (slices_.category[row] == SliceCategory::kPython)
+        CorrectCallers(row);
     }
     stack.push_back({row, end, start});
+  }
+
+  // Where the recorder's clock is coarse, a call that Python makes may seem to lie inside the operator that it runs:
+  // both start together, and the operator's end is rounded up. Such operators have the line of the call.
+  void CorrectCallers(uint32_t row) {
+    const std::string_view line = trace_.Text(line_[row]);
+    if (line.empty() || line.back() < '0' || line.back() > '9') return;  // a function, not the line of a call
+    const int64_t start = slices_.ts_ns[row], end = start + slices_.dur_ns[row];
+    for (SliceId at = parent_[row]; at.valid() && slices_.category[at.value] == SliceCategory::kOperator;
+         at = parent_[at.value]) {
+      const int64_t parent_start = slices_.ts_ns[at.value], parent_end = parent_start + slices_.dur_ns[at.value];
+      if (start - parent_start > kRoundingNs || parent_end - end > kRoundingNs) return;
+      line_[at.value] = line_[row];
+    }
   }
 
   void PlaceEvent(size_t event) {
@@ -79,6 +97,7 @@ class Nester {
     event_slice_[event] = stack.empty() ? SliceId() : SliceId(stack.back().row);
   }
 
+  const Trace& trace_;
   SliceTable& slices_;
   MemoryEventTable& events_;
   DeriveCounts& counts_;

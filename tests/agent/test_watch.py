@@ -37,6 +37,22 @@ EVENTS = """
             torch.save(net.state_dict(), io.BytesIO())
 """
 
+LINES = """
+    import torch
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    def read(loss):
+        return loss.item()
+    def main():
+        data = torch.utils.data.TensorDataset(torch.zeros(40, 4))
+        for (batch,) in torch.utils.data.DataLoader(data, batch_size=4):
+            loss = net(batch).sum()
+            loss.backward()
+            read(loss)
+            optimizer.step()
+    main()
+"""
+
 WORKERS = """
     import os, subprocess, sys, time, torch
     from torch.utils.data import DataLoader, Dataset
@@ -80,6 +96,17 @@ class Watch(AgentTest):
         steps = sorted(int(name.split("#")[1]) for name in names if name.startswith("ProfilerStep#"))
         self.assertEqual(len(steps), len(set(steps)), "a step is marked twice")
         self.assertEqual(steps[:9], list(range(2, 11)))
+
+    @in_ci
+    def test_a_recording_has_the_calling_lines(self) -> None:
+        """Newer versions of PyTorch write them, the agent adds them to what older ones write."""
+        done = self.succeed(LINES, options={"record": {"wait": 1, "warmup": 1, "active": 3}})
+        (trace,) = traces(done)
+        calls = [event for event in trace["traceEvents"] if event.get("cat") == "python_function"]
+        self.assertTrue(all("CallFrom" in event["args"] for event in calls))
+        for part, line in ((" item of Tensor", 6), ("backward", 11), ("__next__", 9), ("train.py(", 12)):
+            lines = {event["args"]["CallFrom"] for event in calls if part in event["name"]}
+            self.assertIn(f"train.py:{line}", lines, part)
 
     def test_workers_of_a_loader(self) -> None:
         for method in ("fork", "spawn"):

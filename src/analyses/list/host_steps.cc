@@ -45,6 +45,7 @@ constexpr ColumnSpec kColumns[] = {
     {"optimizer", kText, "", "the optimiser's class; NULL: none seen"},
     {"optimizer_line", kText, "", "line of the user's code that takes its step, when stacks were recorded"},
     {"data_line", kText, "", "line that asks for batches, when stacks were recorded"},
+    {"operator_line", kText, "", "line with most time in other operators, when stacks were recorded"},
 };
 
 enum Part : uint8_t { kData, kSave, kGc, kCompile, kOptimizer, kCollective, kOperator, kParts, kNone };
@@ -92,8 +93,20 @@ struct Host {
   std::array<Intervals, kParts> of;
   int64_t operators = 0, optimizer_operators = 0, calls = 0;
   std::vector<int64_t> call_ns;  // of each operator that only makes a view
-  StringId optimizer = StringId::kNone, optimizer_line = StringId::kNone, data_line = StringId::kNone;
+  StringId optimizer = StringId::kNone;
+  std::map<StringId, int64_t> data_lines, operator_lines, optimizer_lines;  // time by source line
 };
+
+// The line with the most time; kNone: no line is known.
+StringId MostOf(const std::map<StringId, int64_t>& lines) {
+  const auto most =
+      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == lines.end() ? StringId::kNone : most->first;
+}
+
+void AddLine(std::map<StringId, int64_t>& lines, const SliceTable& slices, size_t row) {
+  if (slices.source_line[row] != StringId::kNone) lines[slices.source_line[row]] += slices.dur_ns[row];
+}
 
 // The thread on which steps are marked, else the one with most operators in them.
 ThreadId SteppingThread(const Trace& trace) {
@@ -136,8 +149,8 @@ Host Collect(const Trace& trace) {
     const Part part = parts[text] == kNone && is_operator ? kOperator : parts[text];
     if (part == kNone) continue;
     AppendMerged(host.of[part], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
-    if (part == kOptimizer) host.optimizer = slices.name[row], host.optimizer_line = slices.source_line[row];
-    if (part == kData && host.data_line == StringId::kNone) host.data_line = slices.source_line[row];
+    if (part == kOptimizer) host.optimizer = slices.name[row], AddLine(host.optimizer_lines, slices, row);
+    if (part == kData) AddLine(host.data_lines, slices, row);
     const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
     if (part != kOperator || !in_complete_step) continue;
     const bool in_optimizer = InsideOptimizer(trace, row);
@@ -146,6 +159,7 @@ Host Collect(const Trace& trace) {
     if (InsideOperator(slices, row)) continue;
     ++host.operators;
     host.optimizer_operators += in_optimizer ? 1 : 0;
+    if (!in_optimizer) AddLine(host.operator_lines, slices, row);
   }
   const CollectiveTable& collectives = trace.collectives;
   for (size_t row = 0; row < collectives.size(); ++row)
@@ -179,8 +193,9 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
   const int64_t call_ns = host.call_ns.size() < kFewestViews ? 0 : Percentile(host.call_ns, 0.5);
   row.Int(host.calls).Int(call_ns > 0 ? call_ns : kAbsent);
   const std::string_view optimizer = trace.Text(host.optimizer);
-  row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer)).TextOrNull(trace.Text(host.optimizer_line));
-  row.TextOrNull(trace.Text(host.data_line));
+  row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer))
+      .TextOrNull(trace.Text(MostOf(host.optimizer_lines)));
+  row.TextOrNull(trace.Text(MostOf(host.data_lines))).TextOrNull(trace.Text(MostOf(host.operator_lines)));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {

@@ -42,6 +42,20 @@ TEST(HostSteps, EachMomentBelongsToOnePart) {
   EXPECT_EQ(table.Text(0, "optimizer"), "AdamW");
 }
 
+TEST(HostSteps, LinesAreThoseWithMostTime) {
+  HandMade trace;
+  trace.Step(0, 0, 1000);
+  trace.Loader(0, 100, "_SingleProcessDataLoaderIter", "train.py:10").Loader(200, 500, "_Other", "train.py:20");
+  trace.OperatorOn("aten::mm", 500, 600, {}, testing::kMain, "train.py:30");
+  trace.OperatorOn("aten::add", 600, 640, {}, testing::kMain, "train.py:31");
+  trace.OperatorOn("aten::add", 640, 700, {}, testing::kMain, "train.py:31");
+  trace.OperatorOn("aten::add", 700, 720, {}, testing::kMain, "train.py:31");
+  Analysed run(trace);
+  const Table& table = run["host_steps"];
+  EXPECT_EQ(table.Text(0, "data_line"), "train.py:20");
+  EXPECT_EQ(table.Text(0, "operator_line"), "train.py:31");
+}
+
 TEST(HostSteps, OnlyCompleteStepsCount) {
   HandMade trace;
   trace.Step(0, 0, 100).Step(1, 100, 200).Step(2, 200, 250, false);

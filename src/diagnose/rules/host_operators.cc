@@ -46,7 +46,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "ns",
                             "host_steps",
                             {},
-                            ""});
+                            steps.First("operator_line")});
   found.recommendations.push_back({"work on larger tensors at once instead of looping over small ones", "",
                                    "torch.vmap(of_row)(batch)  # for torch.stack([of_row(row) for row in batch])",
                                    "hours"});

@@ -89,8 +89,10 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
     builder.Count("unreadable_metadata", Severity::kLoss, 1, kAbsent,
                   "what the recorder says around the events is no valid JSON");
   builder.info().start_unix_ns = base_time_ns;  // completed in Complete(), once the first time is known
-  bool framework = false;
+  bool framework = false, python = false;
+  for (const auto& rows : pass.rows()) python |= rows->saw_python();
   for (const auto& rows : pass.rows()) {
+    if (python) rows->ForgetStackLines();
     rows->Finish(builder);
     builder.info().event_count += rows->events();
     framework |= rows->saw_framework();

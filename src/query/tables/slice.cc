@@ -37,7 +37,7 @@ constexpr SqlColumn kColumns[] = {
     {"sequence", kInt, "", "autograd sequence number: joins forward and backward", Cell<kTable, &SliceTable::sequence>},
     {"input_shapes", kText, "", "shapes of the inputs, as recorded", Cell<kTable, &SliceTable::input_shapes>},
     {"input_types", kText, "", "types of the inputs, as recorded", Cell<kTable, &SliceTable::input_types>},
-    {"source_line", kText, "", "file:line of the innermost frame of the user's code",
+    {"source_line", kText, "", "file:line in the user's code, or function() (file) where only the function is known",
      Cell<kTable, &SliceTable::source_line>},
     {"concrete_inputs", kText, "", "values of the inputs that are no tensors, as recorded",
      Cell<kTable, &SliceTable::concrete_inputs>},

@@ -26,7 +26,7 @@ struct SliceTable {
   Column<int64_t> sequence;          // autograd sequence number; kAbsent: none
   Column<StringId> input_shapes;     // as recorded, JSON text
   Column<StringId> input_types;      // as recorded, JSON text
-  Column<StringId> source_line;      // "file:line" of the innermost frame that is the user's
+  Column<StringId> source_line;      // "file:line" in the user's code, or "function() (file)"
   Column<StringId> concrete_inputs;  // values of the inputs that are no tensors, as recorded, JSON text
 
   size_t size() const { return name.size(); }

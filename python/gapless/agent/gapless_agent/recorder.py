@@ -19,6 +19,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .call_lines import BLOCK, calls_of, copy_with_calls, has_calls
 from .own_files import check_json, make_file, remove
 from .patches import hide
 
@@ -183,12 +184,14 @@ class Recorder:
             check_json(plain)
         except (OSError, RuntimeError) as error:
             return self._lost(error, plain, plain + ".tmp")  # which torch writes first
-        thread = threading.Thread(target=self._compress, args=(plain, name + ".gz"), name="gapless", daemon=True)
+        arguments = (plain, name + ".gz", profiler)
+        thread = threading.Thread(target=self._compress, args=arguments, name="gapless", daemon=True)
         self.files.append(thread)
         thread.start()
 
-    def _compress(self, plain: str, name: str) -> None:
+    def _compress(self, plain: str, name: str, profiler: Any) -> None:
         try:
+            calls = self._calls(plain, profiler)
             folder = os.path.dirname(plain)
             packed = plain + ".gz"
             with (
@@ -196,13 +199,24 @@ class Recorder:
                 open(make_file(packed), "wb") as file,
                 gzip.GzipFile("", "wb", 3, file) as target,
             ):
-                shutil.copyfileobj(source, target, 1 << 20)
+                if calls:
+                    copy_with_calls(source, target, calls)
+                else:
+                    shutil.copyfileobj(source, target, BLOCK)
             os.rename(packed, os.path.join(folder, name))
             os.remove(plain)
             self.written = name
             self._say(layout.RECORDER_WRITTEN, name)
         except Exception as error:
             self._lost(error, plain, plain + ".gz")
+
+    def _calls(self, plain: str, profiler: Any) -> list[bytes]:
+        """Returns the calling lines to add to the file; none if that fails: the recording is worth more than its lines."""
+        try:
+            return [] if has_calls(plain) else calls_of(profiler)
+        except Exception as error:
+            self.agent.message(layout.WARNING, f"no calling lines: {type(error).__name__}: {error}")
+            return []
 
     def _lost(self, error: Exception, *parts: str) -> None:
         remove(*parts)

@@ -105,7 +105,7 @@ bool WriteSlices(const Job& job) {
     out.Arg("Sequence number", slices.sequence[row]);
     out.JsonArg("Input Dims", slices.input_shapes[row]).JsonArg("Input type", slices.input_types[row]);
     out.JsonArg("Concrete Inputs", slices.concrete_inputs[row]);
-    if (category != SliceCategory::kPython) out.Arg("source line", slices.source_line[row]);
+    out.Arg("source line", slices.source_line[row]);
     if (category == SliceCategory::kOperator || category == SliceCategory::kAnnotation)
       collectives.AddArgs(SliceId(row), out);
     out.End();

@@ -190,7 +190,7 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
   found.known |= bit;
   if (category == Category::kRuntime || category == Category::kDriver) found.api = ClassifyApi(text);
   if (category == Category::kMemcpy) found.copy = ClassifyCopy(text);
-  if (category == Category::kPython) found.source_line = shard_.Text(UserLine(text));
+  if (category == Category::kPython) found.source_line = shard_.Text(UserFunction(text));
   if (category == Category::kKernel) {
     found.kernel = ClassifyKernel(text);
     if (found.kernel.op_class == GpuOpClass::kCommunication) found.collective = shard_.Text(CollectiveKind(text));
@@ -227,9 +227,12 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   row.external_id = event.external_id;
   row.correlation = event.correlation;
   row.sequence = event.sequence;
-  row.source_line = category == Category::kPython ? traits.source_line
-                    : !event.source_line.empty()  ? Text(event.source_line)
-                                                  : StackLine(event.call_stack);
+  const StringId function = category == Category::kPython ? traits.source_line : StringId::kNone;
+  row.source_line = function != StringId::kNone     ? function
+                    : !event.source_line.empty()    ? Text(event.source_line)
+                    : category == Category::kPython ? StackLine(event.call_from)
+                                                    : StackLine(event.call_stack);
+  saw_python_ |= category == Category::kPython;
   const StringId collective = traits.host_collective;
   row.input_shapes = Shapes(event.input_dims);
   row.input_types = Shapes(event.input_types);
@@ -436,6 +439,10 @@ StringId EventRows::StackLine(std::string_view token) {
   if (id < stack_lines_.size()) return stack_lines_[id];
   stack_lines_.resize(id + 1);
   return stack_lines_[id] = shard_.Text(UserLine(Unescape(stack)));
+}
+
+void EventRows::ForgetStackLines() {
+  if (!stack_lines_.empty()) shard_.ForgetSourceLines(SliceCategory::kPython, stack_lines_);
 }
 
 int64_t EventRows::ProcessOf(std::string_view token) {

@@ -52,6 +52,10 @@ class EventRows {
   // What this thread gathered besides rows, to be added once all threads are done.
   void Finish(TraceBuilder& builder) const;
   bool saw_framework() const { return saw_framework_; }
+  bool saw_python() const { return saw_python_; }
+  // Takes the lines of recorded call stacks back, in a recording with Python functions: there the recorder makes the
+  // stacks from the functions' names, whose lines are no places of calls.
+  void ForgetStackLines();
 
  private:
   // What a name means, looked up once per distinct name and category: a Triton operator and its kernel share their
@@ -107,19 +111,19 @@ class EventRows {
   StringId Text(std::string_view token);   // interned, escapes resolved
   StringId Shapes(std::string_view json);  // interned, white space taken out
   const NameTraits& TraitsOf(StringId name, Category category);
-  StringId StackLine(std::string_view token);  // "file:line" of the user's frame in a recorded stack
+  StringId StackLine(std::string_view token);  // "file:line" of the user's frame in a recorded stack or call
   int64_t ProcessOf(std::string_view token);   // numbers as they are, texts get stand-ins
   int64_t ThreadOf(std::string_view token);
 
   TraceBuilder::Shard& shard_;
   std::vector<NameTraits> traits_;  // by StringId
-  StringPool stacks_;
+  StringPool stacks_;  // recorded stacks, and places of calls
   std::vector<StringId> stack_lines_;  // by id in stacks_
   std::array<Tally, static_cast<size_t>(Note::kCount)> tallies_{}, tallies_before_{};
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names_;
   std::map<int64_t, std::string> process_names_;
   int64_t events_ = 0, events_before_ = 0;
-  bool saw_framework_ = false;
+  bool saw_framework_ = false, saw_python_ = false;
 };
 
 }  // namespace gapless::internal::kineto

@@ -14,7 +14,7 @@ namespace gapless::internal::kineto {
 // Texts are JSON tokens as they stand in the input: strings with their quotes and escapes, numbers as digits.
 struct EventFields {
   std::string_view ph, cat, name, pid, tid, ts, dur, id;
-  std::string_view input_dims, input_types, concrete_inputs, call_stack, source_line, args_name;
+  std::string_view input_dims, input_types, concrete_inputs, call_stack, call_from, source_line, args_name;
   std::string_view collective, dtype, group_name, sync_kind;
   int64_t external_id = kAbsent, correlation = kAbsent, sequence = kAbsent;
   int64_t device = kAbsent, stream = kAbsent, context = kAbsent, bytes = kAbsent, graph_id = kAbsent;

@@ -6,6 +6,8 @@
 
 #include <charconv>
 
+#include "base/strings.h"
+
 namespace gapless::internal::kineto {
 namespace {
 
@@ -27,14 +29,27 @@ bool IsLibrary(std::string_view frame) {
   return false;
 }
 
-std::string LineOf(std::string_view frame) {
-  while (!frame.empty() && frame.front() == ' ') frame.remove_prefix(1);
-  const size_t close = frame.find("): ");
-  const size_t open = close == std::string_view::npos ? close : frame.rfind('(', close);
-  if (open == std::string_view::npos || open == 0 || IsLibrary(frame)) return {};
-  const std::string_view line = frame.substr(open + 1, close - open - 1);
-  if (line.empty() || line.find_first_not_of("0123456789") != std::string_view::npos) return {};
-  return std::string(frame.substr(0, open)) + ":" + std::string(line);
+struct Frame {
+  std::string_view file, line, function;
+};
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Reads "a.py(3): f" or "a.py:3"; no file if `text` is neither, or library code.
+Frame FrameOf(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  if (IsLibrary(text)) return {};
+  Frame frame;
+  if (const size_t close = text.find("): "); close != std::string_view::npos) {
+    const size_t open = text.rfind('(', close);
+    if (open == std::string_view::npos) return {};
+    frame = {text.substr(0, open), text.substr(open + 1, close - open - 1), text.substr(close + 3)};
+  } else if (const size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+    frame = {text.substr(0, colon), text.substr(colon + 1), {}};
+  }
+  return frame.file.empty() || !IsNumber(frame.line) ? Frame() : frame;
 }
 
 void AppendUtf8(std::string& out, uint32_t code) {
@@ -80,11 +95,19 @@ bool UnicodeEscape(std::string_view text, size_t& at, std::string& out) {
 std::string UserLine(std::string_view frames) {
   while (!frames.empty()) {
     const size_t end = frames.find(';');
-    if (std::string line = LineOf(frames.substr(0, end)); !line.empty()) return line;
+    if (const Frame frame = FrameOf(frames.substr(0, end)); !frame.file.empty())
+      return StrCat(frame.file, ':', frame.line);
     if (end == std::string_view::npos) break;
     frames.remove_prefix(end + 1);
   }
   return {};
+}
+
+std::string UserFunction(std::string_view name) {
+  const Frame frame = FrameOf(name);
+  if (frame.file.empty() || frame.function.empty()) return {};
+  const bool is_plain = frame.function.front() != '<';  // "<module>", "<lambda>" and their like are no calls by name
+  return StrCat(frame.function, is_plain ? "() (" : " (", frame.file, ')');
 }
 
 std::string Unescape(std::string_view text) {

@@ -140,6 +140,7 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Token("Input type", &EventFields::input_types),
                                      Token("Concrete Inputs", &EventFields::concrete_inputs),
                                      Token("Call stack", &EventFields::call_stack),
+                                     Token("CallFrom", &EventFields::call_from),
                                      Token("source line", &EventFields::source_line),
                                      Token("name", &EventFields::args_name),
                                      Token("Collective name", &EventFields::collective),
