@@ -114,6 +114,12 @@ inline constexpr double kMemoryPressureShare = 0.90;
 
 // Ours: what a step loses to garbage collection, compilation, checkpoints. They are rare and long, so what a recording
 // of few steps shows is coarse; below, it is noise.
+// Ours: a run of fewer steps says no more of how often something rare happens than a recording does.
+inline constexpr int64_t kWholeRunSteps = 20;
+// Ours: with PyTorch's defaults GradScaler doubles the scale every 2000 steps, which skips one step each time at the
+// most; the scale's first search skips some ten steps once. 1 %, and more steps than the search, is another matter.
+inline constexpr double kSkippedStepsShare = 0.01;
+inline constexpr int64_t kSkippedStepsOfTheSearch = 16;
 inline constexpr double kGarbageCollectionShare = 0.02;
 inline constexpr double kRecompilationShare = 0.03;
 inline constexpr double kCheckpointSaveShare = 0.03;

@@ -19,4 +19,11 @@ inline bool IsEngineIteration(std::string_view name) {
   return (name.starts_with("step[") && has("bs=")) || name.starts_with("[Executor] _forward_step");
 }
 
+// Names of what the agent reports of a whole run. What the profiler records, too, has the name that it has there.
+inline constexpr std::string_view kBatchWaitName = "wait for the next batch", kGarbageName = "Python GC",
+                                  kSaveName = "torch.save", kProfilerRecordsName = "profiler records",
+                                  kCompiledAgainName = "compiled again: ", kGraphBreakName = "graph break: ",
+                                  kCompileSuffix = " (dynamo_timed)";
+inline constexpr std::string_view kSkippedStepName = "skipped step", kLossScaleName = "loss scale";  // counters
+
 }  // namespace gapless::internal

@@ -20,7 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/gapless/agent"))
+from gapless_agent import layout  # noqa: E402
+
 Event = dict[str, Any]
+AGENT_START_NS = 1_700_000_000_000_000_000
 
 V100 = {
     "name": "Tesla V100-SXM2-32GB",
@@ -200,11 +204,73 @@ class Rank:
         )
 
 
+class Agent:
+    """What the agent reports of one process, as the file that the launcher saves (docs/agent_protocol.md)."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank, self.texts, self.records = rank, 0, []  # type: ignore[var-annotated]
+
+    def _add(
+        self, kind: int, ts: float, dur: float = 0, *, flags: int = 0, value: int = 0, a: int = 0, b: int = 0,
+        x: float = 0, y: float = 0,
+    ) -> None:  # fmt: skip
+        times = (AGENT_START_NS + round(ts * 1000), round(dur * 1000))
+        self.records.append(layout.RECORD.pack(len(self.records) + 1, kind, flags, value, *times, a, b, x, y))
+
+    def _text(self, text: str) -> int:
+        self.texts += 1
+        size, data = layout.TEXT_PIECE_BYTES, text.encode()
+        for begin in range(0, len(data), size):
+            piece = data[begin : begin + size]
+            more = layout.TEXT_MORE if begin + size < len(data) else 0
+            number = len(self.records) + 1
+            packed = layout.TEXT_RECORD.pack(number, layout.KIND_TEXT, len(piece) | more, self.texts, piece)
+            self.records.append(packed)
+        return self.texts
+
+    def steps(self, count: int, dur: float, wait: float = 0, skipped: range = range(0)) -> Iterator[float]:
+        """Steps that follow each other, each with its wait for a batch; gives the start of each."""
+        for number in range(count):
+            flags = layout.FLAG_SKIPPED if number in skipped else 0
+            self._add(layout.KIND_STEP, number * dur, dur, flags=flags, a=number, b=16, x=wait * 1000, y=1000)
+            yield number * dur
+
+    def loader(self, workers: int, line: str) -> None:
+        settings = self._text(json.dumps({"num_workers": workers}, separators=(",", ":")))
+        self._add(layout.KIND_LOADER, 0, value=workers, a=settings, x=self._text(line))
+
+    def wait(self, ts: float, dur: float) -> None:
+        self._add(layout.KIND_WAIT, ts, dur)
+
+    def garbage(self, ts: float, dur: float) -> None:
+        self._add(layout.KIND_GC, ts, dur, value=2)
+
+    def save(self, ts: float, dur: float, line: str) -> None:
+        path = self._text("checkpoint.pt")
+        self._add(layout.KIND_SAVE, ts, dur, a=path, x=1e9, y=self._text(line))
+
+    def compiled(self, ts: float, dur: float, text: str, value: int = layout.COMPILED) -> None:
+        self._add(layout.KIND_COMPILE, ts, dur, value=value, a=self._text(text))
+
+    def write(self, path: Path) -> None:
+        header = layout.RING_HEADER.pack(
+            layout.RING_MAGIC, layout.VERSION, layout.RING_HEADER_BYTES, layout.RECORD_BYTES, 0, 1, AGENT_START_NS,
+            self.rank, -1, -1, -1, layout.ROLE_TRAINS, layout.STATE_ENDED,
+        )  # fmt: skip
+        header += len(self.records).to_bytes(8, "little")
+        path.write_bytes(header.ljust(layout.RING_HEADER_BYTES, b"\0") + b"".join(self.records))
+
+
 class Run:
     """Recordings of one job, one file each."""
 
     def __init__(self) -> None:
         self.ranks: list[Rank] = []
+        self.agents: list[Agent] = []
+
+    def agent(self, rank: int = -1) -> Agent:
+        self.agents.append(Agent(rank))
+        return self.agents[-1]
 
     def rank(self, rank: int | None = None, world_size: int = 2, device: Event = A100, backend: str = "nccl") -> Rank:
         self.ranks.append(Rank(rank, world_size, device, backend))
@@ -215,6 +281,8 @@ class Run:
         for number, rank in enumerate(self.ranks):
             document = {**rank.document, "traceEvents": rank.events}
             (folder / (rank.file or f"rank{number}.json")).write_text(json.dumps(document), encoding="utf-8")
+        for number, agent in enumerate(self.agents):
+            agent.write(folder / f"agent-{number + 1}.events")
 
 
 def main() -> int:

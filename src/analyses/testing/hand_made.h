@@ -44,6 +44,21 @@ class HandMade {
         .number = number, .name = shard_.Text(name), .ts_ns = start, .dur_ns = end - start, .complete = complete});
     return Annotation(name, start, end);
   }
+  // What the agent reports of a step; the trace is then one of the agent's.
+  HandMade& AgentStep(int64_t number, int64_t start, int64_t end, int64_t wait_ns = 0) {
+    builder_.info().format = "agent";
+    shard_.Add(StepRow{.number = number,
+                       .ts_ns = start,
+                       .dur_ns = end - start,
+                       .complete = true,
+                       .source = StepSource::kAgent,
+                       .wait_ns = wait_ns});
+    return *this;
+  }
+  HandMade& Counter(std::string_view name, int64_t at, double value, int32_t device = kAbsent32) {
+    shard_.Add(CounterRow{.name = shard_.Text(name), .device = device, .ts_ns = at, .value = value});
+    return *this;
+  }
   HandMade& Operator(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain,
                      std::string_view types = {}) {
     return Slice(name, SliceCategory::kOperator, ApiKind::kNone, start, end, tid, {}, types);

@@ -10,14 +10,16 @@
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
 constexpr std::string_view kKinds[] = {"checkpoint_save"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_checkpoints knows how often it happens
   const LedgerView ledger = ReadLedger(tables);
   const Table& events = tables.Get("host_events");
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);

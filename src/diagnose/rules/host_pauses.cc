@@ -10,11 +10,12 @@
 #include "diagnose/host_step_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps", "host_events"};
+constexpr std::string_view kNeeds[] = {"host_steps", "host_events", "whole_run"};
 
 struct Pause {
   std::string_view column, kind, what, advice, code;
@@ -35,7 +36,8 @@ const Pause& Largest(const HostStepView& steps) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView steps(tables);
-  if (!steps.applies(tables)) return std::vector<Bottleneck>{};
+  // Rules of the whole run know how often it happens.
+  if (!steps.applies(tables) || WholeRunView(tables).knows()) return std::vector<Bottleneck>{};
   const Pause& pause = Largest(steps);
   const int64_t stake = steps.Sum(pause.column);
   const double share = steps.Share(stake);

@@ -11,11 +11,12 @@
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
 constexpr std::string_view kCompiling[] = {"compilation", "graph_recording"};
 
 // How many distinct compiled pieces ran: "Torch-Compiled Region: 2/0" is version 0 of piece 2. More than one piece of a
@@ -44,6 +45,7 @@ std::vector<Evidence> RegionEvidence(const Table& events) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_recompilation knows how often it happens
   const LedgerView ledger = ReadLedger(tables);
   const Table& events = tables.Get("host_events");
   const HostEventSum sum = SumHostEvents(events, ledger, kCompiling);

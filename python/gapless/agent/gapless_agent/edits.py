@@ -54,6 +54,20 @@ def place_of(frame: FrameType | None) -> Place | None:
     return None if frame is None else Place(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
 
 
+def calling_line() -> str:
+    """Returns "file:line" of the innermost frame of the user's code, with the file as PyTorch's profiler writes it; "" if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "" if frame is None else f"{shown(os.path.abspath(frame.f_code.co_filename))}:{frame.f_lineno}"
+
+
+def shown(file: str) -> str:
+    """Returns the path below the folder of sys.path that the file is in."""
+    folders = sorted({os.path.abspath(path) + os.sep for path in sys.path}, reverse=True)
+    return next((file[len(folder) :] for folder in folders if file.startswith(folder)), file)
+
+
 def statement(place: Place) -> ast.stmt | None:
     """The innermost statement of the file that the line belongs to."""
     try:

@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
+from .edits import calling_line
 from .patches import hide
 from .steps import Steps
 
@@ -51,9 +52,9 @@ class Loaders:
             number = len(self.numbers)
             self.numbers[number] = number
             loader.__dict__["_gapless_loader"] = number
-            self.agent.emit(
-                layout.KIND_LOADER, value=int(loader.num_workers), a=self.agent.json(settings_of(loader)), b=number
-            )
+            agent = self.agent
+            settings, line = agent.json(settings_of(loader)), agent.text(calling_line())
+            agent.emit(layout.KIND_LOADER, value=int(loader.num_workers), a=settings, b=number, x=float(line))
         return number
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import NAN, Agent
+from .edits import calling_line
 from .patches import hide
 
 
@@ -42,4 +43,5 @@ class Saves:
             path, size = os.fspath(f), float(os.stat(f).st_size)
         else:
             path, size = str(getattr(f, "name", "")), NAN
-        agent.emit(layout.KIND_SAVE, ts_ns=when, dur_ns=dur_ns, a=agent.text(str(path)), b=agent.step, x=size)
+        text, line = agent.text(str(path)), agent.text(calling_line())
+        agent.emit(layout.KIND_SAVE, ts_ns=when, dur_ns=dur_ns, a=text, b=agent.step, x=size, y=float(line))

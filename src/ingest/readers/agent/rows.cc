@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "trace/marks.h"
 
 namespace gapless::internal::agent {
 namespace {
@@ -14,6 +15,7 @@ using wire::RecordKind;
 using wire::RingRecord;
 
 constexpr int kRecorderKeeps = 2, kRecorderOff = 3;
+constexpr int kCompiledAgain = 1, kGraphBreak = 2;
 
 template <size_t N>
 std::string TextOf(const char (&bytes)[N]) {
@@ -48,16 +50,29 @@ void Rows::AddStep(const RingRecord& record) {
                     .samples = Known(record.b),
                     .wait_ns = Known(wire::WholeOf(record.x))});
   if (std::isfinite(record.y)) AddCounter(record, "agent cost", "ns", record.y);
-  if ((record.flags & wire::kStepSkipped) != 0) AddCounter(record, "skipped step", "", 1);
+  if ((record.flags & wire::kStepSkipped) != 0) AddCounter(record, kSkippedStepName, "", 1);
 }
 
-void Rows::AddSlice(const RingRecord& record, std::string_view name) {
+void Rows::AddSlice(const RingRecord& record, std::string_view name, std::string_view line) {
   shard_.Add(SliceRow{.name = shard_.Text(name),
                       .category = SliceCategory::kAnnotation,
                       .pid = header_.pid,
                       .tid = header_.pid,
                       .ts_ns = record.ts_ns,
-                      .dur_ns = record.dur_ns});
+                      .dur_ns = record.dur_ns,
+                      .source_line = shard_.Text(line)});
+}
+
+// What breaks a graph takes no time of its own: the piece behind it is compiled by itself.
+void Rows::AddCompile(const RingRecord& record) {
+  const std::string& text = Text(record.a);
+  if (record.value == kGraphBreak) return AddSlice(record, StrCat(kGraphBreakName, text));
+  AddSlice(record, StrCat(record.value == kCompiledAgain ? kCompiledAgainName : "", text, kCompileSuffix));
+}
+
+const std::string& Rows::LineOfLoader(int64_t loader) const {
+  const auto line = loader_lines_.find(loader);
+  return Text(line == loader_lines_.end() ? 0 : line->second);
 }
 
 void Rows::AddCounter(const RingRecord& record, std::string_view name, std::string_view unit, double value,
@@ -87,7 +102,7 @@ void Rows::AddRecorder(const RingRecord& record) {
     RingRecord whole = record;
     whole.ts_ns = recording_since_ns_;
     whole.dur_ns = record.ts_ns - recording_since_ns_;
-    AddSlice(whole, "profiler records");
+    AddSlice(whole, kProfilerRecordsName);
     recording_since_ns_ = kAbsent;
   }
 }
@@ -100,19 +115,21 @@ void Rows::Add(const RingRecord& record) {
     case RecordKind::kStep: return AddStep(record);
     case RecordKind::kGpuStep:
       return AddCounter(record, "step on the device", "ns", static_cast<double>(record.dur_ns), true);
-    case RecordKind::kWait: return AddSlice(record, "wait for the next batch");
+    case RecordKind::kWait: return AddSlice(record, kBatchWaitName, LineOfLoader(record.a));
     case RecordKind::kLoss: losses_[record.a] = record.x; return AddCounter(record, "loss", "", record.x);
-    case RecordKind::kScale: return AddCounter(record, "loss scale", "", record.x);
-    case RecordKind::kGc: return AddSlice(record, "Python GC");
-    case RecordKind::kCompile: return AddSlice(record, StrCat(Text(record.a), " (dynamo_timed)"));
-    case RecordKind::kSave: return AddSlice(record, "torch.save");
+    case RecordKind::kScale: return AddCounter(record, kLossScaleName, "", record.x);
+    case RecordKind::kGc: return AddSlice(record, kGarbageName);
+    case RecordKind::kCompile: return AddCompile(record);
+    case RecordKind::kSave: return AddSlice(record, kSaveName, Text(wire::WholeOf(record.y)));
     case RecordKind::kMemory:
       AddCounter(record, "allocated memory", "bytes", record.x, true);
       AddCounter(record, "reserved memory", "bytes", record.y, true);
       return AddCounter(record, "peak memory", "bytes", static_cast<double>(record.b), true);
     case RecordKind::kRecorder: return AddRecorder(record);
     case RecordKind::kMessage: return AddMessage(record);
-    case RecordKind::kLoader: return builder_.AddEnvironment(StrCat("loader.", record.b), Text(record.a));
+    case RecordKind::kLoader:
+      loader_lines_[record.b] = wire::WholeOf(record.x);
+      return builder_.AddEnvironment(StrCat("loader.", record.b), Text(record.a));
     case RecordKind::kOptimizer: return builder_.AddEnvironment(StrCat("optimizer.", record.b), Text(record.a));
     case RecordKind::kItems: return AddLoaded(record);
     case RecordKind::kFailure: return builder_.AddEnvironment("failure", Text(record.a));

@@ -23,13 +23,16 @@ class Rows {
 
  private:
   void AddStep(const wire::RingRecord& record);
-  void AddSlice(const wire::RingRecord& record, std::string_view name);
+  // `line`: "file:line" of the user's code that made the call; "": not known.
+  void AddSlice(const wire::RingRecord& record, std::string_view name, std::string_view line = {});
+  void AddCompile(const wire::RingRecord& record);
   void AddCounter(const wire::RingRecord& record, std::string_view name, std::string_view unit, double value,
                   bool of_device = false);
   void AddLoaded(const wire::RingRecord& record);
   void AddMessage(const wire::RingRecord& record);
   void AddRecorder(const wire::RingRecord& record);
   const std::string& Text(int64_t id) const { return texts_[id]; }
+  const std::string& LineOfLoader(int64_t loader) const;
 
   const wire::RingHeader& header_;
   TraceBuilder& builder_;
@@ -37,6 +40,7 @@ class Rows {
   wire::RingTexts texts_;
   std::vector<StepRow> steps_;
   std::map<int64_t, double> losses_;
+  std::map<int64_t, int64_t> loader_lines_;  // text of the line that reads from a loader
   int64_t recording_since_ns_ = kAbsent;
 };
 

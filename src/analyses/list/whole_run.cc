@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums up what the agent reported of a whole run, not only of the steps that the profiler recorded: waits for batches,
+// garbage collections, checkpoints, compilations, skipped steps. How often rare things happen is known only from here.
+//
+// A step counts when it is complete and the profiler neither ran in it nor stopped just before it: starting and
+// stopping take time of their own. The first step of a process does not count: it warms up. An event counts with the
+// part of it that lies in such steps. Waits are those of the steps themselves, which the agent adds up from the first
+// nanosecond on; long ones are also slices and tell the line.
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/intervals.h"
+#include "trace/marks.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "step, data, garbage, checkpoint, compile, recompile, graph_break or skipped_step"},
+    {"detail", kText, "", "function and reason of a compilation or graph break; NULL: the row is of all of the kind"},
+    {"calls", kInt, "", "how often; data: waits of 1 ms or more; step: steps that count"},
+    {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
+    {"max_ns", kInt, "ns", "the longest"},
+    {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},
+    {"workers", kInt, "", "data: worker processes of the program's first loader; NULL: not known"},
+    {"on_device", kInt, "", "1: the process used a device"},
+};
+
+constexpr std::string_view kRecordedFormat = "agent";
+
+struct Counted {
+  Intervals steps;  // those that count
+  int64_t count = 0, wall_ns = 0, longest_ns = 0, wait_ns = 0;
+};
+
+struct Events {
+  int64_t calls = 0, total_ns = 0, max_ns = 0;
+  std::map<StringId, int64_t> line_ns;
+};
+
+// The times in which the profiler recorded, each with the step behind it.
+Intervals Disturbed(const Trace& trace) {
+  Intervals recorded;
+  const SliceTable& slices = trace.slices;
+  for (size_t row = 0; row < slices.size(); ++row)
+    if (trace.Text(slices.name[row]) == kProfilerRecordsName)
+      AppendMerged(recorded, {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row] + 1});
+  return recorded;
+}
+
+Counted CountSteps(const Trace& trace) {
+  Counted counted;
+  const Intervals disturbed = Disturbed(trace);
+  const StepTable& steps = trace.steps;
+  for (size_t row = 1; row < steps.size(); ++row) {
+    const Interval span{steps.ts_ns[row], steps.ts_ns[row] + steps.dur_ns[row]};
+    if (steps.complete[row] == 0 || IsSomeIn(disturbed, span)) continue;
+    ++counted.count, counted.wall_ns += span.length();
+    counted.longest_ns = std::max(counted.longest_ns, span.length());
+    if (steps.wait_ns[row] != kAbsent) counted.wait_ns += std::min(steps.wait_ns[row], span.length());
+    AppendMerged(counted.steps, span);
+  }
+  return counted;
+}
+
+// Kind and detail of a slice; no kind: it is none of those that are summed up.
+std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
+  if (name == kBatchWaitName) return {"data", {}};
+  if (name == kGarbageName) return {"garbage", {}};
+  if (name == kSaveName) return {"checkpoint", {}};
+  if (name.starts_with(kGraphBreakName)) return {"graph_break", name.substr(kGraphBreakName.size())};
+  if (!name.ends_with(kCompileSuffix)) return {};
+  name.remove_suffix(kCompileSuffix.size());
+  if (name.starts_with(kCompiledAgainName)) return {"recompile", name.substr(kCompiledAgainName.size())};
+  return {"compile", name};
+}
+
+using Key = std::pair<std::string_view, std::string_view>;  // kind, detail
+
+std::map<Key, Events> Collect(const Trace& trace, const Counted& counted) {
+  std::map<Key, Events> all;
+  const SliceTable& slices = trace.slices;
+  for (size_t row = 0; row < slices.size(); ++row) {
+    const auto [kind, detail] = KindOf(trace.Text(slices.name[row]));
+    if (kind.empty()) continue;
+    const Interval span{slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]};
+    const int64_t ns = Total(Clip(counted.steps, span));
+    if (ns == 0 && kind != "graph_break") continue;
+    for (const std::string_view which : {std::string_view(), detail}) {
+      Events& events = all[{kind, which}];
+      ++events.calls, events.total_ns += ns, events.max_ns = std::max(events.max_ns, ns);
+      if (slices.source_line[row] != StringId::kNone) events.line_ns[slices.source_line[row]] += ns;
+      if (detail.empty()) break;
+    }
+  }
+  return all;
+}
+
+// The time of the steps whose optimiser the loss scaler skipped.
+Events Skipped(const Trace& trace, const Counted& counted) {
+  Events events;
+  const CounterTable& counters = trace.counters;
+  for (size_t row = 0; row < counters.size(); ++row) {
+    if (trace.Text(counters.name[row]) != kSkippedStepName) continue;
+    const auto at = std::lower_bound(trace.steps.ts_ns.begin(), trace.steps.ts_ns.end(), counters.ts_ns[row]);
+    if (at == trace.steps.ts_ns.end()) continue;
+    const size_t step = static_cast<size_t>(at - trace.steps.ts_ns.begin());
+    const int64_t ns = Total(Clip(counted.steps, {*at, *at + trace.steps.dur_ns[step]}));
+    events.calls += ns > 0, events.total_ns += ns, events.max_ns = std::max(events.max_ns, ns);
+  }
+  return events;
+}
+
+bool UsesDevice(const Trace& trace) {
+  return std::any_of(trace.counters.device.begin(), trace.counters.device.end(),
+                     [](int32_t device) { return device != kAbsent32; });
+}
+
+// Reads "num_workers" of the settings of the first loader, which are JSON.
+int64_t Workers(const Trace& trace) {
+  static constexpr std::string_view kField = "\"num_workers\":";
+  const EnvironmentTable& environment = trace.environment;
+  for (size_t row = 0; row < environment.size(); ++row) {
+    if (trace.Text(environment.key[row]) != "loader.0") continue;
+    const std::string_view settings = trace.Text(environment.value[row]);
+    const size_t at = settings.find(kField);
+    int64_t workers = kAbsent;
+    if (at != settings.npos)
+      std::from_chars(settings.data() + at + kField.size(), settings.data() + settings.size(), workers);
+    return workers;
+  }
+  return kAbsent;
+}
+
+void AddRows(const RunTrace& of, Table& table) {
+  const Trace& trace = *of.trace;
+  const Counted counted = CountSteps(trace);
+  if (counted.count == 0) return;
+  std::map<Key, Events> all = Collect(trace, counted);
+  all[{"step", {}}] = {counted.count, counted.wall_ns, counted.longest_ns, {}};
+  if (counted.wait_ns > 0) all[{"data", {}}].total_ns = counted.wait_ns;
+  if (const Events skipped = Skipped(trace, counted); skipped.calls > 0) all[{"skipped_step", {}}] = skipped;
+  const bool on_device = UsesDevice(trace);
+  for (const auto& [key, events] : all) {
+    const auto line = std::max_element(events.line_ns.begin(), events.line_ns.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    auto row = BeginRow(table, of);
+    row.Text(key.first).TextOrNull(key.second).Int(events.calls).Int(events.total_ns).Int(events.max_ns);
+    row.TextOrNull(line == events.line_ns.end() ? std::string_view() : trace.Text(line->first));
+    row.Int(key.first == "data" ? Workers(trace) : kAbsent).Int(on_device);
+  }
+}
+
+Result<Table> Compute(const Run& run, Tables&) {
+  Table table = EmptyTable("whole_run", kColumns);
+  for (const RunTrace& of : run.traces())
+    if (of.execution == 0 && of.trace->info.format == kRecordedFormat) AddRows(of, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(whole_run) = {
+    .name = "whole_run",
+    .help = "What the agent saw in all steps: waits, garbage, checkpoints, compilation, skipped steps",
+    .columns = kColumns,
+    .run = Compute};
+
+}  // namespace gapless::internal

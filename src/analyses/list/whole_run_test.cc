@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+#include "trace/marks.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+// The row of a kind and detail; the number of rows: there is none.
+size_t RowOf(const Table& table, std::string_view kind, std::string_view detail = {}) {
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (table.Text(row, "kind") == kind && table.Text(row, "detail") == detail) return row;
+  return table.rows();
+}
+
+TEST(WholeRun, SumsUpWhatHappensInAllStepsButTheFirst) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000, 50);
+  trace.Annotation(kGarbageName, 500, 900);  // in the first step, which warms up
+  trace.Annotation(kGarbageName, 1500, 1600);
+  trace.Annotation(kGarbageName, 2500, 2800);
+  trace.Annotation(kSaveName, 3900, 4300);  // goes on after the last step
+  Analysed run(trace);
+  const Table& table = run["whole_run"];
+  const size_t steps = RowOf(table, "step"), garbage = RowOf(table, "garbage"), save = RowOf(table, "checkpoint");
+  ASSERT_LT(std::max({steps, garbage, save}), table.rows());
+  EXPECT_EQ(table.Int(steps, "calls"), 3);
+  EXPECT_EQ(table.Int(steps, "total_ns"), 3000);
+  EXPECT_EQ(table.Int(garbage, "calls"), 2);
+  EXPECT_EQ(table.Int(garbage, "total_ns"), 400);
+  EXPECT_EQ(table.Int(garbage, "max_ns"), 300);
+  EXPECT_EQ(table.Int(save, "total_ns"), 100);
+  EXPECT_EQ(table.Int(RowOf(table, "data"), "total_ns"), 150) << "short waits are in the steps only";
+}
+
+// To start and stop takes the profiler time, which would count as the program's.
+TEST(WholeRun, LeavesOutRecordedStepsAndTheOneBehindThem) {
+  HandMade trace;
+  for (int64_t step = 0; step < 6; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000);
+  trace.Annotation(kProfilerRecordsName, 2000, 4000);
+  trace.Annotation(kGarbageName, 2500, 2600);
+  trace.Annotation(kGarbageName, 4500, 4600);
+  trace.Annotation(kGarbageName, 5500, 5600);
+  Analysed run(trace);
+  const Table& table = run["whole_run"];
+  EXPECT_EQ(table.Int(RowOf(table, "step"), "calls"), 2);
+  EXPECT_EQ(table.Int(RowOf(table, "garbage"), "calls"), 1);
+}
+
+TEST(WholeRun, TellsCompilationsApartAndWhy) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000);
+  trace.Annotation("forward (m.py:3) (dynamo_timed)", 1000, 1400);
+  trace.Annotation("compiled again: forward (m.py:3): size (dynamo_timed)", 2000, 2100);
+  trace.Annotation("compiled again: forward (m.py:3): size (dynamo_timed)", 3000, 3300);
+  trace.Annotation("graph break: print", 3000, 3000);
+  Analysed run(trace);
+  const Table& table = run["whole_run"];
+  EXPECT_EQ(table.Int(RowOf(table, "compile"), "total_ns"), 400);
+  EXPECT_EQ(table.Int(RowOf(table, "recompile"), "calls"), 2);
+  EXPECT_EQ(table.Int(RowOf(table, "recompile", "forward (m.py:3): size"), "total_ns"), 400);
+  EXPECT_EQ(table.Int(RowOf(table, "graph_break", "print"), "calls"), 1);
+}
+
+TEST(WholeRun, CountsSkippedStepsWithTheirTime) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000);
+  trace.Counter(kSkippedStepName, 0, 1).Counter(kSkippedStepName, 2000, 1);
+  Analysed run(trace);
+  const Table& table = run["whole_run"];
+  const size_t skipped = RowOf(table, "skipped_step");
+  ASSERT_LT(skipped, table.rows());
+  EXPECT_EQ(table.Int(skipped, "calls"), 1) << "the first step does not count";
+  EXPECT_EQ(table.Int(skipped, "total_ns"), 1000);
+}
+
+TEST(WholeRun, KnowsNothingOfARecordingWithoutTheAgent) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Step(1, 1000, 2000).Annotation(kGarbageName, 1100, 1200);
+  EXPECT_EQ(Analysed(trace)["whole_run"].rows(), 0U);
+}
+
+}  // namespace
+}  // namespace gapless::internal

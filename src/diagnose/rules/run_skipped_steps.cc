@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loss scaler skips steps: gradients overflowed, and the work of the step is thrown away.
+//
+// The gain is the time of the skipped steps: all of it goes with bfloat16, which needs no scaling (high); we expect
+// nine tenths and at least half.
+#include "base/strings.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"whole_run"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const WholeRunView run(tables);
+  const WholeRunSum skipped = run.Sum("skipped_step");
+  const double share = run.Share(skipped.total_ns);
+  if (!run.knows() || skipped.calls <= kSkippedStepsOfTheSearch || share < kSkippedStepsShare)
+    return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title = StrCat("GradScaler skips ", FormatCount(skipped.calls), " of ", FormatCount(run.steps()), " steps");
+  found.description =
+      StrCat("The gradients of ", FormatCount(skipped.calls), " steps held an infinity or NaN, so that the optimiser ",
+             "did not step and their work is lost: ", run.ShareText(skipped.total_ns), ".");
+  found.evidence.push_back({StrCat(FormatCount(skipped.calls), " skipped steps: ", FormatDuration(skipped.total_ns)),
+                            static_cast<double>(skipped.calls),
+                            "",
+                            "whole_run",
+                            {},
+                            ""});
+  found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", "amp=bf16",
+                                   "torch.autocast(\"cuda\", dtype=torch.bfloat16)  # without GradScaler", "minutes"});
+  found.recommendations.push_back(
+      {"find the step whose gradients overflow: a high learning rate, a division, a logarithm", "",
+       "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "hours"});
+  const auto ns = static_cast<double>(skipped.total_ns);
+  found.gain = run.GainOf("", ns * 0.5, ns * 0.9, ns, 0.6);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(run_skipped_steps) = {
+    .id = "run_skipped_steps",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "GradScaler skips steps: their work is thrown away",
+    .why =
+        "Steps whose optimiser the loss scaler did not let step, as the agent saw in every step but the first and "
+        "the recorded ones. Reported from 17 steps and 1 % of the time on: the scaler's first search skips some ten "
+        "steps, and later one in 2000.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

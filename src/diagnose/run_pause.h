@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules about rare events of a whole run have in common: garbage, checkpoints, compilation.
+#pragma once
+
+#include <string_view>
+
+#include "diagnose/rule.h"
+#include "diagnose/whole_run_view.h"
+
+namespace gapless::internal {
+
+struct RunPause {
+  std::string_view kind;          // of table whole_run
+  double least_share = 0;         // of the steps' time, from which it is reported
+  std::string_view what;          // "writing checkpoints"
+  std::string_view once, often;   // "checkpoint", "checkpoints"
+  Recommendation recommendation;  // the first; rules add further ones
+};
+
+// Returns what the kind costs over the run, or nothing below `least_share` or where the agent saw too few steps. The
+// gain: most of it goes when it happens rarely (at least half, expected nine tenths, at most all; assumptions).
+std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& pause);
+
+}  // namespace gapless::internal
