@@ -120,6 +120,12 @@ inline constexpr int64_t kWholeRunSteps = 20;
 // most; the scale's first search skips some ten steps once. 1 %, and more steps than the search, is another matter.
 inline constexpr double kSkippedStepsShare = 0.01;
 inline constexpr int64_t kSkippedStepsOfTheSearch = 16;
+// Ours: in so much of a run's samples a GPU is slowed down, or shared, for another reason than one short event.
+inline constexpr double kThrottledShare = 0.05;
+inline constexpr double kForeignShare = 0.05;
+// Ours: twice the batch fits for certain where half of the memory is free, and helps where the host holds the GPU up.
+inline constexpr double kUnusedMemoryShare = 0.50;
+inline constexpr double kUnusedMemoryIdleShare = 0.20;
 inline constexpr double kGarbageCollectionShare = 0.02;
 inline constexpr double kRecompilationShare = 0.03;
 inline constexpr double kCheckpointSaveShare = 0.03;

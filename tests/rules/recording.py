@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -261,12 +262,52 @@ class Agent:
         path.write_bytes(header.ljust(layout.RING_HEADER_BYTES, b"\0") + b"".join(self.records))
 
 
+class Telemetry:
+    """What the launcher samples of the GPUs of one host (src/wire/telemetry_stream.h)."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        self.series: dict[str, int] = {}
+        self.records: list[bytes] = []
+        self._record(1, 0, self._sized(b"gpu.0.memory_bytes", str(memory_bytes).encode()))
+
+    @staticmethod
+    def _sized(*texts: bytes) -> bytes:
+        return struct.pack("<" + "I" * len(texts), *map(len, texts)) + b"".join(texts)
+
+    def _record(self, kind: int, count: int, body: bytes) -> None:
+        size = (8 + len(body) + 7) & ~7
+        self.records.append((struct.pack("<IHH", size, kind, count) + body).ljust(size, b"\0"))
+
+    def sample(self, ts: float, **values: float) -> None:
+        """Values of GPU 0 at one moment; `throttle_hw_thermal` stands for gpu.throttle.hw_thermal."""
+        numbers: list[int] = []
+        for name in values:
+            if name not in self.series:
+                self.series[name] = len(self.series)
+                dotted = "gpu." + (name.replace("_", ".", 1) if name.count("_") else name)
+                head = struct.pack("<Ii", self.series[name], 0)
+                self._record(2, 0, head + self._sized(dotted.encode(), b""))
+            numbers.append(self.series[name])
+        count = len(numbers)
+        body = struct.pack(f"<q{count}d{count}I", AGENT_START_NS + round(ts * 1000), *values.values(), *numbers)
+        self._record(3, count, body)
+
+    def write(self, path: Path) -> None:
+        header = struct.pack("<8sIIqq", b"GAPLTEL\n", 1, 32, AGENT_START_NS, 100_000_000)
+        path.write_bytes(header + b"".join(self.records))
+
+
 class Run:
     """Recordings of one job, one file each."""
 
     def __init__(self) -> None:
         self.ranks: list[Rank] = []
         self.agents: list[Agent] = []
+        self.telemetries: list[Telemetry] = []
+
+    def telemetry(self, memory_bytes: int = 80_000_000_000) -> Telemetry:
+        self.telemetries.append(Telemetry(memory_bytes))
+        return self.telemetries[-1]
 
     def agent(self, rank: int = -1) -> Agent:
         self.agents.append(Agent(rank))
@@ -283,6 +324,8 @@ class Run:
             (folder / (rank.file or f"rank{number}.json")).write_text(json.dumps(document), encoding="utf-8")
         for number, agent in enumerate(self.agents):
             agent.write(folder / f"agent-{number + 1}.events")
+        for number, telemetry in enumerate(self.telemetries):
+            telemetry.write(folder / f"telemetry{number}.gts")
 
 
 def main() -> int:

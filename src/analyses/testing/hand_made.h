@@ -44,9 +44,13 @@ class HandMade {
         .number = number, .name = shard_.Text(name), .ts_ns = start, .dur_ns = end - start, .complete = complete});
     return Annotation(name, start, end);
   }
+  HandMade& Format(std::string_view format) {
+    builder_.info().format = format;
+    return *this;
+  }
   // What the agent reports of a step; the trace is then one of the agent's.
   HandMade& AgentStep(int64_t number, int64_t start, int64_t end, int64_t wait_ns = 0) {
-    builder_.info().format = "agent";
+    Format("agent");
     shard_.Add(StepRow{.number = number,
                        .ts_ns = start,
                        .dur_ns = end - start,

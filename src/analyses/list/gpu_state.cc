@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums up what telemetry saw of each GPU while the steps ran: throttling and what it does to the clock, temperature,
+// processes of others, memory at its peak.
+//
+// Samples count from the first step that the agent saw to the last; without an agent, all of them. A flag that is
+// sampled stands for the time until the next sample, so shares are shares of samples. The clock is compared where both
+// were sampled together.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    kDeviceColumn,
+    {"samples", kInt, "", "moments in which the GPU was asked"},
+    {"span_ns", kInt, "ns", "from the first of them to the last"},
+    {"utilization_share", kReal, "share", "mean share of time with a kernel running; NULL: not sampled"},
+    {"throttled_share", kReal, "share", "samples slowed down by heat or the power supply; NULL: not sampled"},
+    {"reason", kText, "", "the reason of most of these; NULL: none"},
+    {"throttled_clock_hz", kReal, "Hz", "mean clock of the multiprocessors in these; NULL: none"},
+    {"free_clock_hz", kReal, "Hz", "the same in samples without throttling and with work; NULL: none"},
+    {"temperature_max", kReal, "degC", "highest temperature; NULL: not sampled"},
+    {"foreign_share", kReal, "share", "samples with a process of others on the GPU; NULL: not known"},
+    {"foreign_bytes", kReal, "bytes", "most memory of such processes; NULL: not known"},
+    {"memory_peak_bytes", kReal, "bytes", "most memory in use; NULL: not sampled"},
+    {"memory_bytes", kInt, "bytes", "memory of the GPU; NULL: not known"},
+};
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view kThrottlePrefix = "gpu.throttle.";
+// Reasons that are a fault of cooling or power supply. A power cap alone is how many GPUs run at full load.
+constexpr std::array<std::string_view, 4> kFaults = {"hw_slowdown", "sw_thermal", "hw_thermal", "power_brake"};
+
+// The values of one device at one moment.
+struct Moment {
+  std::optional<double> utilization, clock_hz;
+  std::array<bool, kFaults.size()> faults{};
+  bool has_throttling = false;
+  bool is_throttled() const { return std::find(faults.begin(), faults.end(), true) != faults.end(); }
+};
+
+struct Gpu {
+  std::map<int64_t, Moment> moments;  // by time
+  std::optional<double> temperature, foreign_bytes, memory_bytes;
+  int64_t asked_for_foreign = 0, foreign = 0;
+};
+
+void Raise(std::optional<double>& most, double value) { most = most ? std::max(*most, value) : value; }
+
+void Take(Gpu& gpu, std::string_view name, int64_t ts_ns, double value) {
+  if (name == "gpu.temperature") return Raise(gpu.temperature, value);
+  if (name == "gpu.memory.used") return Raise(gpu.memory_bytes, value);
+  if (name == "gpu.memory.foreign") return Raise(gpu.foreign_bytes, value);
+  if (name == "gpu.processes.foreign") {
+    ++gpu.asked_for_foreign, gpu.foreign += value > 0;
+    return;
+  }
+  const bool is_throttle = name.starts_with(kThrottlePrefix);
+  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_throttle) return;
+  Moment& moment = gpu.moments[ts_ns];
+  if (name == "gpu.utilization") moment.utilization = value;
+  if (name == "gpu.clock.sm") moment.clock_hz = value;
+  if (!is_throttle) return;
+  moment.has_throttling = true;
+  const auto fault = std::find(kFaults.begin(), kFaults.end(), name.substr(kThrottlePrefix.size()));
+  if (fault != kFaults.end()) moment.faults[static_cast<size_t>(fault - kFaults.begin())] |= value > 0;
+}
+
+struct Mean {
+  double sum = 0;
+  int64_t count = 0;
+  void Add(double value) { sum += value, ++count; }
+  double value() const { return count > 0 ? sum / static_cast<double>(count) : kNan; }
+};
+
+// The steps of all agents, in run time; nothing: no agent saw any.
+std::optional<Interval> Stepping(const Run& run) {
+  std::optional<Interval> window;
+  for (const RunTrace& of : run.traces()) {
+    const StepTable& steps = of.trace->steps;
+    if (of.execution != 0 || of.trace->info.format != "agent" || steps.size() == 0) continue;
+    const size_t last = steps.size() - 1;
+    const Interval span{steps.ts_ns[0] + of.ts_shift_ns, steps.ts_ns[last] + steps.dur_ns[last] + of.ts_shift_ns};
+    window = window ? Interval{std::min(window->start, span.start), std::max(window->end, span.end)} : span;
+  }
+  return window;
+}
+
+std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>& window) {
+  std::map<int32_t, Gpu> gpus;
+  const CounterTable& counters = of.trace->counters;
+  for (size_t row = 0; row < counters.size(); ++row) {
+    const int64_t at = counters.ts_ns[row] + of.ts_shift_ns;
+    if (counters.device[row] == kAbsent32 || (window && (at < window->start || at >= window->end))) continue;
+    Take(gpus[counters.device[row]], of.trace->Text(counters.name[row]), at, counters.value[row]);
+  }
+  return gpus;
+}
+
+int64_t MemoryOf(const Trace& trace, int32_t device) {
+  const DeviceTable& devices = trace.devices;
+  for (size_t row = 0; row < devices.size(); ++row)
+    if (devices.device[row] == device) return devices.memory_bytes[row];
+  return kAbsent;
+}
+
+struct Throttling {
+  int64_t asked = 0, throttled = 0;
+  std::array<int64_t, kFaults.size()> by_fault{};
+  Mean utilization, throttled_hz, free_hz;
+};
+
+Throttling Sum(const Gpu& gpu) {
+  Throttling sum;
+  for (const auto& [at, moment] : gpu.moments) {
+    if (moment.utilization) sum.utilization.Add(*moment.utilization);
+    if (!moment.has_throttling) continue;
+    ++sum.asked;
+    const bool throttled = moment.is_throttled();
+    sum.throttled += throttled;
+    for (size_t i = 0; i < kFaults.size(); ++i) sum.by_fault[i] += moment.faults[i];
+    if (moment.clock_hz && throttled) sum.throttled_hz.Add(*moment.clock_hz);
+    if (moment.clock_hz && !throttled && moment.utilization.value_or(0) > 0) sum.free_hz.Add(*moment.clock_hz);
+  }
+  return sum;
+}
+
+void AddRow(const RunTrace& of, int32_t device, const Gpu& gpu, Table& table) {
+  const Throttling sum = Sum(gpu);
+  const auto share = [](int64_t part, int64_t of_all) { return ShareOf(part, of_all); };
+  const auto most = std::max_element(sum.by_fault.begin(), sum.by_fault.end());
+  auto row = BeginRow(table, of);
+  row.Int(device).Int(static_cast<int64_t>(gpu.moments.size()));
+  row.Int(gpu.moments.empty() ? 0 : gpu.moments.rbegin()->first - gpu.moments.begin()->first);
+  row.Real(sum.utilization.value()).Real(share(sum.throttled, sum.asked));
+  row.TextOrNull(*most > 0 ? kFaults[static_cast<size_t>(most - sum.by_fault.begin())] : std::string_view());
+  row.Real(sum.throttled_hz.value()).Real(sum.free_hz.value()).Real(gpu.temperature.value_or(kNan));
+  row.Real(share(gpu.foreign, gpu.asked_for_foreign)).Real(gpu.foreign_bytes.value_or(kNan));
+  row.Real(gpu.memory_bytes.value_or(kNan)).Int(MemoryOf(*of.trace, device));
+}
+
+Result<Table> Compute(const Run& run, Tables&) {
+  Table table = EmptyTable("gpu_state", kColumns);
+  const std::optional<Interval> window = Stepping(run);
+  for (const RunTrace& of : run.traces())
+    if (of.execution == 0 && of.trace->info.format == "telemetry")
+      for (const auto& [device, gpu] : Collect(of, window)) AddRow(of, device, gpu, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(gpu_state) = {.name = "gpu_state",
+                       .help = "GPUs while the steps ran, by telemetry: throttling, heat, other processes, memory",
+                       .columns = kColumns,
+                       .run = Compute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/gpu_state_view.h"
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+
+std::optional<size_t> WorstGpu(const Table& gpus, std::string_view column) {
+  std::optional<size_t> worst;
+  for (size_t row = 0; row < gpus.rows(); ++row) {
+    if (gpus.Int(row, "samples") < kFewestGpuSamples || gpus.IsNull(row, column)) continue;
+    if (!worst || gpus.Real(row, column) > gpus.Real(*worst, column)) worst = row;
+  }
+  return worst;
+}
+
+int64_t GpusFrom(const Table& gpus, std::string_view column, double least) {
+  int64_t count = 0;
+  for (size_t row = 0; row < gpus.rows(); ++row)
+    count +=
+        gpus.Int(row, "samples") >= kFewestGpuSamples && !gpus.IsNull(row, column) && gpus.Real(row, column) >= least;
+  return count;
+}
+
+std::string WhichGpus(const Table& gpus, std::string_view column, double least) {
+  const std::optional<size_t> worst = WorstGpu(gpus, column);
+  const std::string one = worst ? StrCat("GPU ", gpus.Int(*worst, "device")) : std::string();
+  const int64_t count = GpusFrom(gpus, column, least);
+  if (count < 2) return one;
+  return StrCat(FormatCount(count), " of ", FormatCount(static_cast<int64_t>(gpus.rows())), " GPUs, most of all ", one);
+}
+
+}  // namespace gapless::internal

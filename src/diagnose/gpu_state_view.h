@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table gpu_state as rules read it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyses/analysis.h"
+
+namespace gapless::internal {
+
+inline constexpr int64_t kFewestGpuSamples = 10;  // one second of telemetry at its default rate
+
+// The GPU with the largest value of `column`, of those that were sampled often enough; nothing: no GPU has a value.
+std::optional<size_t> WorstGpu(const Table& gpus, std::string_view column);
+
+// How many GPUs have at least this value.
+int64_t GpusFrom(const Table& gpus, std::string_view column, double least);
+
+// "GPU 3", or "3 of 8 GPUs, most of all GPU 3" where several have at least `least` of the column.
+std::string WhichGpus(const Table& gpus, std::string_view column, double least);
+
+}  // namespace gapless::internal
