@@ -256,6 +256,10 @@ class Survives(Case):
         done = self.gapless("profile", "--", "bash", "wrapper.sh")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("run: 20 steps, 1 recording", done.stderr)
+        self.assertRegex(
+            done.stderr,
+            r"overhead: the agent took [\d.]+ % of the steps' time; recorded steps took [\d.]+× as long as the others",
+        )
 
 
 class OnDemand(Case):

@@ -23,7 +23,28 @@ struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
   int64_t agent_cost_ns = 0;
+  double agent_share = 0;   // of the steps' time, of the process that lost most
+  double slowdown = 0;      // median recorded step over the median of the others; 0: not known
+  int64_t recorded_ns = 0;  // the median recorded step of the process that was slowed down most
 };
+
+constexpr size_t kFewestSteps = 3;  // on both sides, for a median
+
+void TakeSlowdown(const AgentProcess& process, Seen& seen) {
+  if (process.recorded_steps.size() < kFewestSteps || process.other_steps.size() < kFewestSteps) return;
+  const int64_t recorded_ns = process.recorded_steps.Quantile(0.5), other_ns = process.other_steps.Quantile(0.5);
+  const double slowdown = other_ns > 0 ? static_cast<double>(recorded_ns) / static_cast<double>(other_ns) : 0;
+  if (slowdown > seen.slowdown) seen.slowdown = slowdown, seen.recorded_ns = recorded_ns;
+}
+
+// "overhead: the agent took 0.31 % of the steps' time; recorded steps took 1.8× as long as the others".
+std::string OverheadText(const Seen& seen) {
+  std::string text = StrCat("overhead: the agent took ", FormatPercent(seen.agent_share), " of the steps' time");
+  if (seen.slowdown > 0)
+    text += StrCat("; recorded steps took ", FormatNumber(seen.slowdown, 2), "× as long as the others (median ",
+                   FormatDuration(seen.recorded_ns), ")");
+  return text;
+}
 
 Seen Count(const LaunchResult& result) {
   Seen seen;
@@ -35,6 +56,10 @@ Seen Count(const LaunchResult& result) {
     seen.steps = std::max(seen.steps, header.step);
     seen.recordings += process->recordings.size();
     seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
+    if (process->steps_ns > 0)
+      seen.agent_share =
+          std::max(seen.agent_share, static_cast<double>(header.cost_ns) / static_cast<double>(process->steps_ns));
+    TakeSlowdown(*process, seen);
   }
   seen.ranks = folders.size();
   return seen;
@@ -56,6 +81,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
   if (seen.ranks > 1) text += StrCat(" on ", seen.ranks, " ranks");
   if (seen.recordings > 0) text += StrCat(", ", seen.recordings, seen.recordings == 1 ? " recording" : " recordings");
   Say(text);
+  Say(OverheadText(seen));
   if (plan.agent.record && seen.recordings == 0)
     Say(StrCat("nothing was recorded: that takes ", plan.agent.wait + plan.agent.warmup + 1,
                " steps or more; lower --wait and --warmup"));
@@ -74,6 +100,8 @@ std::string ResultJson(const LaunchResult& result) {
   json.Field("steps", seen.steps);
   json.Field("ranks", seen.ranks);
   if (seen.steps > 0) json.Field("agent_cost_per_step_ns", seen.agent_cost_ns);
+  if (seen.steps > 0) json.Field("agent_share", seen.agent_share);
+  if (seen.slowdown > 0) json.Field("recorded_step_slowdown", seen.slowdown);
   json.Key("recordings");
   json.BeginArray();
   for (const auto& process : result.processes)

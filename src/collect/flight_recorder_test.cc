@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "collect/metrics.h"
+#include "collect/telemetry/sink.h"
 #include "wire/testing/ring_file.h"
 
 namespace gapless::internal {
@@ -77,6 +78,24 @@ TEST_F(Flight, OneStallInFiveHundredStepsIsCaughtAndExplained) {
   ASSERT_TRUE(control);
   EXPECT_EQ(*control->Post(wire::AgentCommand::kRecord, 1), 2U) << "one command was posted before";
   EXPECT_NE(metrics_.find("gapless_slow_steps_total 1\n"), std::string::npos);
+}
+
+// The launcher's sampler writes the file; a monitor that joins the run reads the same one.
+TEST_F(Flight, MetricsShowTheGpusOfTheTelemetry) {
+  SampleSink sink;
+  sink.Text("host", "node7");
+  sink.BeginSamples(1'700'000'000'000'000'000);
+  sink.Value("gpu.utilization", "share", 0.25, 1);
+  sink.Value("host.cpu", "share", 0.5);
+  sink.EndSamples();
+  sink.BeginSamples(1'700'000'000'100'000'000);
+  sink.Value("gpu.utilization", "share", 0.75, 1);
+  sink.EndSamples();
+  std::ofstream(run_ + "/telemetry.gts", std::ios::binary) << TelemetryFileHeader(0, 1) << sink.bytes();
+  Fly(3, {}, [](wire::RingFile&, wire::RingRecord&) {});
+  EXPECT_NE(metrics_.find("gapless_gpu_utilization_ratio{host=\"node7\",device=\"1\"} 0.75\n"), std::string::npos)
+      << metrics_;
+  EXPECT_EQ(metrics_.find("gapless_gpu_power_watts"), std::string::npos) << "it was not sampled";
 }
 
 TEST_F(Flight, EvenStepsAreNoNews) {

@@ -26,7 +26,32 @@ void Head(std::string& out, std::string_view name, std::string_view type, std::s
   out += StrCat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
 }
 
+// What is shown of a GPU, and the series of telemetry that it comes from.
+struct GpuFamily {
+  std::string_view name, series, help;
+};
+constexpr GpuFamily kGpuFamilies[] = {
+    {"gapless_gpu_utilization_ratio", "gpu.utilization", "Share of time with a kernel running, 0 to 1."},
+    {"gapless_gpu_memory_used_bytes", "gpu.memory.used", "Memory in use, of all processes."},
+    {"gapless_gpu_power_watts", "gpu.power", "Power drawn."},
+    {"gapless_gpu_temperature_celsius", "gpu.temperature", "Temperature."},
+    {"gapless_gpu_clock_hertz", "gpu.clock.sm", "Clock of the multiprocessors."},
+};
+
 }  // namespace
+
+void RunMetrics::AppendGpus(std::string& out) const {
+  for (const GpuFamily& family : kGpuFamilies) {
+    std::string lines;
+    for (const auto& [file, host] : telemetry_.hosts())
+      for (const auto& [key, value] : host.values)
+        if (key.first == family.series)
+          lines += StrCat(family.name, "{host=\"", Label(host.name), "\",device=\"", key.second, "\"} ", value, "\n");
+    if (lines.empty()) continue;
+    Head(out, family.name, "gauge", family.help);
+    out += lines;
+  }
+}
 
 void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   using wire::RecordKind;
@@ -63,6 +88,7 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
 void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {
   const std::lock_guard lock(mutex_);
   slow_steps_ = flight_ == nullptr ? 0 : flight_->slow_steps();
+  telemetry_.ReadNew(rings.folder());
   for (const auto& process : rings.processes()) {
     const wire::RingHeader& header = process->ring.header();
     Process& seen = processes_[header.pid];
@@ -139,6 +165,7 @@ std::string RunMetrics::Text() const {
         out += StrCat(name, "{", labels(pid, process), ",device=\"", device, "\"} ",
                       reserved ? bytes.second : bytes.first, "\n");
   }
+  AppendGpus(out);
   Head(out, "gapless_slow_steps_total", "counter", "Steps far above the run's own 99th percentile.");
   out += StrCat("gapless_slow_steps_total ", slow_steps_, "\n");
   return out;

@@ -10,6 +10,7 @@
 
 #include "collect/flight_recorder.h"
 #include "collect/launch.h"
+#include "collect/telemetry_tail.h"
 
 namespace gapless::internal {
 
@@ -30,6 +31,9 @@ class RunMetrics : public Watcher {
   std::string Text() const;
 
  private:
+  // Appends the newest values of each GPU, as telemetry has them.
+  void AppendGpus(std::string& out) const;
+
   struct Process {
     std::string folder;
     bool trains = true, alive = true;
@@ -46,6 +50,7 @@ class RunMetrics : public Watcher {
   mutable std::mutex mutex_;
   std::map<int64_t, Process> processes_;  // by pid
   size_t slow_steps_ = 0;
+  TelemetryTail telemetry_;
 };
 
 }  // namespace gapless::internal

@@ -49,9 +49,20 @@ void MakeEvents(AgentProcess& process, const std::string& name) {
   Append(process, HeadOf(process.ring));
 }
 
+void NoteStep(AgentProcess& process, const wire::RingRecord& record) {
+  const bool recorded = (record.flags & wire::kStepRecorded) != 0;
+  process.last_step_ns = record.dur_ns;
+  process.steps_ns = wire::SumOf(process.steps_ns, record.dur_ns);
+  if (recorded)
+    process.recorded_steps.Add(record.dur_ns);
+  else if (!process.was_recorded && (record.flags & wire::kStepFirst) == 0)
+    process.other_steps.Add(record.dur_ns);
+  process.was_recorded = recorded;
+}
+
 void Note(AgentProcess& process, const wire::RingRecord& record) {
   process.texts.Add(record);
-  if (record.kind == wire::RecordKind::kStep) process.last_step_ns = record.dur_ns;
+  if (record.kind == wire::RecordKind::kStep) NoteStep(process, record);
   constexpr int kFileWritten = 4, kWarning = 1;
   if (record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
     process.recordings.push_back(process.texts[record.a]);

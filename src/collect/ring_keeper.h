@@ -14,6 +14,7 @@
 
 #include "collect/private_files.h"
 #include "collect/ring.h"
+#include "collect/step_account.h"
 
 namespace gapless::internal {
 
@@ -31,6 +32,10 @@ struct AgentProcess {
   std::vector<std::string> recordings{};  // files the profiler wrote, as the agent named them
   std::vector<std::string> messages{};    // warnings and errors
   int64_t last_step_ns = 0;               // duration of the last step; 0: none yet
+  int64_t steps_ns = 0;                   // of all steps
+  bool was_recorded = false;              // the last step
+  // Durations of the steps that the profiler recorded, and of the others but the first and those behind a recording.
+  StepHistory recorded_steps{}, other_steps{};
   bool ended = false;
 };
 
@@ -52,6 +57,7 @@ class RingKeeper {
 
   std::vector<std::unique_ptr<AgentProcess>>& processes() { return processes_; }
   const std::vector<std::unique_ptr<AgentProcess>>& processes() const { return processes_; }
+  int folder() const { return folder_.get(); }  // of the run; open
   // Steps of the process that has done most; 0: none.
   uint64_t steps() const;
   // Does some process of the run still go on, here?

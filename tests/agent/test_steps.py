@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
+import subprocess
 from pathlib import Path
 
 from cases import in_ci
-from harness import AgentTest, Ring, layout
+from harness import PYTHON, AgentTest, Ring, layout
 
 HERE = Path(__file__).resolve().parent
 
@@ -121,6 +122,32 @@ class Steps(AgentTest):
         self.assertEqual(scales[-1].x, 65536.0 / 8)
 
     @in_ci
+    @in_ci
+    def test_a_scaled_loss_is_the_loss_of_the_program(self) -> None:
+        if PYTHON and not self.has_scaler():
+            self.skipTest("torch 2.0 has a scaler for CUDA only")
+        done = self.succeed(
+            """
+            import torch
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+            scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+            for step in range(4):
+                loss = net(torch.ones(8, 4)).square().mean()
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                print(loss.item())
+            """
+        )
+        losses = [record.x for record in done.ring().of("loss")]
+        self.assertEqual(losses, [float(line) for line in done.out.split()])
+
+    @staticmethod
+    def has_scaler() -> bool:
+        ask = [PYTHON, "-c", "import torch; raise SystemExit(not hasattr(torch.amp, 'GradScaler'))"]
+        return subprocess.run(ask, check=False).returncode == 0
+
     def test_inference_loop(self) -> None:
         ring = self.succeed(
             """

@@ -41,6 +41,7 @@ class Agent(Counts):
     models: Models
     constructors: Constructors
     backward: Backward
+    scaled: tuple[Any, Any] | None  # what GradScaler made of a loss, and the loss
 
     def __init__(self, torch: Any, run: str, options: Options) -> None:
         super().__init__(torch.Tensor)
@@ -67,6 +68,7 @@ class Agent(Counts):
         self.samples_unknown = 0
         self.wait_ns = 0
         self.loss = None
+        self.scaled = None
         self.held.clear()
         self.orders = NO_ORDERS
         self.obeyed = 0

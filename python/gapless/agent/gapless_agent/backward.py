@@ -76,6 +76,10 @@ class Backward:
                 return
         if roots.numel() != 1:
             return
+        if agent.scaled is not None:
+            scaled, loss = agent.scaled
+            agent.scaled = None
+            roots = loss if roots is scaled else roots
         index = self.index
         self.index = index + 1
         if index == 0 and roots.is_cpu:

@@ -30,6 +30,23 @@ class Scalers:
         amp = self.agent.torch.amp
         scaler = getattr(amp, "GradScaler", None) or self.agent.torch.cuda.amp.GradScaler
         self.agent.patches.wrap(scaler, "update", self._around_update)
+        self.agent.patches.wrap(scaler, "scale", self._around_scale)
+
+    def _around_scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Keeps the loss that is scaled, until its backward pass: that is the loss of the program."""
+        agent = self.agent
+
+        def scale(self_: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                scaled = original(self_, outputs, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+            if agent.on and agent.looks and scaled is not outputs:
+                agent.scaled = (scaled, outputs)
+            return scaled
+
+        return scale
 
     def _around_update(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
