@@ -93,8 +93,12 @@ Workload WorkloadOf(const Run& run) {
 }
 
 bool UsesPyTorch(const Run& run) {
-  bool found = false;
+  // Our own agent runs inside PyTorch.
+  bool found = std::any_of(run.traces().begin(), run.traces().end(),
+                           [](const RunTrace& one) { return one.trace->info.format == "agent"; });
+  bool recorded = false;
   for (const RunTrace* one : run.primary()) {
+    recorded = recorded || one->trace->slices.size() + one->trace->gpu_ops.size() > 0;
     const auto& category = one->trace->slices.category;
     found = found || std::find(category.begin(), category.end(), SliceCategory::kOperator) != category.end();
     ForEachName(*one->trace, [&](std::string_view name, bool frame) {
@@ -103,7 +107,7 @@ bool UsesPyTorch(const Run& run) {
               (frame && name.find("torch/") != name.npos);
     });
   }
-  return found;
+  return found || !recorded;
 }
 
 bool UsesOtherDevices(const Run& run) {
