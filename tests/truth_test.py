@@ -16,11 +16,13 @@ with the reason: it may not grow unnoticed, and what it names must still be wron
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -130,6 +132,25 @@ def properties(report: dict[str, Any], text: str) -> list[str]:
     return wrong
 
 
+def one_verdict(program: Path, path: Path, report: dict[str, Any], text: str) -> list[str]:
+    """Terminal, Markdown, page and `--explain` say what the JSON says."""
+    found, kind = report["bottlenecks"], report["run"].get("class", "")
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        analyze(program, path, "-o", str(page))
+        others = {"terminal": text, "markdown": analyze(program, path, "--format", "markdown"), "page": page.read_text("utf-8")}
+    if found:
+        others["--explain"] = analyze(program, path, "--explain", found[0]["id"])
+    for name, other in others.items():
+        words = " ".join(html.unescape(other).replace("\\u003c", "<").split())
+        if kind and kind != "unknown" and name != "--explain" and kind.lower() not in words.lower():
+            wrong.append(f"{name} does not say “{kind}”")
+        if found and name != "terminal" and found[0]["title"] not in words:
+            wrong.append(f"{name} does not say “{found[0]['title']}”")
+    return wrong
+
+
 def check(program: Path, truth: Truth) -> tuple[list[str], list[str]]:
     """Wrong figures, wrong verdicts."""
     path = recording_of(truth)
@@ -142,7 +163,7 @@ def check(program: Path, truth: Truth) -> tuple[list[str], list[str]]:
     if "run" not in report:
         refused = truth["facts"]["workload"] == "nothing" or truth["facts"]["state"] == "empty"
         return [], [] if refused else ["cannot be read"]
-    return figures(truth["facts"], report), verdicts(truth, report, text) + properties(report, text)
+    return figures(truth["facts"], report), verdicts(truth, report, text) + properties(report, text) + one_verdict(program, path, report, text)
 
 
 def main() -> int:

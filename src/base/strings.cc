@@ -81,6 +81,13 @@ std::string FormatBytes(int64_t bytes) {
   return StrCat(FormatNumber(value / unit.size, DecimalsFor(magnitude / unit.size, 3)), " ", unit.name);
 }
 
+std::string FormatTimes(double times) {
+  const double tenths = std::round(times * 10);
+  if (tenths == 10) return "once";
+  const bool is_whole = std::fmod(tenths, 10) == 0;
+  return StrCat(is_whole ? FormatCount(std::llround(times)) : FormatNumber(times, 1), " times");
+}
+
 std::string FormatCount(int64_t count) {
   const std::string digits = StrCat(count);
   const size_t first = digits[0] == '-' ? 1 : 0;

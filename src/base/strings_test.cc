@@ -166,5 +166,13 @@ TEST(StrCat, JoinsTextsCharactersAndNumbers) {
   EXPECT_EQ(StrCat(), "");
 }
 
+TEST(Strings, TimesAreSaidAsPeopleSayThem) {
+  EXPECT_EQ(FormatTimes(1), "once");
+  EXPECT_EQ(FormatTimes(48), "48 times");
+  EXPECT_EQ(FormatTimes(2.46), "2.5 times");
+  EXPECT_EQ(FormatTimes(1203.96), "1,204 times");
+  EXPECT_EQ(FormatTimes(0.25), "0.3 times");
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -47,7 +47,7 @@ double MostOver(const Table& table, const RowGroup& group, std::string_view colu
 
 std::string HowOften(const Table& table, const RowGroup& group, std::string_view per_step, std::string_view calls) {
   const double often = MostOver(table, group, per_step);
-  return often > 0 ? StrCat(FormatNumber(often, 1), " times a step")
+  return often > 0 ? StrCat(FormatTimes(often), " a step")
                    : StrCat(FormatCount(SumOver(table, group, calls)), " times");
 }
 

@@ -35,7 +35,7 @@ TEST(RowGroups, TakeTheRowsOfAllRanksTogetherLargestFirst) {
   EXPECT_EQ(groups[0].rows, (std::vector<size_t>{2, 0}));
   EXPECT_EQ(groups[0].first(), 2u);
   EXPECT_EQ(SumOver(table, groups[0], "calls"), 6);
-  EXPECT_EQ(HowOften(table, groups[0], "calls_per_step", "calls"), "2.0 times a step");
+  EXPECT_EQ(HowOften(table, groups[0], "calls_per_step", "calls"), "2 times a step");
   EXPECT_EQ(groups[1].value, 50);
 }
 

@@ -158,7 +158,9 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
   if (total.wall_ns == 0) return;
   if (cold != nullptr) {
     summary.run_class = cold->id == "warm_up" ? "warm-up" : "unknown";
-    summary.class_evidence = cold->title;
+    // The title begins with the verdict, which the class is.
+    const size_t colon = cold->id == "warm_up" ? cold->title.find(": ") : std::string::npos;
+    summary.class_evidence = colon == std::string::npos ? cold->title : cold->title.substr(colon + 2);
     return;
   }
   const Waste wastes[] = {{"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},

@@ -138,7 +138,7 @@ TEST(ImplicitSyncRule, NamesTheCallAndItsLine) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->type, BottleneckType::kCpuGpuSync);
   EXPECT_GT(*found->share_of_step, 0.1);
-  EXPECT_SAYS(*found, "aten::item (cudaStreamSynchronize) in train.py:77: 1.0 times a step");
+  EXPECT_SAYS(*found, "aten::item (cudaStreamSynchronize) in train.py:77: once a step");
   EXPECT_SAYS(*found, "read the value every N steps");
   EXPECT_EQ(found->evidence[0].source, "train.py:77");
   EXPECT_TRUE(Advises(*found, "sync"));
