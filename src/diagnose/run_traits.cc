@@ -110,6 +110,15 @@ bool UsesPyTorch(const Run& run) {
   return found || !recorded;
 }
 
+bool UsesPipeline(const Run& run) {
+  bool found = false;
+  for (const RunTrace* one : run.primary())
+    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+      found = found || (frame && name.find("transformers/pipelines/") != name.npos);
+    });
+  return found;
+}
+
 bool UsesOtherDevices(const Run& run) {
   bool usual = false, other = false;
   for (const RunTrace* one : run.primary()) {

@@ -17,6 +17,10 @@ Workload WorkloadOf(const Run& run);
 // Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the program was
 // recorded: else advice in its words is of no use.
 bool UsesPyTorch(const Run& run);
+// Returns true if a pipeline of Hugging Face's transformers ran, as Python frames tell: it has a loader of its own, whose
+// settings are arguments of pipeline().
+bool UsesPipeline(const Run& run);
+
 // Returns true if the calls are those of another runtime than CUDA's and HIP's: Ascend's, Cambricon's, SYCL's.
 bool UsesOtherDevices(const Run& run);
 std::string_view ToString(Workload workload);  // "" of kUnknown

@@ -64,8 +64,11 @@ int64_t WorkersFor(const Loader& loader, const LedgerView& ledger) {
   return std::clamp(static_cast<int64_t>(std::ceil(2 * load_ns / std::max(rest_ns, 1.0))), kLeast, kMost);
 }
 
-Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger) {
+Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger, bool in_pipeline) {
   const int64_t workers = WorkersFor(loader, ledger);
+  if (in_pipeline && !loader.multiprocess)
+    return {StrCat("let the pipeline prepare its inputs in worker processes: num_workers=", workers),
+            StrCat("workers=", workers), StrCat("pipeline(task, model=..., num_workers=", workers, ")"), "minutes"};
   const std::string code = StrCat("DataLoader(dataset, ..., num_workers=", workers, ", persistent_workers=True)");
   if (!loader.multiprocess)
     return {StrCat("load batches in worker processes: num_workers=", workers, loader.in_process ? " instead of 0" : "",
@@ -77,12 +80,13 @@ Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger) {
           "minutes"};
 }
 
-std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger, Workload workload) {
-  std::vector<Recommendation> all{UseWorkers(loader, ledger)};
-  if (loader.pageable_share > 0)
+std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger, const Run& run) {
+  const bool in_pipeline = UsesPipeline(run);
+  std::vector<Recommendation> all{UseWorkers(loader, ledger, in_pipeline)};
+  if (loader.pageable_share > 0 && !in_pipeline)
     all.push_back({StrCat("copy batches from pinned memory: ", FormatPercent(loader.pageable_share),
                           " of the copy time to the device is from pageable memory"),
-                   "pin", PinnedCopyCode(workload), "minutes"});
+                   "pin", PinnedCopyCode(WorkloadOf(run)), "minutes"});
   return all;
 }
 
@@ -109,7 +113,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence.push_back(
       {StrCat("idle while loading: ", FormatPercent(share), " of the time"), share, "share", "ledger", {}, ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
-  found.recommendations = Recommend(loader, ledger, WorkloadOf(tables.run()));
+  found.recommendations = Recommend(loader, ledger, tables.run());
   const auto idle = static_cast<double>(stake);
   const int64_t most = std::min(ledger.total.idle_ns, std::max(stake, loader.total_ns));
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

@@ -13,6 +13,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
@@ -63,11 +64,16 @@ Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& l
           line};
 }
 
-std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst) {
+std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, const Run& run) {
   std::vector<Recommendation> all;
   const std::string line = TextOr(host, worst.first(), "source_line", "");
   const bool python = host.Text(worst.first(), "category") == "python";
-  if (LongestOf(host, worst) < kBetweenLaunchesNs)
+  const bool prepares = line.find("image_processing") != line.npos || line.find("feature_extraction") != line.npos ||
+                        line.find("tokenization") != line.npos || line.find("transformers/pipelines/") != line.npos;
+  if (prepares && UsesPipeline(run))
+    all.push_back({"let the pipeline prepare its inputs in worker processes while the GPU works", "host=0.5",
+                   "pipeline(task, model=..., num_workers=4)", "minutes"});
+  else if (LongestOf(host, worst) < kBetweenLaunchesNs)
     all.push_back(
         {StrCat("run less Python between launches: compile the model, or capture it in a CUDA graph", InLine(line)),
          "cudagraph", "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
@@ -117,7 +123,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              NameOf(host, parts[0].first()), ledger.WorstText(ByDevice(host, ledger)), ".");
   for (const RowGroup& one : parts)
     if (20 * one.value >= stake || &one == &parts[0]) found.evidence.push_back(EvidenceOf(host, one, ledger));
-  found.recommendations = Recommend(host, parts[0]);
+  found.recommendations = Recommend(host, parts[0], tables.run());
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,
                              .wall_ns = ledger.total.wall_ns,
