@@ -134,8 +134,10 @@ inline constexpr ClassRule kHelpers[] = {
     {"rotary", kHead, kPointwise},
     {"_rope", kHead, kPointwise},
     {"transform_bias_rescale_qkv", kHead, kPointwise},
-    {"pooling", kHead, kOther},
-    {"_pool", kHead, kOther},
+    {"pool", kHead, kOther},
+    {"gemm_pointers", kHead, kOther},
+    {"postgsu", kHead, kReduce},  // Tensile: sums what blocks split along k left
+    {"betaonly", kHead, kPointwise},
     // Tables of embeddings; their namespaces and arguments say "fbgemm".
     {"embedding", kHead, kOther},
     {"bounds_check_indices", kHead, kOther},
@@ -148,6 +150,8 @@ inline constexpr ClassRule kFamilies[] = {
     {"llgemm1", kHead, kGemv},
     {"gemm_4bit_inference", kHead, kGemv},
     {"gemv", kHead, kGemv},
+    {"csrmv", kHead, kGemv},
+    {"spmv", kHead, kGemv},
     {"dot_kernel", kHead, kGemv},
     {"flash_", kHead, kAttention},
     {"flashattn", kAnywhere, kAttention},
@@ -176,7 +180,6 @@ inline constexpr ClassRule kFamilies[] = {
     {"genericreformat", kHead, kCopy},
     {"permutationkernel", kHead, kCopy},
     {"cast_transpose", kHead, kPointwise},
-    {"aclnncast", kHead, kPointwise},
     {"convert", kHead, kCopy},
     {"batch_norm", kHead, kNorm},
     {"batchnorm", kHead, kNorm},
@@ -267,6 +270,10 @@ inline constexpr ClassRule kFamilies[] = {
     {"element_mul", kHead, kPointwise},
     {"fill", kHead, kPointwise},
     {"index", kHead, kOther},
+    {"cupy_var", kHead, kReduce},
+    {"cupy_sum", kHead, kReduce},
+    {"cupy_mean", kHead, kReduce},
+    {"cupy_", kHead, kPointwise},
 };
 
 // Of kernels that are called by their arguments.

@@ -35,6 +35,7 @@ std::optional<GpuOpClass> Match(const Rules& rules, std::string_view lower, std:
 
 std::optional<GpuOpClass> ClassByName(std::string_view lower, std::string_view head) {
   if (const auto found = Match(class_rules::kGenerated, lower, head)) return found;
+  if (const auto found = AscendClass(lower)) return found;
   // The namespaces of CUB's kernels name the library that uses them.
   if (Has(head, "cub_") || Has(head, "cub::"))
     return Match(class_rules::kFamilies, "", head.substr(head.rfind(':') + 1)).value_or(kOther);

@@ -19,4 +19,8 @@ std::string KernelHead(std::string_view lower);
 // is its KernelHead.
 std::optional<GpuOpClass> ClassByName(std::string_view lower, std::string_view head);
 
+// Returns the class of a kernel that Ascend's libraries name; nullopt if the name is not one of theirs, or says enough
+// for the rules of all vendors.
+std::optional<GpuOpClass> AscendClass(std::string_view lower);
+
 }  // namespace gapless::internal
