@@ -74,6 +74,7 @@ class Reader {
     const std::vector<Input>& inputs = InputsOf(row);
     if (inputs.empty()) return;
     if (role.attention && inputs[0].shape.size() == 4) attention_.insert(inputs[0].shape[0]);
+    if (role.attention) AddScores(inputs[0].shape);
     sequences_ |= role.batched || (role.attention && inputs[0].shape.size() >= 3);
     if (role.layer == nullptr || inputs.size() <= std::max(role.layer->input, role.layer->weight)) return;
     const Shape &input = inputs[role.layer->input].shape, &weight = inputs[role.layer->weight].shape;
@@ -81,6 +82,11 @@ class Reader {
         role.layer->kind == LayerKind::kEmbedding || (role.layer->kind == LayerKind::kLinear && input.size() > 2);
     if (layer_ == nullptr) layer_ = role.layer, first_ = SliceId(row), weight_ = weight;
     if (role.layer == layer_ && weight == weight_) calls_.push_back(input);
+  }
+
+  // Scores of all heads are [batch · heads, length, length].
+  void AddScores(const Shape& shape) {
+    if (shape.size() == 3 && shape[1] == shape[2] && shape[1] > 1) scores_.insert({shape[0], shape[1]});
   }
 
   // The inputs of the first layer in all steps: the one dimension that is smaller from some call on, at its full size.
@@ -113,6 +119,18 @@ class Reader {
     return rows_may_be_flat && leading == 1 && input[0] % batch == 0 ? std::optional(batch) : std::nullopt;
   }
 
+  // With the length known, the batch is the other dimension of the first layer's input, or its rows over the length.
+  std::optional<int64_t> FromScores(const Shape& input, bool rows_may_be_flat) const {
+    if (!attention_.empty() || scores_.size() != 1) return std::nullopt;
+    const auto [heads, length] = *scores_.begin();
+    const size_t leading = layer_->kind == LayerKind::kEmbedding ? input.size() : input.size() - 1;
+    int64_t batch = 0;
+    if (leading == 2 && input[0] != input[1] && (input[0] == length || input[1] == length))
+      batch = input[0] == length ? input[1] : input[0];
+    if (leading == 1 && rows_may_be_flat && input[0] % length == 0) batch = input[0] / length;
+    return batch > 0 && heads % batch == 0 ? std::optional(batch) : std::nullopt;
+  }
+
   std::optional<BatchSize> FromLayer() const {
     const Shape& input = calls_.front();
     if (layer_->kind == LayerKind::kConvolution) {
@@ -125,6 +143,8 @@ class Reader {
       if (const auto batch = PartialBatch()) return BatchSize{*batch, BatchSource::kPartialBatch, first_};
     if (const auto batch = FromAttention(input, rows_may_be_flat))
       return BatchSize{*batch, BatchSource::kAttention, first_};
+    if (const auto batch = FromScores(input, rows_may_be_flat))
+      return BatchSize{*batch, BatchSource::kAttention, first_};
     if (layer_->kind == LayerKind::kLinear && input.size() == 2 && !sequences_)
       return BatchSize{input[0], BatchSource::kFeatures, first_};
     return std::nullopt;
@@ -136,9 +156,10 @@ class Reader {
   const LayerName* layer_ = nullptr;
   SliceId first_;
   Shape weight_;
-  std::vector<Shape> calls_;  // inputs of the first layer, in time
-  std::set<int64_t> attention_;
-  bool sequences_ = false;  // has ids, attention or rows of rows
+  std::vector<Shape> calls_;                      // inputs of the first layer, in time
+  std::set<int64_t> attention_;                   // first dimension of what has four
+  std::set<std::pair<int64_t, int64_t>> scores_;  // first dimension and length of square scores
+  bool sequences_ = false;                        // has ids, attention or rows of rows
 };
 
 std::optional<int64_t> Recorded(const Trace& trace) {

@@ -6,7 +6,8 @@
 //   2. images: the first dimension of a convolution's input with all its dimensions (N in NCHW and NHWC);
 //   3. a last, partial batch: the one dimension of the first layer's input that is smaller in later calls;
 //   4. attention: the first dimension of its [batch, heads, length, size] or [batch, length, heads, size], where all
-//      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows;
+//      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows; of scores
+//      [batch · heads, length, length] the length, which leaves the other dimension;
 //   5. features: the first dimension of a linear layer's [batch, features], in models without sequences.
 //
 // Everything else is unknown. A single vector has no batch.

@@ -74,6 +74,16 @@ TEST(BatchSize, AttentionTellsItForFlattenedRows) {
       << "1000 rows are no multiple of 16";
 }
 
+TEST(BatchSize, ScoresTellTheLengthAndSoTheBatch) {
+  constexpr std::string_view kScores = "[[4096,128,128],[],[]]";
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,512,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[512,128,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[65536,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,128,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), std::nullopt);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,500,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), std::nullopt)
+      << "4096 scores are no whole number of heads of 500";
+}
+
 TEST(BatchSize, AttentionThatDisagreesTellsNothing) {
   EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[8,16]]"},
                        {"aten::scaled_dot_product_attention", "[[8,12,16,64]]"},
