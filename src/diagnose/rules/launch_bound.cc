@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
+#include "diagnose/launch_stake.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
@@ -23,72 +24,6 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "warm_up", "kernels", "operators"};
-
-// Fewer launches in a recording of several steps are a program in which one call may well take most.
-constexpr int64_t kLaunchesOfSteps = 16;
-constexpr size_t kNoRow = static_cast<size_t>(-1);
-
-// Idle time while the host launches: rows of launch_waits but for captures, less the calls left out.
-struct Stake {
-  int64_t ns = 0, captured_ns = 0, one_off_ns = 0;
-  std::vector<size_t> one_offs;  // rows whose `call` is left out, at most one of each recording
-  int64_t start_ns = 0;          // first calls, loading and compiling (table warm_up) that are not in one_off_ns
-};
-
-// What the host does once, within the window, for each device that waits meanwhile.
-int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
-  int64_t ns = 0;
-  for (size_t row = 0; row < warm_up.rows(); ++row)
-    if (warm_up.Text(row, "kind") != "capture")
-      ns += warm_up.Int(row, "window_idle_ns") * ledger.DevicesOf(warm_up.Int(row, "trace"));
-  return ns;
-}
-
-int64_t WaitOf(const Table& waits, size_t row) {
-  return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
-}
-
-int64_t WithoutOneOff(const Table& waits, const Stake& stake, size_t row) {
-  const bool left_out = std::find(stake.one_offs.begin(), stake.one_offs.end(), row) != stake.one_offs.end();
-  return WaitOf(waits, row) - (left_out ? waits.Int(row, "call_ns") : 0);
-}
-
-int64_t SumOfTrace(const Table& table, int64_t trace, std::string_view column) {
-  int64_t sum = 0;
-  for (size_t row = 0; row < table.rows(); ++row)
-    if (table.Int(row, "trace") == trace) sum += table.Int(row, column);
-  return sum;
-}
-
-// The row whose longest call takes more than half of what this recording has at stake.
-size_t OneOffOf(const Table& waits, int64_t trace) {
-  int64_t sum = 0, longest_ns = 0;
-  size_t longest = kNoRow;
-  for (size_t row = 0; row < waits.rows(); ++row) {
-    if (waits.Int(row, "trace") != trace) continue;
-    sum += WaitOf(waits, row);
-    if (waits.Int(row, "call_ns") > longest_ns) longest_ns = waits.Int(row, "call_ns"), longest = row;
-  }
-  return 2 * longest_ns > sum ? longest : kNoRow;
-}
-
-Stake Collect(const Table& waits, const Table& launches, const Table& warm_up, const LedgerView& ledger) {
-  Stake stake;
-  const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
-  int64_t seen = kAbsent;  // rows of one recording follow each other
-  for (size_t row = 0; row < waits.rows(); ++row) {
-    const int64_t trace = waits.Int(row, "trace");
-    stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
-    if (trace == seen) continue;
-    seen = trace;
-    if (!one_step && SumOfTrace(launches, trace, "calls") < kLaunchesOfSteps) continue;
-    if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
-  }
-  for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");
-  stake.start_ns = std::max<int64_t>(0, StartsNs(warm_up, ledger) - stake.one_off_ns);
-  stake.ns = std::max<int64_t>(0, stake.ns - stake.one_off_ns - stake.start_ns);
-  return stake;
-}
 
 std::vector<Evidence> LaunchEvidence(const Table& launches) {
   std::vector<Evidence> all;
@@ -125,7 +60,7 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
   return all;
 }
 
-std::vector<Evidence> HostEvidence(const Table& waits, const Stake& stake, const LedgerView& ledger) {
+std::vector<Evidence> HostEvidence(const Table& waits, const LaunchStake& stake, const LedgerView& ledger) {
   constexpr std::string_view kByOperator[] = {"operator"}, kByLine[] = {"source_line"};
   const auto named = [&](std::string_view column) {
     return [&waits, &stake, column](size_t row) {
@@ -150,7 +85,7 @@ std::vector<Evidence> HostEvidence(const Table& waits, const Stake& stake, const
 }
 
 // What was idle for another reason than launching, and does not count.
-std::vector<Evidence> LeftOut(const Table& waits, const Stake& stake) {
+std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
   std::vector<Evidence> all;
   if (!stake.one_offs.empty()) {
     const size_t row = stake.one_offs[0];
@@ -197,7 +132,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
     return std::vector<Bottleneck>{};
   const Table &waits = tables.Get("launch_waits"), &launches = tables.Get("launches");
-  const Stake stake = Collect(waits, launches, tables.Get("warm_up"), ledger);
+  const LaunchStake stake = CollectLaunchStake(waits, launches, tables.Get("warm_up"), ledger);
   const double share = ledger.Share(stake.ns);
   if (share < kLaunchBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;

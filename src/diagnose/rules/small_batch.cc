@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
+#include "diagnose/launch_stake.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
@@ -21,16 +22,26 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "sm_use", "memory", "batch_size"};
+constexpr std::string_view kNeeds[] = {"ledger",   "sm_use",       "memory", "batch_size",
+                                       "launches", "launch_waits", "warm_up"};
 
 struct Waste {
   int64_t launch_ns = 0, unfilled_ns = 0;
   double filled = 1;
 };
 
-Waste WasteOf(const LedgerView& ledger, const Table& use) {
+// Returns what launch_bound counts, at most: warm-up and captures of graphs take as long with any batch.
+int64_t LaunchIdle(Tables& tables, const LedgerView& ledger) {
+  const LaunchStake stake =
+      CollectLaunchStake(tables.Get("launch_waits"), tables.Get("launches"), tables.Get("warm_up"), ledger);
+  return std::min(ledger.total.idle_launch_ns, stake.ns);
+}
+
+Waste WasteOf(Tables& tables, const LedgerView& ledger) {
   Waste waste;
-  if (ledger.Share(ledger.total.idle_launch_ns) >= kLaunchBoundShare) waste.launch_ns = ledger.total.idle_launch_ns;
+  const Table& use = tables.Get("sm_use");
+  if (const int64_t idle_ns = LaunchIdle(tables, ledger); ledger.Share(idle_ns) >= kLaunchBoundShare)
+    waste.launch_ns = idle_ns;
   const int64_t unfilled = SumOf(use, "long_unfilled_ns"), kernels = SumOf(use, "long_kernel_ns");
   if (kernels > 0) waste.filled = 1 - static_cast<double>(unfilled) / static_cast<double>(kernels);
   if (waste.filled < kWellUsedShare && ledger.Share(unfilled) >= kUnderfilledTime) waste.unfilled_ns = unfilled;
@@ -101,7 +112,7 @@ std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const T
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Waste waste = WasteOf(ledger, tables.Get("sm_use"));
+  const Waste waste = WasteOf(tables, ledger);
   const int64_t stake = waste.launch_ns + waste.unfilled_ns;
   if (stake == 0) return std::vector<Bottleneck>{};
   const Table &memory = tables.Get("memory"), &batches = tables.Get("batch_size");
@@ -147,7 +158,8 @@ RULE(small_batch) = {
     .type = BottleneckType::kSmallBatch,
     .title = "Batches are too small for the GPU",
     .why =
-        "Idle time while the host launches (from 10 % of the time), and multiprocessors that kernels of 10 µs and "
+        "Idle time while the host launches, warm-up and captures of graphs aside (from 10 % of the time), and "
+        "multiprocessors that kernels of 10 µs and "
         "longer leave without blocks (below 60 % filled, from 5 % of the time), when less than half of the device's "
         "memory was ever taken and the batch size is known: the program told the recorder, the model reads images, a "
         "last batch is smaller, attention shows it, or a model without sequences reads features. Not reported when "

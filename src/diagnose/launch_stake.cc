@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/launch_stake.h"
+
+#include <algorithm>
+
+namespace gapless::internal {
+namespace {
+
+// Fewer launches in a recording of several steps are a program in which one call may well take most.
+constexpr int64_t kLaunchesOfSteps = 16;
+constexpr size_t kNoRow = static_cast<size_t>(-1);
+
+// What the host does once, within the window, for each device that waits meanwhile.
+int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
+  int64_t ns = 0;
+  for (size_t row = 0; row < warm_up.rows(); ++row)
+    if (warm_up.Text(row, "kind") != "capture")
+      ns += warm_up.Int(row, "window_idle_ns") * ledger.DevicesOf(warm_up.Int(row, "trace"));
+  return ns;
+}
+
+int64_t WaitOf(const Table& waits, size_t row) {
+  return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
+}
+
+int64_t SumOfTrace(const Table& table, int64_t trace, std::string_view column) {
+  int64_t sum = 0;
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (table.Int(row, "trace") == trace) sum += table.Int(row, column);
+  return sum;
+}
+
+// The row whose longest call takes more than half of what this recording has at stake.
+size_t OneOffOf(const Table& waits, int64_t trace) {
+  int64_t sum = 0, longest_ns = 0;
+  size_t longest = kNoRow;
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (waits.Int(row, "trace") != trace) continue;
+    sum += WaitOf(waits, row);
+    if (waits.Int(row, "call_ns") > longest_ns) longest_ns = waits.Int(row, "call_ns"), longest = row;
+  }
+  return 2 * longest_ns > sum ? longest : kNoRow;
+}
+
+}  // namespace
+
+int64_t WithoutOneOff(const Table& waits, const LaunchStake& stake, size_t row) {
+  const bool left_out = std::find(stake.one_offs.begin(), stake.one_offs.end(), row) != stake.one_offs.end();
+  return WaitOf(waits, row) - (left_out ? waits.Int(row, "call_ns") : 0);
+}
+
+LaunchStake CollectLaunchStake(const Table& waits, const Table& launches, const Table& warm_up,
+                               const LedgerView& ledger) {
+  LaunchStake stake;
+  const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
+  int64_t seen = kAbsent;  // rows of one recording follow each other
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    const int64_t trace = waits.Int(row, "trace");
+    stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
+    if (trace == seen) continue;
+    seen = trace;
+    if (!one_step && SumOfTrace(launches, trace, "calls") < kLaunchesOfSteps) continue;
+    if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
+  }
+  for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");
+  stake.start_ns = std::max<int64_t>(0, StartsNs(warm_up, ledger) - stake.one_off_ns);
+  stake.ns = std::max<int64_t>(0, stake.ns - stake.one_off_ns - stake.start_ns);
+  return stake;
+}
+
+}  // namespace gapless::internal
