@@ -31,6 +31,20 @@ TEST(Precision, MatrixTimeByElementType) {
   EXPECT_EQ(precision.Int(0, "grad_scaler"), 0);
 }
 
+TEST(Precision, NamesOfKernelsTellWhereNoTypesWereRecorded) {
+  HandMade trace;
+  GpuOpRow half = kGemm, tf32 = kGemm, mixed = kGemm;
+  half.precision = KernelPrecision::kFp16, tf32.precision = KernelPrecision::kTf32;
+  mixed.precision = KernelPrecision::kMixed;
+  trace.Kernel("h16816gemm", {0, 10, 100, 150}, half).Kernel("s1688gemm", {20, 30, 200, 230}, tf32);
+  trace.Kernel("marlin", {40, 50, 300, 310}, mixed);
+  testing::Analysed run(trace);
+  EXPECT_EQ(run["precision"].Int(0, "half_ns"), 50);
+  EXPECT_EQ(run["precision"].Int(0, "float_ns"), 30) << "TF32 included";
+  EXPECT_EQ(run["precision"].Int(0, "other_ns"), 10);
+  EXPECT_EQ(run["precision"].Int(0, "unknown_ns"), 0);
+}
+
 TEST(Precision, AutocastConvertsInsideTheOperator) {
   HandMade trace;
   trace.Operator("aten::linear", 0, 200).Operator("aten::to", 10, 100).Operator("aten::_to_copy", 20, 90);

@@ -32,6 +32,21 @@ TEST(Roofline, SpeedOfAProductAgainstThePeakOfItsUnits) {
   EXPECT_EQ(roofline.Int(0, "m"), 1024);
 }
 
+TEST(Roofline, AProductWithAVectorIsHeldAgainstTheMemory) {
+  OnA100 trace;
+  trace.OperatorOn("aten::mm", 0, 100,
+                   {.shapes = "[[1,4096],[4096,4096]]", .types = R"(["c10::BFloat16","c10::BFloat16"])"});
+  trace.Kernel("gemvx::kernel", {10, 20, 1000, 31'000},
+               {.op_class = GpuOpClass::kGemv, .matrix_unit = MatrixUnit::kNo});
+  testing::Analysed run(trace);
+  const Table& roofline = run["roofline"];
+  EXPECT_EQ(roofline.Text(0, "matrix_unit"), "no");
+  EXPECT_EQ(roofline.Int(0, "matrix_ns"), 0);
+  EXPECT_EQ(roofline.Real(0, "peak_tflops"), 19.5) << "float32 on the ordinary units";
+  EXPECT_EQ(roofline.Text(0, "bound"), "memory");
+  EXPECT_NEAR(roofline.Real(0, "roofline_share"), 2.0 * 4096 * (4096 + 2) / 2039 / 30'000, 1e-9);
+}
+
 TEST(Roofline, WithoutDeviceOrShapesThereIsNoVerdict) {
   testing::HandMade unnamed;
   unnamed.OperatorOn("aten::mm", 0, 100, kProduct).Kernel("gemm", {10, 20, 1000, 11'000}, kMatrixKernel);
