@@ -65,6 +65,11 @@ TEST(ClassifyKernel, TheInstructionDecidesBeforeTheFamily) {
   EXPECT_EQ(unit("sm80_xmma_gemm_f64f64_f64f64_f64_tn_n_tilesize32x32x16_tensor8x8x4"), MatrixUnit::kYes);
 }
 
+TEST(ClassifyKernel, WordsThatHoldAnInstructionByChanceAreNone) {
+  EXPECT_EQ(ClassifyKernel("summation_kernel(float*)").matrix_unit, MatrixUnit::kUnknown) << "umma";
+  EXPECT_EQ(ClassifyKernel("summa_gemm(float*)").matrix_unit, MatrixUnit::kUnknown);
+}
+
 TEST(ClassifyKernel, SharedMemoryIsNoCommunication) {
   EXPECT_EQ(ClassifyKernel("sgemm_shmem_kernel").op_class, GpuOpClass::kGemm);
   EXPECT_EQ(ClassifyKernel("nvshmem_quiet_kernel").op_class, GpuOpClass::kCommunication);

@@ -12,10 +12,10 @@ namespace {
 
 // Instructions and operator classes of matrix units: NVIDIA's by shape (m, n, k), AMD's MFMA.
 constexpr std::string_view kMatrixInstructions[] = {
-    "h884",     "s884",     "d884",        "h1688",      "s1688", "c1688",    "s1684",    "i8816",        "16816",
-    "161616",   "i16832",   "i16864",      "hmma",       "imma",  "dmma",     "wgmma",    "wmma",         "tcgen05",
-    "umma",     "tensorop", "tensor16x8x", "tensor8x8x", "tf32",  "s8_i8",    "_mma_",    "mfma",         "_mi16x16",
-    "_mi32x32", "_mi4x4",   "xdlops",      "_xdl_",      "gtcx",  "m16n8k16", "m16nxk32", "xdl_cshuffle",
+    "h884",     "s884",     "d884",     "h1688",       "s1688",      "c1688", "s1684",    "i8816",    "16816",
+    "161616",   "i16832",   "i16864",   "hmma",        "_imma",      "_dmma", "wgmma",    "wmma",     "tcgen05",
+    "_umma",    "::umma",   "tensorop", "tensor16x8x", "tensor8x8x", "tf32",  "s8_i8",    "_mma_",    "mfma",
+    "_mi16x16", "_mi32x32", "_mi4x4",   "xdlops",      "_xdl_",      "gtcx",  "m16n8k16", "m16nxk32", "xdl_cshuffle",
 };
 
 // Instructions of the ordinary units, and kernels that use them.
