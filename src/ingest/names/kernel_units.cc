@@ -12,10 +12,11 @@ namespace {
 
 // Instructions and operator classes of matrix units: NVIDIA's by shape (m, n, k), AMD's MFMA.
 constexpr std::string_view kMatrixInstructions[] = {
-    "h884",     "s884",     "d884",     "h1688",       "s1688",      "c1688", "s1684",    "i8816",    "16816",
-    "161616",   "i16832",   "i16864",   "hmma",        "_imma",      "_dmma", "wgmma",    "wmma",     "tcgen05",
-    "_umma",    "::umma",   "tensorop", "tensor16x8x", "tensor8x8x", "tf32",  "s8_i8",    "_mma_",    "mfma",
-    "_mi16x16", "_mi32x32", "_mi4x4",   "xdlops",      "_xdl_",      "gtcx",  "m16n8k16", "m16nxk32", "xdl_cshuffle",
+    "h884",  "s884",  "d884",     "z884",     "h1688",        "s1688",    "c1688",       "s1684",
+    "i8816", "16816", "161616",   "i16832",   "i16864",       "hmma",     "_imma",       "_dmma",
+    "gmma",  "wmma",  "tcgen05",  "_umma",    "::umma",       "tensorop", "tensor16x8x", "tensor8x8x",
+    "tf32",  "s8_i8", "_mma_",    "mfma",     "_mi16x16",     "_mi32x32", "_mi4x4",      "xdlops",
+    "_xdl_", "gtcx",  "m16n8k16", "m16nxk32", "xdl_cshuffle",
 };
 
 // Instructions of the ordinary units, and kernels that use them.
@@ -24,9 +25,14 @@ constexpr std::string_view kVectorParts[] = {"ffma",
                                              "f64f64_f64f64_f64",
                                              "sgemm",
                                              "dgemm_",
-                                             "hgemm",
+                                             "volta_hgemm",
+                                             "turing_hgemm",
+                                             "ampere_hgemm",
+                                             "maxwell_hgemm",
+                                             "zgemm",
                                              "igemm_int8",
                                              "simt_",
+                                             "opclasssimt",
                                              "_dl_",
                                              "scudnn",
                                              "gemmsn",
@@ -60,16 +66,16 @@ constexpr std::string_view kVectorParts[] = {"ffma",
 
 // Families that run on matrix units.
 constexpr std::string_view kMatrixFamilies[] = {
-    "xmma_gemm",      "xmma_implicit_gemm", "xmma_sparse",    "xmma_warp_specialized",
-    "xmma_fprop",     "xmma_dgrad",         "xmma_wgrad",     "sm90_xmma",
-    "sm100_xmma",     "first_layer_wgrad",  "nvjet",          "flash_fwd",
-    "flash_bwd",      "flashattnfwd",       "flashattnbwd",   "cudnn_generated",
-    "fmha",           "sage_fwd",           "attn_fwd",       "unified_attention",
-    "bwd_kernel_dk",  "bwd_kernel_dq",      "matmul_ogs",     "_sm100",
-    "cutlass3x_sm90", "cutlass3x_sm100",    "deep_gemm::sm",  "device_kernel_sm90",
-    "prefillwithpag", "prefillwithrag",     "prefillwithkv",  "kernel_gemm_xdl",
-    "ck_tile",        "aiter::mla_",        "marlin::marlin", "marlin_moe_wna16",
-    "nvfuser_matmul"};
+    "xmma_gemm",      "xmma_implicit_gemm", "xmma_sparse",   "xmma_warp_specialized",
+    "xmma_fprop",     "xmma_dgrad",         "xmma_wgrad",    "sm90_xmma",
+    "sm100_xmma",     "first_layer_wgrad",  "nvjet",         "flash_fwd",
+    "flash_bwd",      "flashattnfwd",       "flashattnbwd",  "cudnn_generated",
+    "fmha",           "sage_fwd",           "attn_fwd",      "unified_attention",
+    "bwd_kernel_dk",  "bwd_kernel_dq",      "matmul_ogs",    "_sm100",
+    "cutlass3x_sm90", "cutlass3x_sm100",    "deep_gemm::sm", "device_kernel_sm90",
+    "prefillwithpag", "prefillwithrag",     "prefillwithkv", "batchmlapaged",
+    "fmoe_",          "kernel_gemm_xdl",    "ck_tile",       "aiter::mla_",
+    "marlin::marlin", "marlin_moe_wna16",   "nvfuser_matmul"};
 
 // PyTorch's memory-efficient attention is compiled for ordinary units (sm50), and for float32 before Ampere.
 bool IsSimtAttention(std::string_view lower) {
@@ -84,16 +90,16 @@ using enum KernelPrecision;
 
 // In order: the type of accumulators and results (f32) stands beside that of the operands and is asked last.
 constexpr PrecisionPart kPrecisionParts[] = {
-    {"tf32", kTf32},     {"e4m3", kFp8},          {"e5m2", kFp8},      {"e2m1", kFp4},    {"bf16", kBf16},
-    {"bfloat16", kBf16}, {"df16b", kBf16},        {"_fp8", kFp8},      {"fp8_", kFp8},    {"float8", kFp8},
-    {"_f8", kFp8},       {"fp4", kFp4},           {"int8", kInt8},     {"i16832", kInt8}, {"i8816", kInt8},
-    {"_i8", kInt8},      {"s8_i8", kInt8},        {"fp16", kFp16},     {"f16f16", kFp16}, {"_f16", kFp16},
-    {"half", kFp16},     {"_float16", kFp16},     {"df16_", kFp16},    {"h884", kFp16},   {"h1688", kFp16},
-    {"h16816", kFp16},   {"s884", kFp16},         {"hgemm", kFp16},    {"hmma", kFp16},   {"f64f64", kFp64},
-    {"d884", kFp64},     {"dgemm", kFp64},        {"zgemm", kFp64},    {"s1688", kTf32},  {"c1688", kTf32},
-    {"f32f32", kFp32},   {"float_double", kFp32}, {"double", kFp64},   {"ffma", kFp32},   {"sgemm", kFp32},
-    {"scudnn", kFp32},   {"cgemm", kFp32},        {"winograd", kFp32}, {"fft1d_", kFp32}, {"fft2d_", kFp32},
-    {"fp32", kFp32},     {"_f32", kFp32},         {"float", kFp32},
+    {"tf32", kTf32},     {"e4m3", kFp8},      {"e5m2", kFp8},          {"e2m1", kFp4},      {"bf16", kBf16},
+    {"bfloat16", kBf16}, {"df16b", kBf16},    {"_fp8", kFp8},          {"fp8_", kFp8},      {"float8", kFp8},
+    {"_f8", kFp8},       {"fp4", kFp4},       {"int8", kInt8},         {"i16832", kInt8},   {"i8816", kInt8},
+    {"_i8", kInt8},      {"s8_i8", kInt8},    {"fp16", kFp16},         {"f16f16", kFp16},   {"_f16", kFp16},
+    {"half", kFp16},     {"_float16", kFp16}, {"df16_", kFp16},        {"h884", kFp16},     {"h1688", kFp16},
+    {"h16816", kFp16},   {"s884", kFp16},     {"hgemm", kFp16},        {"hmma", kFp16},     {"f64f64", kFp64},
+    {"d884", kFp64},     {"z884", kFp64},     {"dgemm", kFp64},        {"zgemm", kFp64},    {"s1688", kTf32},
+    {"c1688", kTf32},    {"f32f32", kFp32},   {"float_double", kFp32}, {"double", kFp64},   {"ffma", kFp32},
+    {"sgemm", kFp32},    {"scudnn", kFp32},   {"cgemm", kFp32},        {"winograd", kFp32}, {"fft1d_", kFp32},
+    {"fft2d_", kFp32},   {"fp32", kFp32},     {"_f32", kFp32},         {"float", kFp32},
 };
 
 // Types of Tensile's kernels ("Cijk_Alik_Bljk_BBS_BH_…"): operands, result, accumulator.
