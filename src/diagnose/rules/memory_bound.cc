@@ -115,11 +115,11 @@ std::vector<Evidence> OperatorEvidence(const Table& roofline, const LedgerView& 
   return all;
 }
 
-// Returns true if most of these bytes belong to float32 tensors.
+// Returns true if operators that move data work on float32 tensors most of their time.
 bool IsFloat32(const Table& roofline) {
   int64_t fp32 = 0, all = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
-    if (roofline.IsNull(row, "dtype")) continue;
+    if (!MovesData(roofline, row) || roofline.IsNull(row, "dtype")) continue;
     all += roofline.Int(row, "device_ns");
     if (roofline.Text(row, "dtype") == "fp32") fp32 += roofline.Int(row, "device_ns");
   }
