@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from cases import in_ci
-from harness import AgentTest, Done, layout, make_control, post
+from harness import AgentTest, Done, layout, make_control, post, traces
 
 PROGRAM = """
     import time, torch
@@ -33,6 +33,19 @@ PROGRAM = """
     print(len(kept))
 """
 LINE_OF_LOOP, LINE_OF_KEEPING = 7, 15
+
+COUNTED = """
+    import torch
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    def counted():
+        return torch.ones(8, 4)
+    for step in range(40):
+        for _ in range(10):
+            batch = counted()
+        net(batch).sum().backward()
+        optimizer.step()
+"""
 
 
 class Python(AgentTest):
@@ -78,6 +91,17 @@ class Python(AgentTest):
         (slow,) = [row for row in table["functions"] if row["function"] == "slow"]
         self.assertEqual((slow["calls"], slow["line"]), (120, 5))
         self.assertGreater(slow["total_ns"], 0.4e9)
+
+    @in_ci
+    def test_calls_are_counted_while_steps_are_recorded(self) -> None:
+        """Both want Python to tell them of each call, and it tells one only."""
+        done = self.succeed(COUNTED, options={"python": "cprofile", "record": {"wait": 2, "warmup": 1, "active": 3}})
+        (path,) = done.files("main/python-*.host.json")
+        functions = json.loads(path.read_text())["functions"]
+        self.assertEqual([row["calls"] for row in functions if row["function"] == "counted"], [400])
+        self.assertEqual([row for row in functions if "gapless_agent" in row["file"]], [])
+        (trace,) = traces(done)
+        self.assertEqual([event for event in trace["traceEvents"] if event.get("cat") == "python_function"], [])
 
     def test_lines(self) -> None:
         _, (table,) = self.profile("lines")

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from . import host_file
+from .edits import is_own
 
 
 class CallProfile:
@@ -34,6 +35,8 @@ class CallProfile:
         rows: list[dict[str, Any]] = []
         for entry in self.profile.getstats():
             code: Any = entry.code
+            if not isinstance(code, str) and is_own(code.co_filename):
+                continue
             where = ("", 0, code) if isinstance(code, str) else (code.co_filename, code.co_firstlineno, code.co_name)
             times = {"self_ns": int(entry.inlinetime * 1e9), "total_ns": int(entry.totaltime * 1e9)}
             rows.append({"file": where[0], "line": where[1], "function": where[2], "calls": entry.callcount, **times})

@@ -30,6 +30,11 @@ class Place(NamedTuple):
     line: int
 
 
+def is_own(file: str) -> bool:
+    """Returns true for a file of the agent itself."""
+    return file.startswith(_HERE)
+
+
 def is_users(file: str) -> bool:
     if file.startswith(("<", *_LIBRARIES)) or not file:
         return False

@@ -136,12 +136,14 @@ class Recorder:
                 activities=activities,
                 record_shapes=record.shapes,
                 profile_memory=record.memory,
-                with_stack=record.stacks,
+                with_stack=record.stacks and not self._counts_calls(),
                 experimental_config=self._experimental(),
             )
             self.profiler.prepare_trace()
             self.agent.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
+            if record.stacks and self._counts_calls():
+                self.agent.message(layout.NOTE, "the recording has no Python stacks: cProfile counts the calls instead")
         except Exception as error:
             self.profiler, self.agent.step_flags = None, 0
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
@@ -149,6 +151,10 @@ class Recorder:
             self.ours = False
             if level is None:
                 os.environ.pop(_QUIET, None)
+
+    def _counts_calls(self) -> bool:
+        """Returns true if cProfile runs: Python tells one profiler of its calls, and the recorder's would take cProfile's place for good."""
+        return self.agent.options.python == "cprofile"
 
     def _experimental(self) -> Any:
         config = self.agent.torch._C._profiler._ExperimentalConfig

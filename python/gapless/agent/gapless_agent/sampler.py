@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from typing import Any, Callable
 
 from . import host_file
+from .edits import is_own
 
 MOST_SAMPLES = 2_000_000
 DEEPEST = 200
@@ -96,7 +97,8 @@ class Sampler:
         stack: list[FrameType] = []
         frame: FrameType | None = leaf
         while frame is not None and len(stack) < DEEPEST:
-            stack.append(frame)
+            if not is_own(frame.f_code.co_filename):  # what the agent wraps is the program's
+                stack.append(frame)
             frame = frame.f_back
         node = -1
         while stack:
