@@ -95,6 +95,8 @@ inline constexpr double kTinyKernelTimeShare = 0.05;
 // shown: the ranks' own work differs by kImbalance, or one rank causes most of it and is behind in something.
 inline constexpr double kStragglerShare = 0.05;
 inline constexpr double kStragglerShareWithCause = 0.02;
+// Ours: a rank that is behind the others by less of a step is within what steps vary by, and is not named.
+inline constexpr double kLateShare = 0.02;
 // Of the waiting, what one rank must cause to be called the straggler: twice as much as all others would be two thirds,
 // half is more than any other can cause.
 inline constexpr double kOneStragglerShare = 0.5;
@@ -166,6 +168,8 @@ inline constexpr double kHostPausesShare = 0.03;
 inline constexpr double kHostOptimizerShare = 0.05;
 inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
 inline constexpr double kHostPythonShare = 0.25;
+// Ours: as for the data loader, another wait for nothing that computes.
+inline constexpr double kHostSleepShare = 0.05;
 inline constexpr int64_t kTinyOperatorCalls = 10, kOperatorCallNs = 1'500;
 
 // TraceLens' line for copies and communication, for the largest waste that no other finding is about.

@@ -64,6 +64,27 @@ const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
   return *most;
 }
 
+// No rank is behind the others by more than steps vary by: none is named.
+std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Waiting& waiting, double share) {
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title = StrCat("ranks wait ", view.CostText(waiting.stake_ns), " for each other");
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time ranks are inside collectives that others have not reached yet and compute "
+                             "nothing; no rank is behind in its own work.");
+  found.evidence.push_back({StrCat("waiting in collectives: ", FormatPercent(share), " of the ranks' time"),
+                            share,
+                            "share",
+                            "host_steps",
+                            {},
+                            ""});
+  found.recommendations.push_back(
+      {"even out what differs from step to step, such as batch contents and host work", "straggler", "", "hours"});
+  const auto ns = static_cast<double>(waiting.stake_ns);
+  found.gain = view.GainOf("straggler", 0, ns * 0.2, ns, 0.2);
+  return {std::move(found)};
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView view(tables);
   if (!view.applies(tables) || view.ranks() < 2) return std::vector<Bottleneck>{};
@@ -75,9 +96,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Part& reason = ReasonOf(steps, waiting.last, more_ns);
   const std::string name =
       steps.IsNull(waiting.last, "rank") ? "one process" : StrCat("rank ", steps.Int(waiting.last, "rank"));
+  const auto step_ns = static_cast<double>(PerStep(steps, waiting.last, "wall_ns"));
+  if (static_cast<double>(more_ns) < kLateShare * step_ns) return WaitingForEachOther(view, waiting, share);
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("ranks wait ", view.CostText(waiting.stake_ns), ", most of it for ", name);
+  found.title = StrCat(name, " is late: the others wait ", view.CostText(waiting.stake_ns), " for it");
   found.description = StrCat("For ", FormatPercent(share), " of the time ranks are inside collectives that ", name,
                              " has not reached yet and compute nothing.");
   for (size_t row = 0; row < steps.rows(); ++row)

@@ -67,10 +67,18 @@ const Reason* ReasonOf(const Table& ranks, size_t row) {
   return nullptr;
 }
 
+// Is the rank with most of the waiting behind the others by more than steps vary by? Not known: as if it were.
+bool IsBehind(const Table& ranks, size_t row) {
+  const int64_t steps = ranks.Int(row, "steps");
+  if (ranks.IsNull(row, "behind_ns") || steps == 0 || ranks.IsNull(row, "step_ns")) return true;
+  return static_cast<double>(ranks.Int(row, "behind_ns")) >=
+         kLateShare * static_cast<double>(ranks.Int(row, "step_ns"));
+}
+
 // Is one rank to blame, or do they take turns?
 bool OneCauses(const Table& ranks, const Waiting& waiting) {
-  return static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
-         kOneStragglerShare * static_cast<double>(waiting.caused_ns);
+  return IsBehind(ranks, waiting.slow) && static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
+                                              kOneStragglerShare * static_cast<double>(waiting.caused_ns);
 }
 
 // Where in the program the rank loses that time, as far as recorded: the kernel, or what its host has open in idle
@@ -173,8 +181,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "exposed_communication";
-  found.title = StrCat("ranks wait ", ledger.CostText(waiting.ns),
-                       one ? StrCat(", most of it for ", NameOf(ranks, waiting.slow)) : " for each other");
+  found.title = one ? StrCat(NameOf(ranks, waiting.slow), " is late: the others wait ", ledger.CostText(waiting.ns))
+                    : StrCat("ranks wait ", ledger.CostText(waiting.ns), " for each other");
   found.description = StrCat(
       "For ", FormatPercent(share),
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",

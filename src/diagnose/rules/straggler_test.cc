@@ -43,5 +43,38 @@ TEST(Straggler, NamesTheOperatorInWhichTheSlowRankLosesMost) {
   EXPECT_NE(evidence.find("most in aten::long"), std::string::npos) << evidence;
 }
 
+std::vector<Bottleneck> Found(testing::Analysed& run, std::string_view id) {
+  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  const auto found = CheckRule(**rule, run.tables());
+  EXPECT_TRUE(found);
+  return found ? *found : std::vector<Bottleneck>();
+}
+
+// On the CPU: `own` of work, then an all-reduce on another thread until 1000 µs.
+std::shared_ptr<const Trace> HostRank(int64_t rank, int64_t own) {
+  testing::HandMade trace;
+  trace.Rank(rank);
+  for (int64_t step = 0; step < 4; ++step) {
+    const int64_t begin = step * 1000 * kUs;
+    trace.Step(step, begin, begin + 1000 * kUs).Operator("aten::mm", begin, begin + own);
+    trace.Annotation("gloo:all_reduce", begin + own, begin + 1000 * kUs, testing::kBackward);
+    trace.shard().Add(CollectiveRow{.name = trace.shard().Text("gloo:all_reduce"),
+                                    .kind = trace.shard().Text("all_reduce"),
+                                    .pid = rank + 1,
+                                    .tid = testing::kBackward,
+                                    .ts_ns = begin + own,
+                                    .dur_ns = 1000 * kUs - own,
+                                    .group_size = 2});
+  }
+  return trace.Finish();
+}
+
+TEST(HostStraggler, NamesTheRankThatIsLate) {
+  testing::Analysed run({HostRank(0, 300 * kUs), HostRank(1, 800 * kUs)});
+  const std::vector<Bottleneck> found = Found(run, "host_straggler");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].title, "rank 1 is late: the others wait 250.0 µs of every step for it");
+}
+
 }  // namespace
 }  // namespace gapless::internal
