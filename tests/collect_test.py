@@ -153,6 +153,58 @@ class Planted(Case):
         self.assertTrue(list((self.folder / "run/main").glob("*.pt.trace.json.gz")))
 
 
+class WholeRun(Case):
+    """What is known of all steps is told, with or without a recording of six."""
+
+    def found(self, *options: object) -> dict[str, dict[str, Any]]:
+        done = self.gapless("profile", "-q", *options, "--", PYTHON, self.folder / "train.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(self.gapless("analyze", "run", "--json").stdout)
+        return {one["id"]: one for one in report["bottlenecks"]}
+
+    @cases.in_ci
+    def test_waits_for_batches_without_a_recording(self) -> None:
+        self.script(
+            "class Slow(torch.utils.data.Dataset):\n"
+            "    def __len__(self): return 200\n"
+            "    def __getitem__(self, i): time.sleep(0.002); return torch.rand(8)\n"
+            "for batch in torch.utils.data.DataLoader(Slow(), batch_size=4):\n    step()\n"
+        )
+        found = self.found("--no-record")
+        self.assertEqual(list(found), ["run_data_loading"])
+        self.assertGreater(found["run_data_loading"]["share_of_step"], 0.5)
+        self.assertEqual(found["run_data_loading"]["evidence"][0]["source"], "train.py:11")
+
+    def test_checkpoints_that_the_recorded_steps_do_not_show(self) -> None:
+        self.script(
+            "state = torch.rand(1 << 22)\n"
+            "for number in range(80):\n    step()\n    if number % 20 == 19: torch.save(state, 'checkpoint.pt')\n"
+        )
+        found = self.found()
+        self.assertEqual(found["run_checkpoints"]["evidence"][0]["source"], "train.py:11")
+
+    def test_python_and_sleep_in_steps(self) -> None:
+        self.script(
+            "def parse(): return [int(str(number)) for number in range(20000)]\n"
+            "for _ in range(24):\n    parse()\n    time.sleep(0.004)\n    step()\n"
+        )
+        found = self.found()
+        self.assertIn("parse() (train.py)", found["host_python"]["title"])
+        self.assertEqual(found["host_sleep"]["evidence"][0]["source"], "train.py:11")
+        notes = self.gapless("analyze", "run").stdout
+        self.assertRegex(notes, r"recording adds about [\d.]+ .s to a step")
+
+    @cases.in_ci
+    def test_counted_calls_name_the_functions(self) -> None:
+        self.script(
+            "def parse():\n    values = []\n    for number in range(20000): values.append(int(str(number)))\n"
+            "for _ in range(24):\n    parse()\n    step()\n"
+        )
+        found = self.found("--python=cprofile")
+        self.assertIn("parse() (train.py)", found["host_python"]["title"])
+        self.assertRegex(self.gapless("analyze", "run").stdout, r"parse\s+\(train.py:8\) [\d.]+ ms in 24 calls")
+
+
 class Unchanged(Case):
     """With and without: the same output, the same status, the same files."""
 

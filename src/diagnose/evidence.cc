@@ -35,6 +35,15 @@ std::string InLine(std::string_view source_line) {
   return source_line.empty() ? std::string() : StrCat(" in ", source_line);
 }
 
+std::string FrameText(std::string_view name) {
+  const size_t close = name.find("): "), open = close == name.npos ? close : name.rfind('(', close);
+  const bool is_frame = open != name.npos && open > 0 && open + 1 < close &&
+                        name.substr(open + 1, close - open - 1).find_first_not_of("0123456789") == name.npos;
+  if (!is_frame) return std::string(name);
+  const std::string_view function = name.substr(close + 3);
+  return StrCat(function, function.starts_with('<') ? " (" : "() (", name.substr(0, open), ")");
+}
+
 Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what) {
   Evidence evidence;
   const std::vector<size_t> rows = LargestRows(idle, column);

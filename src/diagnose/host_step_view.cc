@@ -5,6 +5,7 @@
 
 #include "analyses/timeline.h"
 #include "base/strings.h"
+#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 
@@ -43,6 +44,20 @@ std::string HostStepView::First(std::string_view column) const {
   for (size_t row = 0; row < table_.rows(); ++row)
     if (!table_.IsNull(row, column)) return std::string(table_.Text(row, column));
   return {};
+}
+
+int64_t HostStepView::CallNs() const {
+  int64_t sum = 0, ranks = 0;
+  for (size_t row = 0; row < table_.rows(); ++row)
+    if (!table_.IsNull(row, "call_ns")) sum += table_.Int(row, "call_ns"), ++ranks;
+  return ranks > 0 ? sum / ranks : kOperatorCallNs;
+}
+
+bool HostStepView::HasTinyOperators() const {
+  const int64_t operators = Sum("operators") - Sum("optimizer_operators");
+  if (operators / std::max<int64_t>(1, Sum("steps")) < kHostOptimizerOperators) return false;
+  const int64_t calls = std::max(operators, Sum("calls"));
+  return Sum("operator_ns") / calls <= kTinyOperatorCalls * CallNs();
 }
 
 Gain HostStepView::GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "base/strings.h"
 #include "diagnose/run_traits.h"
@@ -11,6 +12,9 @@
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kLeastRecordingCost = 0.01;  // of a recorded step; less is lost in the variation between steps
+constexpr size_t kTopFunctions = 3;
 
 // The last part of a path; of an archive's member, the member's.
 std::string_view BaseName(std::string_view path) {
@@ -232,6 +236,50 @@ Next NextOf(const Report& report) {
   return next;
 }
 
+namespace {
+
+// What recording added to the recorded steps, of the process that it slowed down most.
+void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
+  const Table& cost = tables.Get("recording_cost");
+  std::optional<size_t> worst;
+  for (size_t row = 0; row < cost.rows(); ++row)
+    if (!worst || cost.Real(row, "added_share") > cost.Real(*worst, "added_share")) worst = row;
+  if (!worst || cost.Real(*worst, "added_share") < kLeastRecordingCost) return;
+  const std::string recorded = FormatDuration(cost.Int(*worst, "recorded_ns"));
+  std::string text = StrCat("recording adds about ", FormatDuration(cost.Int(*worst, "added_ns")), " to a step (",
+                            FormatPercent(cost.Real(*worst, "added_share")), "): ");
+  if (cost.Text(*worst, "method") == "compared")
+    text += StrCat("the median of ", cost.Int(*worst, "recorded_steps"), " recorded steps is ", recorded, ", that of ",
+                   cost.Int(*worst, "other_steps"), " others ", FormatDuration(cost.Int(*worst, "other_ns")));
+  else
+    text += StrCat("at least, for it recorded ", FormatCount(cost.Int(*worst, "calls_per_step")),
+                   " Python calls in each, which take 0.15 µs or more apiece");
+  notes.push_back({Severity::kInfo, std::move(text)});
+}
+
+// The functions with most time of their own, of a profile of the Python code.
+void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
+  const Table& functions = tables.Get("python_functions");
+  std::vector<std::string> top;
+  for (size_t row = 0; row < functions.rows() && top.size() < kTopFunctions; ++row) {
+    if (functions.Int(row, "trace") != functions.Int(0, "trace")) break;
+    const bool sleeps = functions.Text(row, "function").find("time.sleep") != std::string_view::npos;
+    if (functions.Int(row, "is_users") == 0 && !sleeps) continue;  // imports are Python, too
+    std::string text(functions.Text(row, "function"));
+    if (!functions.IsNull(row, "file"))
+      text += StrCat(" (", BaseName(functions.Text(row, "file")), ":", functions.Int(row, "line"), ")");
+    text += StrCat(" ", FormatDuration(functions.Int(row, "self_ns")));
+    if (!functions.IsNull(row, "calls")) text += StrCat(" in ", FormatCount(functions.Int(row, "calls")), " calls");
+    top.push_back(std::move(text));
+  }
+  if (top.empty()) return;
+  const std::string_view how = functions.Text(0, "kind") == "cprofile" ? "counted by cProfile" : "by sampled stacks";
+  notes.push_back(
+      {Severity::kInfo, StrCat("Python functions with most time of their own, ", how, ": ", Join(top, ", "))});
+}
+
+}  // namespace
+
 std::vector<Note> NotesOf(const Report& report) {
   std::vector<Note> notes;
   for (const Error& error : report.failures)
@@ -242,6 +290,8 @@ std::vector<Note> NotesOf(const Report& report) {
   for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
     notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});
   }
+  AddRecordingCost(report.tables, notes);
+  AddTopFunctions(report.tables, notes);
   return notes;
 }
 

@@ -80,9 +80,9 @@ class Rank:
     def loader(self, ts: float, dur: float, iterator: str = "_SingleProcessDataLoaderIter") -> None:
         self.annotation(f"enumerate(DataLoader)#{iterator}.__next__", ts, dur)
 
-    def python(self, name: str, ts: float, dur: float, tid: int = 1) -> None:
-        """A Python frame: "train.py(12): step"."""
-        self._add("python_function", name, ts, dur, tid)
+    def python(self, name: str, ts: float, dur: float, tid: int = 1, called: str = "") -> None:
+        """A Python frame: "train.py(12): step", called from the line "train.py:40" where the recorder says so."""
+        self._add("python_function", name, ts, dur, tid, **({"CallFrom": called} if called else {}))
 
     def operator(
         self,

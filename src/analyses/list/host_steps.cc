@@ -17,10 +17,13 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "trace/marks.h"
+#include "analyses/host_parts.h"
 
 namespace gapless::internal {
 namespace {
+
+using host_parts::Part;
+using enum host_parts::Part;
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
@@ -48,23 +51,6 @@ constexpr ColumnSpec kColumns[] = {
     {"operator_line", kText, "", "line with most time in other operators, when stacks were recorded"},
 };
 
-enum Part : uint8_t { kData, kSave, kGc, kCompile, kOptimizer, kCollective, kOperator, kParts, kNone };
-
-bool IsFrame(std::string_view name, std::string_view file, std::string_view function) {
-  const size_t at = name.find(file);
-  return at != name.npos && name.ends_with(function);
-}
-
-Part PartOf(std::string_view name, SliceCategory category) {
-  if (IsDataLoadingMark(name)) return kData;
-  if (name == "torch.save" || IsFrame(name, "torch/serialization.py(", "): save")) return kSave;
-  if (name == "Python GC" || name == "<built-in function collect>" || name == "gc.collect") return kGc;
-  if (name.ends_with("(dynamo_timed)") || IsFrame(name, "torch/_dynamo/convert_frame.py(", "): _compile"))
-    return kCompile;
-  if (name.starts_with("Optimizer.step#")) return kOptimizer;
-  return category == SliceCategory::kOperator ? kOperator : kNone;
-}
-
 // Operators that compute nothing: what they take is what calling any operator takes, on that machine, with that
 // profiler.
 bool OnlyMakesAView(std::string_view name) {
@@ -90,7 +76,7 @@ std::string_view OptimizerIn(std::string_view name) {
 }
 
 struct Host {
-  std::array<Intervals, kParts> of;
+  std::array<Intervals, static_cast<size_t>(kParts)> of;
   int64_t operators = 0, optimizer_operators = 0, calls = 0;
   std::vector<int64_t> call_ns;  // of each operator that only makes a view
   StringId optimizer = StringId::kNone;
@@ -108,22 +94,6 @@ void AddLine(std::map<StringId, int64_t>& lines, const SliceTable& slices, size_
   if (slices.source_line[row] != StringId::kNone) lines[slices.source_line[row]] += slices.dur_ns[row];
 }
 
-// The thread on which steps are marked, else the one with most operators in them.
-ThreadId SteppingThread(const Trace& trace) {
-  const SliceTable& slices = trace.slices;
-  std::map<uint32_t, int64_t> operators;
-  for (size_t row = 0; row < slices.size(); ++row) {
-    if (!slices.step[row].valid()) continue;
-    const bool is_mark =
-        slices.category[row] == SliceCategory::kAnnotation && trace.Text(slices.name[row]).starts_with("ProfilerStep#");
-    if (is_mark) return slices.thread[row];
-    if (slices.category[row] == SliceCategory::kOperator) ++operators[slices.thread[row].value];
-  }
-  const auto most = std::max_element(operators.begin(), operators.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == operators.end() ? ThreadId() : ThreadId(most->first);
-}
-
 bool InsideOperator(const SliceTable& slices, size_t row) {
   for (SliceId at = slices.parent[row]; at.valid(); at = slices.parent[at.value])
     if (slices.category[at.value] == SliceCategory::kOperator) return true;
@@ -139,16 +109,16 @@ bool InsideOptimizer(const Trace& trace, size_t row) {
 Host Collect(const Trace& trace) {
   Host host;
   const SliceTable& slices = trace.slices;
-  const ThreadId thread = SteppingThread(trace);
+  const ThreadId thread = host_parts::SteppingThread(trace);
   std::vector<Part> parts(trace.strings.size(), kParts);
   for (size_t row = 0; row < slices.size(); ++row) {
     if (slices.thread[row] != thread) continue;
     const auto text = static_cast<uint32_t>(slices.name[row]);
     const bool is_operator = slices.category[row] == SliceCategory::kOperator;
-    if (parts[text] == kParts) parts[text] = PartOf(trace.Text(slices.name[row]), SliceCategory::kOther);
+    if (parts[text] == kParts) parts[text] = host_parts::PartOf(trace.Text(slices.name[row]));
     const Part part = parts[text] == kNone && is_operator ? kOperator : parts[text];
     if (part == kNone) continue;
-    AppendMerged(host.of[part], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+    AppendMerged(host.of[static_cast<size_t>(part)], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
     if (part == kOptimizer) host.optimizer = slices.name[row], AddLine(host.optimizer_lines, slices, row);
     if (part == kData) AddLine(host.data_lines, slices, row);
     const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
@@ -165,7 +135,8 @@ Host Collect(const Trace& trace) {
   for (size_t row = 0; row < collectives.size(); ++row)
     if (collectives.device[row] == kAbsent32 && collectives.slice[row].valid() &&
         slices.thread[collectives.slice[row].value] != thread)
-      AppendMerged(host.of[kCollective], {collectives.ts_ns[row], collectives.ts_ns[row] + collectives.dur_ns[row]});
+      AppendMerged(host.of[static_cast<size_t>(kCollective)],
+                   {collectives.ts_ns[row], collectives.ts_ns[row] + collectives.dur_ns[row]});
   return host;
 }
 
@@ -182,7 +153,8 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
   wall = Total(rest);
   Host host = Collect(trace);
   // What the stepping thread's own operators do while a collective is under way is no waiting.
-  host.of[kCollective] = Subtract(host.of[kCollective], host.of[kOperator]);
+  host.of[static_cast<size_t>(kCollective)] =
+      Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
   auto row = BeginRow(table, *timeline.of);
   row.Int(steps).Int(wall);
   for (const Intervals& part : host.of) {

@@ -41,27 +41,20 @@ int64_t LongestOf(const Table& host, const RowGroup& part) {
 
 std::string NameOf(const Table& host, size_t row) {
   const std::string annotation = TextOr(host, row, "annotation", "");
-  return TextOr(host, row, "name", annotation.empty() ? "host code without a recorded frame" : annotation);
-}
-
-// Does "visualize.py(12): write_image" say what "visualize.py:12" says?
-bool Names(std::string_view frame, std::string_view line) {
-  const size_t colon = line.rfind(':');
-  if (colon == line.npos) return false;
-  return frame.find(StrCat(line.substr(0, colon), '(', line.substr(colon + 1), ')')) != frame.npos;
+  return FrameText(TextOr(host, row, "name", annotation.empty() ? "host code without a recorded frame" : annotation));
 }
 
 Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& ledger) {
   const size_t row = part.first();
   const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
-  return {StrCat("idle, most of it in ", name, Names(name, line) ? "" : InLine(line), ": ", ledger.CostText(part.value),
-                 ", ", HowOften(host, part, "parts_per_step", "parts"), ", longest ",
-                 FormatDuration(LongestOf(host, part))),
-          static_cast<double>(part.value),
-          "ns",
-          "slice",
-          IdsOf(host, part.rows, "slice_id"),
-          line};
+  return {
+      StrCat("idle, most of it in ", name, name == line ? "" : InLine(line), ": ", ledger.CostText(part.value), ", ",
+             HowOften(host, part, "parts_per_step", "parts"), ", longest ", FormatDuration(LongestOf(host, part))),
+      static_cast<double>(part.value),
+      "ns",
+      "slice",
+      IdsOf(host, part.rows, "slice_id"),
+      line};
 }
 
 std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, const Run& run) {

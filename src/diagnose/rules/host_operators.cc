@@ -14,14 +14,6 @@
 namespace gapless::internal {
 namespace {
 
-// What calling an operator takes: the mean of the ranks that show it.
-int64_t CallNs(const Table& steps) {
-  int64_t sum = 0, ranks = 0;
-  for (size_t row = 0; row < steps.rows(); ++row)
-    if (!steps.IsNull(row, "call_ns")) sum += steps.Int(row, "call_ns"), ++ranks;
-  return ranks > 0 ? sum / ranks : kOperatorCallNs;
-}
-
 constexpr std::string_view kNeeds[] = {"host_steps"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -29,12 +21,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (!steps.applies(tables)) return std::vector<Bottleneck>{};
   const int64_t operators = steps.Sum("operators") - steps.Sum("optimizer_operators");
   const int64_t a_step = operators / std::max<int64_t>(1, steps.Sum("steps"));
-  if (a_step < kHostOptimizerOperators) return std::vector<Bottleneck>{};
+  if (!steps.HasTinyOperators()) return std::vector<Bottleneck>{};
   const int64_t inside_ns = steps.Sum("operator_ns"), mean_ns = inside_ns / operators;
-  const int64_t calls = std::max(operators, steps.Sum("calls")), call_ns = CallNs(steps.table());
+  const int64_t calls = std::max(operators, steps.Sum("calls")), call_ns = steps.CallNs();
   const int64_t stake = steps.Sum("python_ns") + std::min(inside_ns, calls * call_ns);
   const double share = steps.Share(stake);
-  if (share < kHostPythonShare || inside_ns / calls > kTinyOperatorCalls * call_ns) return std::vector<Bottleneck>{};
+  if (share < kHostPythonShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("calling ", FormatCount(a_step), " tiny operators takes ", steps.CostText(stake));

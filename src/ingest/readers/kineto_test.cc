@@ -152,6 +152,25 @@ TEST_F(KinetoTest, PythonFunctionsGiveFunctionsWithoutLines) {
   EXPECT_EQ(Place(trace, 1), "<module> (train.py)");
 }
 
+TEST_F(KinetoTest, ComprehensionsBelongToTheFunctionAroundThem) {
+  const Trace trace = MustRead(Wrap(
+      R"({"ph":"X","cat":"python_function","name":"train.py(41): main","pid":1,"tid":1,"ts":0,"dur":9,"args":{}},)"
+      R"({"ph":"X","cat":"python_function","name":"train.py(44): <listcomp>","pid":1,"tid":1,"ts":1,"dur":7,"args":{"CallFrom":"train.py:44"}},)"
+      R"({"ph":"X","cat":"python_function","name":"train.py(44): <lambda>","pid":1,"tid":1,"ts":2,"dur":3,"args":{"CallFrom":"torch/x.py:4"}})"));
+  EXPECT_EQ(Place(trace, 1), "train.py:44");
+  EXPECT_EQ(Place(trace, 2), "train.py:44");
+}
+
+TEST_F(KinetoTest, PythonsOwnLibraryIsNotTheUsersCode) {
+  const Trace trace = MustRead(Wrap(
+      R"({"ph":"X","cat":"python_function","name":"json/decoder.py(3): decode","pid":1,"tid":1,"ts":0,"dur":9,"args":{"CallFrom":"train.py:4"}},)"
+      R"({"ph":"X","cat":"python_function","name":"<built-in method match of re.Pattern object at 0x7f>","pid":1,"tid":1,"ts":1,"dur":3,"args":{"CallFrom":"json/decoder.py:9"}},)"
+      R"({"ph":"X","cat":"python_function","name":"/home/me/json_tools/read.py(7): load","pid":2,"tid":2,"ts":0,"dur":9,"args":{}})"));
+  EXPECT_EQ(Place(trace, 0), "train.py:4");
+  EXPECT_EQ(Place(trace, 1), "load() (/home/me/json_tools/read.py)");
+  EXPECT_EQ(Place(trace, 2), "train.py:4");
+}
+
 TEST_F(KinetoTest, CallingLinesAreExact) {
   const Trace trace = MustRead(Wrap(
       R"({"ph":"X","cat":"python_function","name":"train.py(41): main","pid":1,"tid":1,"ts":0,"dur":100,"args":{"CallFrom":"train.py:90"}},)"

@@ -19,7 +19,96 @@ constexpr std::string_view kLibraryParts[] = {
     "queue.py",         "selectors.py",   "PIL/",        "torchvision/",   "importlib",
     "site.py",          "typing.py",      "inspect.py",  "socket.py",      "abc.py"};
 
+// Files of Python's own library, whose path recorders cut to what is below its folder. Names that programs give their
+// own files, too (profile.py, test/, trace.py), are left out.
+constexpr std::string_view kStandardLibrary[] = {"_collections_abc.py",
+                                                 "_strptime.py",
+                                                 "_weakrefset.py",
+                                                 "argparse.py",
+                                                 "ast.py",
+                                                 "asyncio/",
+                                                 "base64.py",
+                                                 "bisect.py",
+                                                 "bz2.py",
+                                                 "cProfile.py",
+                                                 "codecs.py",
+                                                 "collections/",
+                                                 "concurrent/",
+                                                 "contextvars.py",
+                                                 "configparser.py",
+                                                 "copy.py",
+                                                 "copyreg.py",
+                                                 "csv.py",
+                                                 "ctypes/",
+                                                 "dataclasses.py",
+                                                 "datetime.py",
+                                                 "decimal.py",
+                                                 "dis.py",
+                                                 "email/",
+                                                 "encodings/",
+                                                 "enum.py",
+                                                 "fnmatch.py",
+                                                 "fractions.py",
+                                                 "genericpath.py",
+                                                 "gettext.py",
+                                                 "glob.py",
+                                                 "gzip.py",
+                                                 "hashlib.py",
+                                                 "heapq.py",
+                                                 "hmac.py",
+                                                 "html/",
+                                                 "http/",
+                                                 "io.py",
+                                                 "json/",
+                                                 "keyword.py",
+                                                 "linecache.py",
+                                                 "locale.py",
+                                                 "logging/",
+                                                 "lzma.py",
+                                                 "ntpath.py",
+                                                 "numbers.py",
+                                                 "opcode.py",
+                                                 "operator.py",
+                                                 "os.py",
+                                                 "pathlib.py",
+                                                 "pickle.py",
+                                                 "platform.py",
+                                                 "posixpath.py",
+                                                 "pprint.py",
+                                                 "pstats.py",
+                                                 "random.py",
+                                                 "re.py",
+                                                 "re/",
+                                                 "reprlib.py",
+                                                 "secrets.py",
+                                                 "shutil.py",
+                                                 "signal.py",
+                                                 "sqlite3/",
+                                                 "sre_compile.py",
+                                                 "sre_parse.py",
+                                                 "ssl.py",
+                                                 "stat.py",
+                                                 "string.py",
+                                                 "struct.py",
+                                                 "subprocess.py",
+                                                 "sysconfig.py",
+                                                 "tarfile.py",
+                                                 "tempfile.py",
+                                                 "textwrap.py",
+                                                 "tokenize.py",
+                                                 "traceback.py",
+                                                 "types.py",
+                                                 "unittest/",
+                                                 "urllib/",
+                                                 "uuid.py",
+                                                 "warnings.py",
+                                                 "weakref.py",
+                                                 "xml/",
+                                                 "zipfile.py"};
+
 bool IsLibrary(std::string_view frame) {
+  for (const std::string_view name : kStandardLibrary)
+    if (frame.starts_with(name)) return true;
   for (const std::string_view part : kLibraryParts) {
     const size_t at = frame.find(part);
     if (at == std::string_view::npos) continue;
@@ -106,8 +195,8 @@ std::string UserLine(std::string_view frames) {
 std::string UserFunction(std::string_view name) {
   const Frame frame = FrameOf(name);
   if (frame.file.empty() || frame.function.empty()) return {};
-  const bool is_plain = frame.function.front() != '<';  // "<module>", "<lambda>" and their like are no calls by name
-  return StrCat(frame.function, is_plain ? "() (" : " (", frame.file, ')');
+  if (frame.function == "<module>") return StrCat(frame.function, " (", frame.file, ')');
+  return frame.function.front() == '<' ? std::string() : StrCat(frame.function, "() (", frame.file, ')');
 }
 
 std::string Unescape(std::string_view text) {

@@ -11,7 +11,8 @@ namespace gapless::internal::kineto {
 // Returns "file:line" of the innermost frame of the user's code in a recorded call stack, "a.py(3): f;b.py(4): g", or
 // of a single place, "a.py:3"; "" if all of it is library code.
 std::string UserLine(std::string_view frames);
-// Returns "f() (a.py)" for the name of a Python function's event, "a.py(3): f"; "" for library code. The line in the
+// Returns "f() (a.py)" for the name of a Python function's event, "a.py(3): f"; "" for library code, and for
+// comprehensions and lambdas, which belong to the function around them. The line in the
 // name is no place of a call: it is the function's first line, or where the function stood when the recording began.
 std::string UserFunction(std::string_view frame);
 // Resolves JSON escapes. Invalid ones are kept as they are.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions by the time that a profile of the whole run measured (`gapless profile --python`), those of the user's code
+// and built-in ones apart from those of libraries.
+#include <algorithm>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "how it was measured: sample or cprofile"},
+    {"function", kText, "", "name of the function"},
+    {"file", kText, "", "its file; NULL: built in"},
+    {"line", kInt, "", "where it begins; NULL: built in"},
+    {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
+    {"calls", kInt, "", "NULL: not counted"},
+    {"self_ns", kInt, "ns", "time in the function itself"},
+    {"total_ns", kInt, "ns", "time in the function and what it calls"},
+};
+
+constexpr size_t kMostRows = 200;  // of a trace
+
+bool IsUsers(std::string_view file) {
+  if (file.empty() || file.front() == '<') return false;
+  for (const std::string_view part : {"site-packages/", "dist-packages/", "/lib/python", "gapless_agent/"})
+    if (file.find(part) != file.npos) return false;
+  return true;
+}
+
+std::string_view KindOf(const Trace& trace) {
+  for (size_t row = 0; row < trace.environment.size(); ++row)
+    if (trace.Text(trace.environment.key[row]) == "python.profile") return trace.Text(trace.environment.value[row]);
+  return {};
+}
+
+void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
+  const Trace& trace = *of.trace;
+  const HostFunctionTable& functions = trace.host_functions;
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < functions.size(); ++row)
+    if (functions.function[row] != StringId::kNone && functions.self_ns[row] != kAbsent) rows.push_back(row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](size_t a, size_t b) { return functions.self_ns[a] > functions.self_ns[b]; });
+  rows.resize(std::min(rows.size(), kMostRows));
+  for (const size_t row : rows) {
+    const std::string_view file = trace.Text(functions.file[row]);
+    BeginRow(table, of)
+        .Text(kind)
+        .Text(trace.Text(functions.function[row]))
+        .TextOrNull(file)
+        .Int(file.empty() ? kAbsent : functions.line[row])
+        .Int(IsUsers(file))
+        .Int(functions.calls[row])
+        .Int(functions.self_ns[row])
+        .Int(functions.total_ns[row]);
+  }
+}
+
+Result<Table> Compute(const Run& run, Tables&) {
+  Table table = EmptyTable("python_functions", kColumns);
+  for (const RunTrace& of : run.traces()) {
+    if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
+    const std::string_view kind = KindOf(*of.trace);
+    if (kind == "sample" || kind == "cprofile") AddRows(of, kind, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(python_functions) = {.name = "python_functions",
+                              .help = "Functions by time over the whole run, from gapless profile --python",
+                              .columns = kColumns,
+                              .run = Compute};
+
+}  // namespace gapless::internal

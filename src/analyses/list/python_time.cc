@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the Python code of a step spends its time: by function of the user's code, and by what that function calls.
+//
+// Looks at the thread that takes the steps, in complete steps, outside of operators and of what host_steps lists by
+// itself: loading, saving, garbage, compiling, the optimiser. A frame's own time is its time in steps without that of
+// its children; a frame that was open before the recording began is cut at the steps. Annotations are transparent. Time
+// belongs to the innermost function of the user's code; where library code or a built-in function runs, to the
+// innermost of these as well.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/host_parts.h"
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+using host_parts::Part;
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"function", kText, "", "innermost function of the user's code: function() (file); NULL: none is open"},
+    {"callee", kText, "", "innermost function of a library, or built-in one, that runs in it; NULL: its own code"},
+    {"source_line", kText, "", "line of the user's code that calls; NULL: not known"},
+    {"calls", kInt, "", "calls of the callee, else of the function"},
+    {"self_ns", kInt, "ns", "time in complete steps, without operators and what host_steps lists by itself"},
+    {"on_device", kInt, "", "1: the process used a device"},
+};
+
+// "train.py(12): work" is the frame of "work() (train.py)".
+bool IsFrameOf(std::string_view name, std::string_view place) {
+  const size_t open = place.rfind(" (");
+  if (open == place.npos || !place.ends_with(')')) return false;
+  std::string_view function = place.substr(0, open);
+  const std::string_view file = place.substr(open + 2, place.size() - open - 3);
+  if (function.ends_with("()")) function.remove_suffix(2);
+  return name.size() > file.size() && name.starts_with(file) && name[file.size()] == '(' &&
+         name.ends_with(StrCat("): ", function));
+}
+
+bool IsLine(std::string_view place) { return !place.empty() && place.back() >= '0' && place.back() <= '9'; }
+
+// "<built-in method sleep of module object at 0x7f>" → "sleep"; "json/decoder.py(3): decode" → "decode
+// (json/decoder.py)".
+std::string NameOfCallee(std::string_view name) {
+  for (const std::string_view prefix : {"<built-in method ", "<built-in function "}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    return std::string(name.substr(0, name.find_first_of(" >")));
+  }
+  const size_t close = name.find("): "), open = close == name.npos ? close : name.rfind('(', close);
+  if (open == name.npos) return std::string(name);
+  return StrCat(name.substr(close + 3), " (", name.substr(0, open), ")");
+}
+
+// What a slice is inside of.
+struct Context {
+  StringId function = StringId::kNone, callee = StringId::kNone, line = StringId::kNone;
+  bool counts = false;  // neither in an operator nor in a part of its own
+};
+
+struct Group {
+  int64_t calls = 0, self_ns = 0;
+};
+using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
+
+class Collector {
+ public:
+  explicit Collector(const Trace& trace) : trace_(trace), slices_(trace.slices), contexts_(slices_.size()) {
+    for (size_t step = 0; step < trace.steps.size(); ++step)
+      if (trace.steps.complete[step] != 0)
+        AppendMerged(steps_, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
+  }
+
+  std::map<Key, Group> Run() {
+    const ThreadId thread = host_parts::SteppingThread(trace_);
+    std::vector<int64_t> own(slices_.size());
+    for (size_t row = 0; row < slices_.size(); ++row) {
+      if (slices_.thread[row] != thread) continue;
+      contexts_[row] = ContextOf(row);
+      own[row] = Total(Clip(steps_, {slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]}));
+      if (slices_.parent[row].valid()) own[slices_.parent[row].value] -= own[row];
+    }
+    std::map<Key, Group> groups;
+    for (size_t row = 0; row < slices_.size(); ++row) {
+      const Context& context = contexts_[row];
+      if (slices_.thread[row] != thread || !context.counts || own[row] <= 0) continue;
+      Group& group = groups[{context.function, context.callee, context.line}];
+      group.calls += slices_.category[row] == SliceCategory::kPython, group.self_ns += own[row];
+    }
+    return groups;
+  }
+
+ private:
+  Context ContextOf(size_t row) const {
+    const SliceId parent = slices_.parent[row];
+    Context context = parent.valid() ? contexts_[parent.value] : Context{.counts = true};
+    const std::string_view name = trace_.Text(slices_.name[row]);
+    const SliceCategory category = slices_.category[row];
+    const bool is_open = category == SliceCategory::kPython || category == SliceCategory::kAnnotation;
+    context.counts &= is_open && host_parts::PartOf(name) == Part::kNone;
+    if (category != SliceCategory::kPython || !context.counts) return context;
+    const StringId place = slices_.source_line[row];
+    if (IsFrameOf(name, trace_.Text(place))) return {place, StringId::kNone, StringId::kNone, true};
+    context.callee = slices_.name[row];
+    if (IsLine(trace_.Text(place))) context.line = place;
+    return context;
+  }
+
+  const Trace& trace_;
+  const SliceTable& slices_;
+  Intervals steps_;
+  std::vector<Context> contexts_;
+};
+
+void AddRows(const TraceTimeline& timeline, Table& table) {
+  const Trace& trace = timeline.trace();
+  const bool has_python = std::find(trace.slices.category.begin(), trace.slices.category.end(),
+                                    SliceCategory::kPython) != trace.slices.category.end();
+  if (!has_python) return;
+  std::map<Key, Group> groups = Collector(trace).Run();
+  std::vector<std::pair<Key, Group>> rows(groups.begin(), groups.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.self_ns > b.second.self_ns; });
+  for (const auto& [key, group] : rows) {
+    const auto& [function, callee, line] = key;
+    auto row = BeginRow(table, *timeline.of);
+    row.TextOrNull(trace.Text(function)).TextOrNull(NameOfCallee(trace.Text(callee))).TextOrNull(trace.Text(line));
+    row.Int(group.calls).Int(group.self_ns).Int(!timeline.devices.empty());
+  }
+}
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable("python_time", kColumns);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(python_time) = {.name = "python_time",
+                         .help = "Python between operators, by function of the user's code and what it calls",
+                         .columns = kColumns,
+                         .run = Compute};
+
+}  // namespace gapless::internal

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+int64_t SelfOf(const Table& table, std::string_view function, std::string_view callee = {}) {
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (table.Text(row, "function") == function && table.Text(row, "callee") == callee)
+      return table.Int(row, "self_ns");
+  return 0;
+}
+
+TEST(PythonTime, BelongsToTheInnermostFunctionOfTheUsersCode) {
+  HandMade trace;
+  trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");
+  trace.Step(0, 0, 1000);
+  trace.Python("data.py(3): parse", 100, 600, "parse() (data.py)");
+  trace.Python("json/decoder.py(9): decode", 200, 500, "data.py:7");
+  trace.Operator("aten::mm", 700, 900);
+  Analysed run(trace);
+  const Table& table = run["python_time"];
+  EXPECT_EQ(SelfOf(table, "main() (train.py)"), 300) << "without parse and the operator";
+  EXPECT_EQ(SelfOf(table, "parse() (data.py)"), 200);
+  EXPECT_EQ(SelfOf(table, "parse() (data.py)", "decode (json/decoder.py)"), 300);
+  for (size_t row = 0; row < table.rows(); ++row)
+    EXPECT_EQ(table.Text(row, "source_line"), table.IsNull(row, "callee") ? "" : "data.py:7");
+}
+
+TEST(PythonTime, LoadingAndTheOptimiserHaveRowsElsewhere) {
+  HandMade trace;
+  trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");
+  trace.Step(0, 0, 1000);
+  trace.Loader(0, 300);
+  trace.Python("data.py(3): __getitem__", 50, 250, "__getitem__() (data.py)");
+  trace.Annotation("Optimizer.step#SGD.step", 800, 1000);
+  Analysed run(trace);
+  EXPECT_EQ(SelfOf(run["python_time"], "main() (train.py)"), 500);
+  EXPECT_EQ(run["python_time"].rows(), 1U);
+}
+
+// The frame of the program's main function is open all the time.
+TEST(PythonTime, FramesAreCutAtTheSteps) {
+  HandMade trace;
+  trace.Python("train.py(40): main", 0, 5000, "main() (train.py)");
+  trace.Step(0, 1000, 2000).Step(1, 2000, 3000).Step(2, 3000, 4000, false);
+  trace.Python("<built-in function sleep>", 2500, 3500, "train.py:44");
+  Analysed run(trace);
+  EXPECT_EQ(SelfOf(run["python_time"], "main() (train.py)", "sleep"), 500);
+  EXPECT_EQ(SelfOf(run["python_time"], "main() (train.py)"), 1500);
+}
+
+}  // namespace
+}  // namespace gapless::internal

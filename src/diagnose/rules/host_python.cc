@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the CPU are Python code, not operators: parsing, loops, bookkeeping.
+//
+// The gain: such code becomes operators on whole tensors, or goes to worker processes. We expect half of it to go, at
+// least a fifth, at most nine tenths. Assumptions.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/host_step_view.h"
+#include "diagnose/python_view.h"
+#include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "python_functions", "whole_run"};
+constexpr size_t kMostFunctions = 3;
+
+std::string_view BaseName(std::string_view path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == path.npos ? path : path.substr(slash + 1);
+}
+
+Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
+  std::string text = StrCat(function.name, ": ", steps.CostText(function.self_ns), " in Python");
+  if (function.calls > 0) text += StrCat(", ", FormatCount(function.calls), function.calls == 1 ? " call" : " calls");
+  if (!function.callee.empty())
+    text += StrCat(", most of it in ", function.callee, ": ", steps.CostText(function.callee_ns));
+  const bool line_is_most = 2 * function.line_ns >= function.self_ns;
+  return {std::move(text),
+          static_cast<double>(function.self_ns),
+          "ns",
+          "python_time",
+          {},
+          line_is_most ? function.line : function.name};
+}
+
+// What a profile of the whole run says, where the recording has no stacks: its functions of the user's code.
+std::vector<Evidence> EvidenceOfProfile(const Table& functions) {
+  std::vector<Evidence> all;
+  for (size_t row = 0; row < functions.rows() && all.size() < kMostFunctions; ++row) {
+    const std::string name(functions.Text(row, "function"));
+    if (functions.Int(row, "is_users") == 0 || name.starts_with('<')) continue;  // a comprehension is no place
+    std::string text =
+        StrCat(name, " (", BaseName(functions.Text(row, "file")), ", from line ", functions.Int(row, "line"),
+               "): ", FormatDuration(functions.Int(row, "self_ns")), " of its own over the run");
+    if (!functions.IsNull(row, "calls")) text += StrCat(", ", FormatCount(functions.Int(row, "calls")), " calls");
+    all.push_back({std::move(text),
+                   static_cast<double>(functions.Int(row, "self_ns")),
+                   "ns",
+                   "python_functions",
+                   {},
+                   StrCat(name, "() (", BaseName(functions.Text(row, "file")), ")")});
+  }
+  return all;
+}
+
+int64_t StakeOf(const HostStepView& steps, const std::vector<PythonFunction>& functions, const PythonFunction& asleep) {
+  if (functions.empty()) return steps.Sum("python_ns") - asleep.self_ns;
+  int64_t stake = 0;
+  for (const PythonFunction& function : functions) stake += function.self_ns;
+  return std::min(stake, steps.Sum("python_ns"));
+}
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  const HostStepView steps(tables);
+  if (!steps.applies(tables) || steps.HasTinyOperators()) return std::vector<Bottleneck>{};
+  if (steps.Sum("operators") == 0) return std::vector<Bottleneck>{};  // no operator was recorded: all seems Python
+  const Table& time = tables.Get("python_time");
+  const std::vector<PythonFunction> functions = PythonFunctions(time);
+  // Without stacks or a profile nobody knows whether Python ran, or the thread waited for another one.
+  if (functions.empty() && tables.Get("python_functions").rows() == 0) return std::vector<Bottleneck>{};
+  const int64_t stake = StakeOf(steps, functions, Asleep(tables, steps.Sum("wall_ns")));
+  const double share = steps.Share(stake);
+  if (share < kHostPythonShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  for (size_t i = 0; i < functions.size() && i < kMostFunctions; ++i)
+    if (i == 0 || 20 * functions[i].self_ns >= stake) found.evidence.push_back(EvidenceOf(functions[i], steps));
+  if (functions.empty()) found.evidence = EvidenceOfProfile(tables.Get("python_functions"));
+  const std::string most = !functions.empty()       ? functions[0].name
+                           : found.evidence.empty() ? ""
+                                                    : found.evidence[0].source;
+  found.share_of_step = share;
+  found.title = StrCat("Python code takes ", steps.CostText(stake), most.empty() ? "" : ", most of all ", most);
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time the training process runs Python code: no operator runs, and no batch, "
+                             "checkpoint or other rank is waited for.");
+  found.evidence.push_back({StrCat("Python between operators: ", FormatPercent(share), " of the steps' time"),
+                            share,
+                            "share",
+                            "host_steps",
+                            {},
+                            ""});
+  const std::string line = found.evidence[0].source;
+  found.recommendations.push_back({StrCat("work on whole tensors instead of single values", InLine(line)), "",
+                                   "torch.as_tensor(values).mul_(scale)  # for [value * scale for value in values]",
+                                   "hours"});
+  found.recommendations.push_back({StrCat("prepare it in the workers of the data loader", InLine(line)), "",
+                                   "DataLoader(dataset, ..., num_workers=2)  # and do it in dataset.__getitem__",
+                                   "hours"});
+  const auto ns = static_cast<double>(stake);
+  found.gain = steps.GainOf("", ns * 0.2, ns * 0.5, ns * 0.9, 0.4);
+  return std::vector{std::move(found)};
+}
+
+}  // namespace
+
+RULE(host_python) = {
+    .id = "host_python",
+    .type = BottleneckType::kHostBound,
+    .title = "On the CPU, steps are Python code more than operators",
+    .why =
+        "Of processes that use no device: time of the steps in which no operator runs and nothing is waited for, "
+        "without time asleep. Reported at 25 % of the time or more, where operators are not tiny: host_operators is "
+        "about those. Names the functions with most of it, by recorded stacks or a profile of the Python code.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal
