@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/gapless/agent"))
-from gapless_agent import layout  # noqa: E402
+from gapless_agent import layout
 
 Event = dict[str, Any]
 AGENT_START_NS = 1_700_000_000_000_000_000

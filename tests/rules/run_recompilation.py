@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.compile compiles again every fifth step, for 400 µs; or once, and as often for the first time."""
 
-from recording import Run, layout
+from gapless_agent import layout
+from recording import Run
 
 REASON = "forward (model.py:12): tensor 'x' size mismatch at index 0. expected 64, actual 48"
 

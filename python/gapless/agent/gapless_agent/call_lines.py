@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import mmap
 import re
+from gzip import GzipFile
 from typing import IO, Any
 
 _ID = re.compile(rb'"Python id": (\d+)')
@@ -42,7 +43,7 @@ def calls_of(profiler: Any) -> list[bytes]:
     return [text for _, text in found]
 
 
-def copy_with_calls(source: IO[bytes], target: IO[bytes], calls: list[bytes]) -> None:
+def copy_with_calls(source: IO[bytes], target: GzipFile, calls: list[bytes]) -> None:
     """Copies the profiler's file, with `calls` added to it."""
 
     def with_call(match: re.Match[bytes]) -> bytes:

@@ -116,8 +116,8 @@ class EventRows {
   int64_t ThreadOf(std::string_view token);
 
   TraceBuilder::Shard& shard_;
-  std::vector<NameTraits> traits_;  // by StringId
-  StringPool stacks_;  // recorded stacks, and places of calls
+  std::vector<NameTraits> traits_;     // by StringId
+  StringPool stacks_;                  // recorded stacks, and places of calls
   std::vector<StringId> stack_lines_;  // by id in stacks_
   std::array<Tally, static_cast<size_t>(Note::kCount)> tallies_{}, tallies_before_{};
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names_;
