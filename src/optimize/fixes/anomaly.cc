@@ -4,7 +4,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kCures[] = {"host_bound", "host_operators", "launch_bound", "tiny_kernels"};
+constexpr std::string_view kCures[] = {"host_bound", "host_python", "host_operators", "launch_bound", "tiny_kernels"};
 
 }  // namespace
 

@@ -10,7 +10,8 @@ FixValues Values(const FixContext& context) {
 }
 
 bool Accepts(std::string_view value) { return IsPositive(value, 65536); }
-constexpr std::string_view kCures[] = {"small_batch", "underfilled_gpu", "low_occupancy", "tiny_kernels"};
+constexpr std::string_view kCures[] = {"small_batch", "gpu_unused_memory", "underfilled_gpu", "low_occupancy",
+                                       "tiny_kernels"};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kCures[] = {"recompilation", "step_variation"};
+constexpr std::string_view kCures[] = {"recompilation", "run_recompilation", "step_variation"};
 
 }  // namespace
 

@@ -4,7 +4,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kCures[] = {"garbage_collection", "host_pauses", "straggler", "host_straggler"};
+constexpr std::string_view kCures[] = {"garbage_collection", "run_garbage", "host_pauses", "straggler",
+                                       "host_straggler"};
 
 }  // namespace
 

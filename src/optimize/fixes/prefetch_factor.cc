@@ -9,7 +9,7 @@ FixValues Values(const FixContext& context) {
   return context.all_values ? FixValues{.values = {"2", "4", "8", "16"}} : FixValues{.values = {"4", "8"}};
 }
 
-constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "step_variation"};
+constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run_data_loading", "step_variation"};
 
 }  // namespace
 

@@ -9,7 +9,7 @@ FixValues Values(const FixContext& context) {
   return Always(context);
 }
 
-constexpr std::string_view kCures[] = {"host_operators", "host_bound", "launch_bound", "tiny_kernels"};
+constexpr std::string_view kCures[] = {"host_operators", "host_python", "host_bound", "launch_bound", "tiny_kernels"};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ FixValues Values(const FixContext& context) {
   return values;
 }
 
-constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "step_variation"};
+constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run_data_loading", "step_variation"};
 
 }  // namespace
 
