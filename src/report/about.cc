@@ -267,7 +267,7 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
     if (functions.Int(row, "is_users") == 0 && !sleeps) continue;  // imports are Python, too
     std::string text(functions.Text(row, "function"));
     if (!functions.IsNull(row, "file"))
-      text += StrCat(" (", BaseName(functions.Text(row, "file")), ":", functions.Int(row, "line"), ")");
+      text += StrCat(" (", BaseName(functions.Text(row, "file")), ", from line ", functions.Int(row, "line"), ")");
     text += StrCat(" ", FormatDuration(functions.Int(row, "self_ns")));
     if (!functions.IsNull(row, "calls")) text += StrCat(" in ", FormatCount(functions.Int(row, "calls")), " calls");
     top.push_back(std::move(text));

@@ -16,11 +16,12 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "whole_run"};
 
 struct Loader {
   bool known = false;         // has a row in data_loading
@@ -95,7 +96,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t stake = ledger.total.idle_data_ns;
   const double share = ledger.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
-  const Loader loader = MainLoader(tables.Get("data_loading"), ledger);
+  Loader loader = MainLoader(tables.Get("data_loading"), ledger);
+  if (loader.line.empty()) loader.line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");

@@ -8,11 +8,12 @@
 #include "diagnose/host_step_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps", "data_loading"};
+constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "whole_run"};
 
 Recommendation Advise(const Table& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
@@ -32,7 +33,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = steps.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
   const Table& loading = tables.Get("data_loading");
-  const std::string line = steps.First("data_line");
+  std::string line = steps.First("data_line");
+  if (line.empty()) line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the step waits ", steps.CostText(stake), " for the next batch");
