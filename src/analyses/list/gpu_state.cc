@@ -43,36 +43,9 @@ constexpr std::array<std::string_view, 4> kFaults = {"hw_slowdown", "sw_thermal"
 struct Moment {
   std::optional<double> utilization, clock_hz;
   std::array<bool, kFaults.size()> faults{};
-  bool has_throttling = false;
+  bool has_throttling = false, is_empty = true;
   bool is_throttled() const { return std::find(faults.begin(), faults.end(), true) != faults.end(); }
 };
-
-struct Gpu {
-  std::map<int64_t, Moment> moments;  // by time
-  std::optional<double> temperature, foreign_bytes, memory_bytes;
-  int64_t asked_for_foreign = 0, foreign = 0;
-};
-
-void Raise(std::optional<double>& most, double value) { most = most ? std::max(*most, value) : value; }
-
-void Take(Gpu& gpu, std::string_view name, int64_t ts_ns, double value) {
-  if (name == "gpu.temperature") return Raise(gpu.temperature, value);
-  if (name == "gpu.memory.used") return Raise(gpu.memory_bytes, value);
-  if (name == "gpu.memory.foreign") return Raise(gpu.foreign_bytes, value);
-  if (name == "gpu.processes.foreign") {
-    ++gpu.asked_for_foreign, gpu.foreign += value > 0;
-    return;
-  }
-  const bool is_throttle = name.starts_with(kThrottlePrefix);
-  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_throttle) return;
-  Moment& moment = gpu.moments[ts_ns];
-  if (name == "gpu.utilization") moment.utilization = value;
-  if (name == "gpu.clock.sm") moment.clock_hz = value;
-  if (!is_throttle) return;
-  moment.has_throttling = true;
-  const auto fault = std::find(kFaults.begin(), kFaults.end(), name.substr(kThrottlePrefix.size()));
-  if (fault != kFaults.end()) moment.faults[static_cast<size_t>(fault - kFaults.begin())] |= value > 0;
-}
 
 struct Mean {
   double sum = 0;
@@ -80,6 +53,72 @@ struct Mean {
   void Add(double value) { sum += value, ++count; }
   double value() const { return count > 0 ? sum / static_cast<double>(count) : kNan; }
 };
+
+// Sums over the moments of a device, which come in the order of time: a day of them is millions.
+class Gpu {
+ public:
+  void Take(std::string_view name, int64_t ts_ns, double value);
+  void AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table& table);
+
+ private:
+  void EndMoment();
+
+  Moment moment_;
+  int64_t first_ns_ = 0, last_ns_ = 0, moments_ = 0;
+  int64_t asked_ = 0, throttled_ = 0;
+  std::array<int64_t, kFaults.size()> by_fault_{};
+  Mean utilization_, throttled_hz_, free_hz_;
+  std::optional<double> temperature_, foreign_bytes_, memory_used_;
+  int64_t asked_for_foreign_ = 0, foreign_ = 0;
+};
+
+void Raise(std::optional<double>& most, double value) { most = most ? std::max(*most, value) : value; }
+
+void Gpu::Take(std::string_view name, int64_t ts_ns, double value) {
+  if (name == "gpu.temperature") return Raise(temperature_, value);
+  if (name == "gpu.memory.used") return Raise(memory_used_, value);
+  if (name == "gpu.memory.foreign") return Raise(foreign_bytes_, value);
+  if (name == "gpu.processes.foreign") {
+    ++asked_for_foreign_, foreign_ += value > 0;
+    return;
+  }
+  const bool is_throttle = name.starts_with(kThrottlePrefix);
+  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_throttle) return;
+  if (!moment_.is_empty && ts_ns != last_ns_) EndMoment();
+  if (moments_ == 0 && moment_.is_empty) first_ns_ = ts_ns;
+  last_ns_ = ts_ns, moment_.is_empty = false;
+  if (name == "gpu.utilization") moment_.utilization = value;
+  if (name == "gpu.clock.sm") moment_.clock_hz = value;
+  if (!is_throttle) return;
+  moment_.has_throttling = true;
+  const auto fault = std::find(kFaults.begin(), kFaults.end(), name.substr(kThrottlePrefix.size()));
+  if (fault != kFaults.end()) moment_.faults[static_cast<size_t>(fault - kFaults.begin())] |= value > 0;
+}
+
+void Gpu::EndMoment() {
+  if (moment_.is_empty) return;
+  ++moments_;
+  const bool throttled = moment_.is_throttled();
+  if (moment_.utilization) utilization_.Add(*moment_.utilization);
+  asked_ += moment_.has_throttling, throttled_ += throttled;
+  for (size_t i = 0; i < kFaults.size(); ++i) by_fault_[i] += moment_.faults[i];
+  if (moment_.clock_hz && throttled) throttled_hz_.Add(*moment_.clock_hz);
+  const bool is_free = moment_.has_throttling && !throttled && moment_.utilization.value_or(0) > 0;
+  if (moment_.clock_hz && is_free) free_hz_.Add(*moment_.clock_hz);
+  moment_ = {};
+}
+
+void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table& table) {
+  EndMoment();
+  const auto most = std::max_element(by_fault_.begin(), by_fault_.end());
+  auto row = BeginRow(table, of);
+  row.Int(device).Int(moments_).Int(last_ns_ - first_ns_);
+  row.Real(utilization_.value()).Real(ShareOf(throttled_, asked_));
+  row.TextOrNull(*most > 0 ? kFaults[static_cast<size_t>(most - by_fault_.begin())] : std::string_view());
+  row.Real(throttled_hz_.value()).Real(free_hz_.value()).Real(temperature_.value_or(kNan));
+  row.Real(ShareOf(foreign_, asked_for_foreign_)).Real(foreign_bytes_.value_or(kNan));
+  row.Real(memory_used_.value_or(kNan)).Int(memory_bytes);
+}
 
 // The steps of all agents, in run time; nothing: no agent saw any.
 std::optional<Interval> Stepping(const Run& run) {
@@ -100,7 +139,7 @@ std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>
   for (size_t row = 0; row < counters.size(); ++row) {
     const int64_t at = counters.ts_ns[row] + of.ts_shift_ns;
     if (counters.device[row] == kAbsent32 || (window && (at < window->start || at >= window->end))) continue;
-    Take(gpus[counters.device[row]], of.trace->Text(counters.name[row]), at, counters.value[row]);
+    gpus[counters.device[row]].Take(of.trace->Text(counters.name[row]), at, counters.value[row]);
   }
   return gpus;
 }
@@ -112,47 +151,12 @@ int64_t MemoryOf(const Trace& trace, int32_t device) {
   return kAbsent;
 }
 
-struct Throttling {
-  int64_t asked = 0, throttled = 0;
-  std::array<int64_t, kFaults.size()> by_fault{};
-  Mean utilization, throttled_hz, free_hz;
-};
-
-Throttling Sum(const Gpu& gpu) {
-  Throttling sum;
-  for (const auto& [at, moment] : gpu.moments) {
-    if (moment.utilization) sum.utilization.Add(*moment.utilization);
-    if (!moment.has_throttling) continue;
-    ++sum.asked;
-    const bool throttled = moment.is_throttled();
-    sum.throttled += throttled;
-    for (size_t i = 0; i < kFaults.size(); ++i) sum.by_fault[i] += moment.faults[i];
-    if (moment.clock_hz && throttled) sum.throttled_hz.Add(*moment.clock_hz);
-    if (moment.clock_hz && !throttled && moment.utilization.value_or(0) > 0) sum.free_hz.Add(*moment.clock_hz);
-  }
-  return sum;
-}
-
-void AddRow(const RunTrace& of, int32_t device, const Gpu& gpu, Table& table) {
-  const Throttling sum = Sum(gpu);
-  const auto share = [](int64_t part, int64_t of_all) { return ShareOf(part, of_all); };
-  const auto most = std::max_element(sum.by_fault.begin(), sum.by_fault.end());
-  auto row = BeginRow(table, of);
-  row.Int(device).Int(static_cast<int64_t>(gpu.moments.size()));
-  row.Int(gpu.moments.empty() ? 0 : gpu.moments.rbegin()->first - gpu.moments.begin()->first);
-  row.Real(sum.utilization.value()).Real(share(sum.throttled, sum.asked));
-  row.TextOrNull(*most > 0 ? kFaults[static_cast<size_t>(most - sum.by_fault.begin())] : std::string_view());
-  row.Real(sum.throttled_hz.value()).Real(sum.free_hz.value()).Real(gpu.temperature.value_or(kNan));
-  row.Real(share(gpu.foreign, gpu.asked_for_foreign)).Real(gpu.foreign_bytes.value_or(kNan));
-  row.Real(gpu.memory_bytes.value_or(kNan)).Int(MemoryOf(*of.trace, device));
-}
-
 Result<Table> Compute(const Run& run, Tables&) {
   Table table = EmptyTable("gpu_state", kColumns);
   const std::optional<Interval> window = Stepping(run);
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == "telemetry")
-      for (const auto& [device, gpu] : Collect(of, window)) AddRow(of, device, gpu, table);
+      for (auto& [device, gpu] : Collect(of, window)) gpu.AddRow(of, device, MemoryOf(*of.trace, device), table);
   return table;
 }
 
