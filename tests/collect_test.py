@@ -193,6 +193,17 @@ class WholeRun(Case):
         found = self.found()
         self.assertEqual(found["run_checkpoints"]["evidence"][0]["source"], "train.py:11")
 
+    def test_steps_that_the_scaler_skips(self) -> None:
+        self.script(
+            "scaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"
+            "for number in range(120):\n"
+            "    loss = model(torch.rand(4, 8)).pow(2).mean() * (float('inf') if number % 3 == 0 else 1.0)\n"
+            "    optimizer.zero_grad(); scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()\n"
+        )
+        found = self.found("--no-record")
+        self.assertRegex(found["run_skipped_steps"]["title"], r"GradScaler skips (39|40) of 119 steps")
+        self.assertIn("loss scale 512 at first", found["run_skipped_steps"]["evidence"][1]["text"])
+
     def test_python_and_sleep_in_steps(self) -> None:
         self.script(
             "def parse(): return [int(str(number)) for number in range(20000)]\n"

@@ -236,6 +236,9 @@ class Agent:
             self._add(layout.KIND_STEP, number * dur, dur, flags=flags, a=number, b=16, x=wait * 1000, y=1000)
             yield number * dur
 
+    def scale(self, ts: float, scale: float) -> None:
+        self._add(layout.KIND_SCALE, ts, x=scale)
+
     def loader(self, workers: int, line: str) -> None:
         settings = self._text(json.dumps({"num_workers": workers}, separators=(",", ":")))
         self._add(layout.KIND_LOADER, 0, value=workers, a=settings, x=self._text(line))

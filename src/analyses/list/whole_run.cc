@@ -14,6 +14,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/intervals.h"
+#include "base/strings.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -23,7 +24,9 @@ constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
     {"kind", kText, "", "step, data, garbage, checkpoint, compile, recompile, graph_break or skipped_step"},
-    {"detail", kText, "", "function and reason of a compilation or graph break; NULL: the row is of all of the kind"},
+    {"detail", kText, "",
+     "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of the "
+     "kind"},
     {"calls", kInt, "", "how often; data: waits of 1 ms or more; step: steps that count"},
     {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
     {"max_ns", kInt, "ns", "the longest"},
@@ -117,6 +120,21 @@ Events Skipped(const Trace& trace, const Counted& counted) {
   return events;
 }
 
+// "loss scale 65536 at first, 64 at least, 128 at last"; "": no scaler was seen.
+std::string LossScale(const Trace& trace) {
+  const CounterTable& counters = trace.counters;
+  double first = 0, least = 0, last = 0;
+  for (size_t row = 0; row < counters.size(); ++row) {
+    if (trace.Text(counters.name[row]) != kLossScaleName || !(counters.value[row] > 0)) continue;
+    last = counters.value[row];
+    if (first == 0) first = least = last;
+    least = std::min(least, last);
+  }
+  if (first == 0) return {};
+  return StrCat("loss scale ", FormatDigits(first, 6), " at first, ", FormatDigits(least, 6), " at least, ",
+                FormatDigits(last, 6), " at last");
+}
+
 bool UsesDevice(const Trace& trace) {
   return std::any_of(trace.counters.device.begin(), trace.counters.device.end(),
                      [](int32_t device) { return device != kAbsent32; });
@@ -145,7 +163,11 @@ void AddRows(const RunTrace& of, Table& table) {
   std::map<Key, Events> all = Collect(trace, counted);
   all[{"step", {}}] = {counted.count, counted.wall_ns, counted.longest_ns, {}};
   if (counted.wait_ns > 0) all[{"data", {}}].total_ns = counted.wait_ns;
-  if (const Events skipped = Skipped(trace, counted); skipped.calls > 0) all[{"skipped_step", {}}] = skipped;
+  const std::string scale = LossScale(trace);
+  if (const Events skipped = Skipped(trace, counted); skipped.calls > 0) {
+    all[{"skipped_step", {}}] = skipped;
+    if (!scale.empty()) all[{"skipped_step", scale}] = skipped;
+  }
   const bool on_device = UsesDevice(trace);
   for (const auto& [key, events] : all) {
     const auto line = std::max_element(events.line_ns.begin(), events.line_ns.end(),

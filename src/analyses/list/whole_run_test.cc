@@ -70,12 +70,14 @@ TEST(WholeRun, CountsSkippedStepsWithTheirTime) {
   HandMade trace;
   for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000);
   trace.Counter(kSkippedStepName, 0, 1).Counter(kSkippedStepName, 2000, 1);
+  trace.Counter(kLossScaleName, 500, 1024).Counter(kLossScaleName, 2500, 64).Counter(kLossScaleName, 3500, 128);
   Analysed run(trace);
   const Table& table = run["whole_run"];
   const size_t skipped = RowOf(table, "skipped_step");
   ASSERT_LT(skipped, table.rows());
   EXPECT_EQ(table.Int(skipped, "calls"), 1) << "the first step does not count";
   EXPECT_EQ(table.Int(skipped, "total_ns"), 1000);
+  EXPECT_LT(RowOf(table, "skipped_step", "loss scale 1024 at first, 64 at least, 128 at last"), table.rows());
 }
 
 TEST(WholeRun, KnowsNothingOfARecordingWithoutTheAgent) {

@@ -31,6 +31,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "whole_run",
                             {},
                             ""});
+  for (const size_t row : skipped.rows)
+    found.evidence.push_back({std::string(run.table().Text(row, "detail")), std::nullopt, "", "whole_run", {}, ""});
   found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", "amp=bf16",
                                    "torch.autocast(\"cuda\", dtype=torch.bfloat16)  # without GradScaler", "minutes"});
   found.recommendations.push_back(
