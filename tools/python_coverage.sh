@@ -38,7 +38,7 @@ trap 'rm -f "$starts"' EXIT
 echo "import sys; sys.path.append('$folder/lib'); import coverage; import os; os.environ.setdefault('COVERAGE_PROCESS_START', '$folder/rc'); coverage.process_startup()" >"$starts"
 
 failed=()
-for test in "agent_test.py --torch newest" "collect_test.py" "validate_api_test.py --torch newest"; do
+for test in "agent_test.py --torch newest" "collect_test.py" "collect_findings_test.py" "validate_api_test.py --torch newest"; do
   read -ra words <<<"$test"
   python3 "tests/${words[0]}" "$program" "${words[@]:1}" >"$folder/${words[0]}.log" 2>&1 || failed+=("${words[0]}")
 done
