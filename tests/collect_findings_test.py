@@ -50,7 +50,7 @@ class Planted(Case):
 
     def test_straggler_rank(self) -> None:
         torchrun = (PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", 4)
-        self.check("straggler_rank.py", "host_straggler", *torchrun)
+        self.check("straggler_rank.py", "host_straggler", *torchrun, line="straggler_rank.py: time.sleep(0.02)")
         self.assertEqual(len(self.rows("SELECT DISTINCT rank FROM trace WHERE format = 'kineto'")), 4)
         report = json.loads(self.gapless("analyze", "run", "--json").stdout)
         self.assertIn("rank 2", report["bottlenecks"][0]["title"])

@@ -7,14 +7,16 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
+#include "diagnose/python_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps"};
+constexpr std::string_view kNeeds[] = {"host_steps", "python_time"};
 
 struct Waiting {
   size_t last = 0;       // row of the rank that is waited for
@@ -62,6 +64,25 @@ const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
     if (more > more_ns) more_ns = more, most = &part;
   }
   return *most;
+}
+
+// What a rank's Python spends most time in, and the line or function; "" where no stacks were recorded.
+struct Where {
+  std::string what, place;
+};
+
+Where WhereIsPython(const Table& time, int64_t trace) {
+  int64_t most_ns = 0;
+  Where where;
+  for (size_t row = 0; row < time.rows(); ++row) {
+    const std::string callee = TextOr(time, row, "callee", "");
+    const bool counts = time.Int(row, "trace") == trace && (IsSleep(callee) || !IsWaiting(callee));
+    if (!counts || time.Int(row, "self_ns") <= most_ns) continue;
+    most_ns = time.Int(row, "self_ns");
+    where.place = TextOr(time, row, "source_line", TextOr(time, row, "function", ""));
+    where.what = callee.empty() ? "" : StrCat(", most in ", callee);
+  }
+  return where;
 }
 
 // No rank is behind the others by more than steps vary by: none is named.
@@ -113,14 +134,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
            "host_steps",
            {},
            ""});
-  found.evidence.push_back(
-      {StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ", reason.what),
-       static_cast<double>(more_ns),
-       "ns",
-       "host_steps",
-       {},
-       ""});
-  found.recommendations.push_back({StrCat(name, ": ", reason.advice), "straggler", "", "hours"});
+  Where where;
+  if (reason.column == "python_ns") where = WhereIsPython(tables.Get("python_time"), steps.Int(waiting.last, "trace"));
+  found.evidence.push_back({StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ",
+                                   reason.what, where.what, InLine(where.place)),
+                            static_cast<double>(more_ns),
+                            "ns",
+                            "host_steps",
+                            {},
+                            where.place});
+  found.recommendations.push_back({StrCat(name, ": ", reason.advice, InLine(where.place)), "straggler", "", "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);
   found.gain = view.GainOf("straggler", ns * 0.1, ns * 0.5, ns, 0.4);
   return std::vector{std::move(found)};

@@ -50,21 +50,27 @@ std::vector<Bottleneck> Found(testing::Analysed& run, std::string_view id) {
   return found ? *found : std::vector<Bottleneck>();
 }
 
-// On the CPU: `own` of work, then an all-reduce on another thread until 1000 µs.
-std::shared_ptr<const Trace> HostRank(int64_t rank, int64_t own) {
+// On the CPU: `own` of work, then an all-reduce on another thread until 1000 µs. `each`: time that goes into each of
+// loading, garbage, saving, compiling and the optimiser before the work.
+std::shared_ptr<const Trace> HostRank(int64_t rank, int64_t own, int64_t each = 0) {
   testing::HandMade trace;
   trace.Rank(rank);
   for (int64_t step = 0; step < 4; ++step) {
-    const int64_t begin = step * 1000 * kUs;
-    trace.Step(step, begin, begin + 1000 * kUs).Operator("aten::mm", begin, begin + own);
-    trace.Annotation("gloo:all_reduce", begin + own, begin + 1000 * kUs, testing::kBackward);
+    int64_t now = step * 1000 * kUs;
+    const int64_t end = now + 1000 * kUs;
+    trace.Step(step, now, end);
+    if (each > 0) trace.Loader(now, now + each), now += each;
+    for (const std::string_view name : {"Python GC", "torch.save", "f (dynamo_timed)", "Optimizer.step#SGD.step"})
+      if (each > 0) trace.Annotation(name, now, now + each), now += each;
+    trace.Operator("aten::mm", now, now + own + each), now += own + each;
+    trace.Annotation("gloo:all_reduce", now, end, testing::kBackward);
     trace.shard().Add(CollectiveRow{.name = trace.shard().Text("gloo:all_reduce"),
                                     .kind = trace.shard().Text("all_reduce"),
                                     .pid = rank + 1,
                                     .tid = testing::kBackward,
-                                    .ts_ns = begin + own,
-                                    .dur_ns = 1000 * kUs - own,
-                                    .group_size = 2});
+                                    .ts_ns = now,
+                                    .dur_ns = end - now,
+                                    .group_size = 3});
   }
   return trace.Finish();
 }
@@ -74,6 +80,13 @@ TEST(HostStraggler, NamesTheRankThatIsLate) {
   const std::vector<Bottleneck> found = Found(run, "host_straggler");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].title, "rank 1 is late: the others wait 250.0 µs of every step for it");
+}
+
+TEST(HostStraggler, NamesNobodyForWhatStepsVaryBy) {
+  testing::Analysed run({HostRank(0, 300 * kUs), HostRank(1, 300 * kUs), HostRank(2, 300 * kUs, 16 * kUs)});
+  const std::vector<Bottleneck> found = Found(run, "host_straggler");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].title, "ranks wait 64.0 µs of every step for each other") << "rank 2 is behind by 1.6 % in each";
 }
 
 }  // namespace
