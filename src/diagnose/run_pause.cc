@@ -25,6 +25,8 @@ std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& p
   const std::string calls = StrCat(FormatCount(sum.calls), ' ', sum.calls == 1 ? pause.once : pause.often);
   Bottleneck found;
   found.share_of_step = share;
+  // On a device its idle time, on the host Python between operators: collecting strikes in the midst of both.
+  found.part_of = run.on_device() ? "host_bound" : pause.kind == "garbage" ? "host_python" : "";
   found.title = StrCat(pause.what, " takes ", run.CostText(sum.total_ns), ", over the whole run");
   found.description = StrCat("The training process is busy with ", pause.what, " for ", run.ShareText(sum.total_ns),
                              InLine(sum.line), ": ", calls, HowOften(run.steps(), sum.calls), ".");
