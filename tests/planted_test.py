@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from simulator.scenes import SCENES, Expected, Run
+from simulator.scenes import SCENES, Expected, Recording
 
 WANTED = 0.97
 RECORDINGS = 500
@@ -46,7 +46,7 @@ def wrong(expected: Expected, report: dict[str, Any]) -> list[str]:
 
 
 def check(program: Path, folder: Path, number: int, name: str) -> list[str]:
-    run = Run()
+    run = Recording()
     expected = SCENES[name](random.Random(f"{number} {name}"), run)
     run.write(folder)
     for path in folder.iterdir():
@@ -76,7 +76,7 @@ def main() -> int:
             if said:
                 failed[name] += 1
                 print(f"{number} {name}: {'; '.join(said)}")
-    good = options.recordings - failed.total()
+    good = options.recordings - sum(failed.values())
     print(f"{good} of {options.recordings} recordings as planted ({good / options.recordings:.1%}), {len(names)} kinds")
     for name, count in failed.most_common():
         print(f"  {name}: {count} wrong")

@@ -121,7 +121,8 @@ TEST(EveryAnalysis, GivesItsColumnsAndRowsForARunThatHasAll) {
   Analysed training(std::vector{Everything(0), Everything(1)}), serving(std::vector{Serving(0), Serving(1)});
   for (const Analysis* analysis : AllAnalyses()) {
     SCOPED_TRACE(std::string(analysis->name));
-    const bool serves = analysis->name == "engine_steps" || analysis->name == "set_aside" || analysis->name == "warm_up";
+    const bool serves =
+        analysis->name == "engine_steps" || analysis->name == "set_aside" || analysis->name == "warm_up";
     Analysed& run = serves ? serving : training;
     const Table& table = run[analysis->name];
     EXPECT_EQ(run.tables().ErrorOf(analysis->name), nullptr);

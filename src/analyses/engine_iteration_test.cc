@@ -51,7 +51,8 @@ TEST(EngineIteration, SglangAndTensorRt) {
 }
 
 TEST(EngineIteration, OtherNamesAreNone) {
-  for (const char* name : {"execute_model", "ProfilerStep#3", "step", "execute_backward", "Optimizer.step#Adam.step", ""})
+  for (const char* name :
+       {"execute_model", "ProfilerStep#3", "step", "execute_backward", "Optimizer.step#Adam.step", ""})
     EXPECT_FALSE(ReadEngineIteration(name)) << name;
 }
 

@@ -96,11 +96,13 @@ class Finder {
     if (!indexed_) Index();
     const auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
     if (slices_.category[row] == SliceCategory::kAnnotation) return times.size() == 1;  // the only batch of a loader
-    if (times.size() <= kFewCalls && first == row) return times.size() == 1 || ns >= kTimesOther * times[times.size() - 2];
+    if (times.size() <= kFewCalls && first == row)
+      return times.size() == 1 || ns >= kTimesOther * times[times.size() - 2];
     return ns >= kTimesUsual * times[times.size() / 4];
   }
 
-  // Durations of calls and operators by name, sorted. Made for the first slice that is long, so most recordings need none.
+  // Durations of calls and operators by name, sorted. Made for the first slice that is long, so most recordings need
+  // none.
   void Index() {
     indexed_ = true;
     of_name_.resize(trace_.strings.size());
@@ -108,7 +110,8 @@ class Finder {
       const SliceCategory category = slices_.category[row];
       const bool is_operator = category == SliceCategory::kOperator;
       const bool is_mark = category == SliceCategory::kAnnotation;
-      if (!is_operator && !is_mark && category != SliceCategory::kRuntime && category != SliceCategory::kDriver) continue;
+      if (!is_operator && !is_mark && category != SliceCategory::kRuntime && category != SliceCategory::kDriver)
+        continue;
       auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
       if (times.empty()) first = row;
       times.push_back(is_operator ? slices_.self_ns[row] : slices_.dur_ns[row]);

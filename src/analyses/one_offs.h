@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host does once while the device waits: it loads the code of kernels at their first launch, starts libraries and
-// allocators, compiles, captures graphs. A recording in which that takes most of the time shows a cold start, and says
-// nothing of the steps that follow.
+// What a host does once while the device waits: it loads the code of kernels at their first launch, starts libraries
+// and allocators, compiles, captures graphs. A recording in which that takes most of the time shows a cold start, and
+// says nothing of the steps that follow.
 //
 // Found are, each as far as no device works meanwhile:
 //   compilation  TorchDynamo's, Inductor's and Triton's own ranges and frames
 //   capture      …StreamBeginCapture to …EndCapture on one thread, and …GraphInstantiate
 //   loading      …ModuleLoad…, …LibraryLoad… of 1 ms or longer
-//   first_call   a launch of 1 ms or longer, or another call that neither waits nor copies and an operator by itself, of 5
-//                ms or longer that holds a call, when a quarter of the calls of that name take less than a twentieth of it, or
-//                when it is the first of at most three and the others take less than a tenth; also the only batch that a data loader gives (its workers start)
+//   first_call   a launch of 1 ms or longer, or another call that neither waits nor copies and an operator by itself,
+//   of 5
+//                ms or longer that holds a call, when a quarter of the calls of that name take less than a twentieth of
+//                it, or when it is the first of at most three and the others take less than a tenth; also the only
+//                batch that a data loader gives (its workers start)
 // A launch takes 2 to 20 µs, so a millisecond on an idle device is something else (NVIDIA's lazy loading, HIP's code
 // objects); a name whose calls all take long is a habit of the program, not a beginning.
 #pragma once

@@ -10,7 +10,7 @@ namespace {
 constexpr double kMaxEdgeWork = 0.02;  // share of the device work
 constexpr double kMinEdgeGap = 0.05;   // share of the recording
 constexpr int64_t kMinEdgeNs = 1'000'000;
-constexpr double kMinTimesInner = 3;   // longer than any gap that remains
+constexpr double kMinTimesInner = 3;  // longer than any gap that remains
 
 // Gap i lies before busy interval i; the last one behind all of them.
 std::vector<int64_t> Gaps(const Intervals& busy, Interval whole) {

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kWarmUpTimes = 2;     // a warm-up step takes this many times the median of later ones
+constexpr int64_t kWarmUpTimes = 2;  // a warm-up step takes this many times the median of later ones
 constexpr int64_t kLongWorkNs = 200'000'000;
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 

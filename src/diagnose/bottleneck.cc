@@ -11,7 +11,8 @@ std::string_view ToString(BottleneckType type) {
   static constexpr std::array<std::string_view, 13> kNames = {
       "KERNEL_EFFICIENCY", "MEMORY_BANDWIDTH",  "DATA_LOADING", "CPU_GPU_SYNC",
       "MULTI_GPU_COMM",    "MEMORY_ALLOCATION", "LAUNCH_BOUND", "HOST_BOUND",
-      "SMALL_BATCH",       "RECOMPILATION",     "IO",           "STEP_VARIATION", "RECORDING"};
+      "SMALL_BATCH",       "RECOMPILATION",     "IO",           "STEP_VARIATION",
+      "RECORDING"};
   return static_cast<size_t>(type) < kNames.size() ? kNames[static_cast<size_t>(type)] : "?";
 }
 

@@ -13,9 +13,9 @@
 namespace gapless::internal {
 
 struct LedgerView {
-  std::vector<DeviceBreakdown> devices;  // one per process and device that did work, in order of trace and device
-  DeviceBreakdown total;                 // sums over `devices`; trace, rank, device and name mean nothing
-  int64_t step_rows = 0;                 // complete steps, counted once per device
+  std::vector<DeviceBreakdown> devices;   // one per process and device that did work, in order of trace and device
+  DeviceBreakdown total;                  // sums over `devices`; trace, rank, device and name mean nothing
+  int64_t step_rows = 0;                  // complete steps, counted once per device
   std::map<int64_t, int64_t> process_of;  // key of table trace -> that of the first recording of its process
 
   // How many devices the process of this trace used.

@@ -58,7 +58,8 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   const WasteKind kind = WasteOf(*waste);
   const bool explained = std::any_of(found.begin(), found.end(), [&](const Bottleneck& one) {
     // Copies from pageable memory are a matter of synchronisation and of copying.
-    const bool same = WasteOf(one) == kind || (kind == WasteKind::kCopy && (one.id == "pageable_copies" || one.id == "needless_copies"));
+    const bool same = WasteOf(one) == kind ||
+                      (kind == WasteKind::kCopy && (one.id == "pageable_copies" || one.id == "needless_copies"));
     return one.id != kOther && same && one.share_of_step.value_or(0) >= kLeastExplained * *waste->share_of_step;
   });
   if (explained) found.erase(waste);
@@ -66,8 +67,8 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
 
 const Recommendation kLook{"look at the events named above: `gapless analyze --explain` prints all", "", "", ""};
 
-// Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any program
-// for GPUs; a finding without advice says what to look at.
+// Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any
+// program for GPUs; a finding without advice says what to look at.
 void DropPyTorchAdvice(Bottleneck& one) {
   std::erase_if(one.recommendations, [](const Recommendation& advice) {
     const std::string all = advice.text + " " + advice.code;
@@ -80,16 +81,18 @@ void DropPyTorchAdvice(Bottleneck& one) {
 
 // Takes out what only CUDA and HIP have: their graphs, and calls of torch.cuda.
 void DropCudaAdvice(Bottleneck& one) {
-  std::erase_if(one.recommendations, [](const Recommendation& advice) { return advice.text.find("CUDA") != std::string::npos; });
+  std::erase_if(one.recommendations,
+                [](const Recommendation& advice) { return advice.text.find("CUDA") != std::string::npos; });
   for (Recommendation& advice : one.recommendations)
-    if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos) advice.code.clear();
+    if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos)
+      advice.code.clear();
   if (one.recommendations.empty()) one.recommendations.push_back(kLook);
 }
 
 }  // namespace
 
 bool RanksBefore(const Bottleneck& a, const Bottleneck& b) {
-  const auto judges_recording = [](const Bottleneck& one) { 
+  const auto judges_recording = [](const Bottleneck& one) {
     return one.id == "warm_up" || one.id == "too_little_work" || one.id == "cut_recording";
   };
   const bool a_first = judges_recording(a), b_first = judges_recording(b);
@@ -114,9 +117,8 @@ Diagnosis Diagnose(Tables& tables) {
   // A cold start says nothing of later steps, and hardly any work nothing at all: no other advice holds.
   const auto is_cold = [](const Bottleneck& one) { return one.id == "warm_up" || one.id == "too_little_work"; };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), is_cold))
-    std::erase_if(diagnosis.bottlenecks, [](const Bottleneck& one) {
-      return one.type != BottleneckType::kRecording || one.id == kOther;
-    });
+    std::erase_if(diagnosis.bottlenecks,
+                  [](const Bottleneck& one) { return one.type != BottleneckType::kRecording || one.id == kOther; });
   const auto is_warm_up = [](const Bottleneck& one) { return one.id == "warm_up"; };
   if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), is_warm_up))
     std::erase_if(diagnosis.bottlenecks, [](const Bottleneck& one) { return one.id == "too_little_work"; });

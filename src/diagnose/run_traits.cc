@@ -20,8 +20,8 @@ bool AnyName(const Table& table, Matches matches) {
   return false;
 }
 
-// Is it an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward? Hooks that are
-// set up for one are not (RegisterPostBackwardFunction).
+// Is it an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward? Hooks that
+// are set up for one are not (RegisterPostBackwardFunction).
 bool IsBackward(std::string_view name) {
   if (name.starts_with("aten::")) return name.find("_backward") != name.npos;
   const size_t at = name.find("Backward");
@@ -37,16 +37,11 @@ struct Part {
   Workload shows;
 };
 // Parts of names of operators, annotations and kernels that only such a run has.
-constexpr Part kParts[] = {{"reshape_and_cache", Workload::kServing},
-                           {"store_kvcache", Workload::kServing},
-                           {"paged_attention", Workload::kServing},
-                           {"autograd::engine", Workload::kTraining},
-                           {"Optimizer.step#", Workload::kTraining},
-                           {"_bwd_kernel", Workload::kTraining},
-                           {"bwd_kernel", Workload::kTraining},
-                           {"_wgrad", Workload::kTraining},
-                           {"_dgrad", Workload::kTraining},
-                           {"multi_tensor_apply", Workload::kTraining}};
+constexpr Part kParts[] = {{"reshape_and_cache", Workload::kServing}, {"store_kvcache", Workload::kServing},
+                           {"paged_attention", Workload::kServing},   {"autograd::engine", Workload::kTraining},
+                           {"Optimizer.step#", Workload::kTraining},  {"_bwd_kernel", Workload::kTraining},
+                           {"bwd_kernel", Workload::kTraining},       {"_wgrad", Workload::kTraining},
+                           {"_dgrad", Workload::kTraining},           {"multi_tensor_apply", Workload::kTraining}};
 // Folders of serving engines, in Python frames.
 constexpr std::string_view kEngines[] = {"vllm/v1/", "vllm/worker/", "vllm/engine/", "sglang/srt/",
                                          "tensorrt_llm/_torch/pyexecutor/"};
@@ -89,7 +84,9 @@ Workload WorkloadOf(const Run& run) {
       if (shows == Workload::kInference) operators.insert(name);
     });
   if (serves) return Workload::kServing;
-  return trains ? Workload::kTraining : operators.size() >= kOperatorsOfAModel ? Workload::kInference : Workload::kUnknown;
+  return trains                                   ? Workload::kTraining
+         : operators.size() >= kOperatorsOfAModel ? Workload::kInference
+                                                  : Workload::kUnknown;
 }
 
 bool UsesPyTorch(const Run& run) {
@@ -145,13 +142,12 @@ std::string_view ToString(Workload workload) {
 }
 
 std::string PinnedCopyCode(Workload workload) {
-  return workload == Workload::kTraining ? "DataLoader(..., pin_memory=True); batch = batch.to(device, non_blocking=True)"
-                                         : "inputs = inputs.pin_memory().to(device, non_blocking=True)";
+  return workload == Workload::kTraining
+             ? "DataLoader(..., pin_memory=True); batch = batch.to(device, non_blocking=True)"
+             : "inputs = inputs.pin_memory().to(device, non_blocking=True)";
 }
 
-bool Trains(Tables& tables) {
-  return AnyName(tables.Get("operators"), IsBackward);
-}
+bool Trains(Tables& tables) { return AnyName(tables.Get("operators"), IsBackward); }
 
 bool SeesCompiler(Tables& tables) {
   return AnyName(tables.Get("kernels"), [](std::string_view name) { return name.starts_with("triton_"); }) ||

@@ -11,14 +11,15 @@ namespace gapless::internal {
 // kUnknown: only work of the device was recorded, and its names do not tell.
 enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
 
-// Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training: a
-// backward pass or an optimizer. Inference: operators of a model without either. Reads the texts of primary recordings.
+// Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training:
+// a backward pass or an optimizer. Inference: operators of a model without either. Reads the texts of primary
+// recordings.
 Workload WorkloadOf(const Run& run);
-// Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the program was
-// recorded: else advice in its words is of no use.
+// Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the
+// program was recorded: else advice in its words is of no use.
 bool UsesPyTorch(const Run& run);
-// Returns true if a pipeline of Hugging Face's transformers ran, as Python frames tell: it has a loader of its own, whose
-// settings are arguments of pipeline().
+// Returns true if a pipeline of Hugging Face's transformers ran, as Python frames tell: it has a loader of its own,
+// whose settings are arguments of pipeline().
 bool UsesPipeline(const Run& run);
 
 // Returns true if the calls are those of another runtime than CUDA's and HIP's: Ascend's, Cambricon's, SYCL's.

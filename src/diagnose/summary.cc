@@ -174,7 +174,8 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
   const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
                                         [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
-  if (Computes(compute, waste, kernels_first)) return ClassifyComputing(ledger, most, MovingShare(tables.Get("kernels"), ReadingShare(tables)), summary);
+  if (Computes(compute, waste, kernels_first))
+    return ClassifyComputing(ledger, most, MovingShare(tables.Get("kernels"), ReadingShare(tables)), summary);
   summary.run_class = most.run_class;
   summary.limit = most.limit;
   summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
@@ -190,8 +191,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   const Bottleneck* recording = ColdStartOf(diagnosis);
-  if (recording == nullptr || recording->id != "too_little_work")
-    summary.workload = ToString(WorkloadOf(tables.run()));
+  if (recording == nullptr || recording->id != "too_little_work") summary.workload = ToString(WorkloadOf(tables.run()));
   SummariseSteps(tables.Get("steps"), tables.run(), summary);
   SummariseMatrixWork(tables.Get("matrix_work"), summary);
   SummariseComputeUse(tables.Get("compute_use"), summary);

@@ -52,8 +52,9 @@ inline constexpr double kMemoryBoundShare = 0.5;
 // Of that time after waits, the part one rule must find to speak of its kind (explicit, implicit): two fifths.
 inline constexpr double kSyncOwnShare = 0.02;
 
-// Ours: rows of a 16-bit product up to which reading its weights takes longer than multiplying them, on every device since
-// the V100 (peak over bandwidth, 139 FLOP/byte on a V100, 156 on an A100, 295 on an H100; two FLOPs for two bytes a row).
+// Ours: rows of a 16-bit product up to which reading its weights takes longer than multiplying them, on every device
+// since the V100 (peak over bandwidth, 139 FLOP/byte on a V100, 156 on an A100, 295 on an H100; two FLOPs for two bytes
+// a row).
 inline constexpr double kMaxReadingRows = 128;
 // FLOP/byte of a product below which it is bound by the memory of every such device, known or not.
 inline constexpr double kLowIntensity = 50;
@@ -184,6 +185,5 @@ inline constexpr double kStartBusyShare = 0.10;
 // Ours: so few operations of the device, or as many different kernels, repeat nothing.
 inline constexpr int64_t kFewOperations = 64;
 inline constexpr int64_t kStartNs = 5'000'000;  // one-offs as long as this together are a start
-
 
 }  // namespace gapless::internal

@@ -26,8 +26,8 @@ ApiKind ClassifyOtherApi(std::string_view call) {
   const auto is_of = [&](std::string_view prefix) { return call.starts_with(prefix); };
   if (!is_of("ur") && !is_of("pi") && !is_of("ze") && !is_of("cn") && !is_of("AscendCL@")) return ApiKind::kOther;
   const auto has = [&](std::string_view part) { return Has(call, part); };
-  if (has("KernelLaunch") || has("LaunchKernel") || has("InvokeKernel") || has("aclnn") || has("aclopCompileAndExecute") ||
-      has("CommandListsExecute") || has("hcom_") || has("Hccl"))
+  if (has("KernelLaunch") || has("LaunchKernel") || has("InvokeKernel") || has("aclnn") ||
+      has("aclopCompileAndExecute") || has("CommandListsExecute") || has("hcom_") || has("Hccl"))
     return ApiKind::kKernelLaunch;
   if (has("SynchronizeDevice") || has("SyncDevice") || has("QueueFinish")) return ApiKind::kDeviceSync;
   if (has("SynchronizeStream") || has("QueueSync") || has("CommandQueueSynchronize")) return ApiKind::kStreamSync;

@@ -33,7 +33,8 @@ void FillBlocksPerSm(Trace& trace) {
       const bool known = at < trace.devices.size() && trace.devices.vendor[at] == Vendor::kNvidia;
       sm_count = known ? static_cast<double>(std::max<int64_t>(0, trace.devices.sm_count[at])) : 0;
     }
-    const double count = static_cast<double>(ops.grid_x[row]) * std::max(1, ops.grid_y[row]) * std::max(1, ops.grid_z[row]);
+    const double count =
+        static_cast<double>(ops.grid_x[row]) * std::max(1, ops.grid_y[row]) * std::max(1, ops.grid_z[row]);
     if (sm_count > 0) blocks[row] = static_cast<float>(count / sm_count);
   }
 }
@@ -56,8 +57,8 @@ void LinkByArrows(Trace& trace) {
     if (ops.launch[row].valid() || end == ends.end()) continue;
     const std::vector<uint32_t>& rows = of_thread[flows.from_tid[end->second]];
     const int64_t ts = flows.from_ts_ns[end->second];
-    const auto after =
-        std::upper_bound(rows.begin(), rows.end(), ts, [&](int64_t time, uint32_t at) { return time < slices.ts_ns[at]; });
+    const auto after = std::upper_bound(rows.begin(), rows.end(), ts,
+                                        [&](int64_t time, uint32_t at) { return time < slices.ts_ns[at]; });
     SliceId call = after == rows.begin() ? SliceId() : SliceId(*(after - 1));
     while (call.valid() && slices.ts_ns[call.value] + slices.dur_ns[call.value] < ts) call = slices.parent[call.value];
     ops.launch.mutable_data()[row] = call;

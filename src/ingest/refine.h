@@ -9,8 +9,8 @@ namespace gapless::internal {
 // The class of kernels whose name leaves it open, from the operator around the launch. Needs launches linked.
 void RefineGpuOpClasses(Trace& trace);
 
-// Launches of recordings of Ascend's devices, whose calls and operations share no number: along the arrow that ends where
-// an operation starts, on its stream, to what is open on the thread where the arrow begins.
+// Launches of recordings of Ascend's devices, whose calls and operations share no number: along the arrow that ends
+// where an operation starts, on its stream, to what is open on the thread where the arrow begins.
 void LinkByArrows(Trace& trace);
 
 // Blocks of each kernel's grid over the multiprocessors of its device, where the recorder wrote the grid alone. NVIDIA

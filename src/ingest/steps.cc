@@ -4,9 +4,9 @@
 // plugin, the last step counts as cut off below 80 % of the work of a typical one; the first, below 50 %; any with
 // none, when others have.
 //
-// Marks count as steps only if they hold a fair share of the recording's work: a mark that some library or a single call
-// of prof.step() left over a few microseconds must not hide the rest. Marks that hold less are passed over, and the next
-// kind of mark is tried; if none is left, the recording has no steps and a note says why.
+// Marks count as steps only if they hold a fair share of the recording's work: a mark that some library or a single
+// call of prof.step() left over a few microseconds must not hide the rest. Marks that hold less are passed over, and
+// the next kind of mark is tried; if none is left, the recording has no steps and a note says why.
 //
 // A file that ends in the middle lacks events of any time: recorders write operators first, then launches and device
 // work, so a cut takes device work of steps whose operators are all there. In such a file the last step with device
@@ -29,8 +29,8 @@ namespace {
 
 constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
 
-// Of the recording's work, what steps must hold. The first of two steps between optimizer marks may be twice as much work
-// as the one that counts (it searches algorithms), and an evaluation beside it as much again.
+// Of the recording's work, what steps must hold. The first of two steps between optimizer marks may be twice as much
+// work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
 constexpr double kMinStepsShare = 0.2;
 
 int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
@@ -110,8 +110,8 @@ std::vector<StepRow> ProfilerMarks(const Trace& trace) {
 
 std::vector<StepRow> OptimizerMarks(const Trace& trace) {
   const SliceTable& slices = trace.slices;
-  const auto rows = MostFrequent(
-      trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); }));
+  const auto rows =
+      MostFrequent(trace, Annotations(trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); }));
   return Between(rows, StepSource::kAnnotation, [&](uint32_t row) { return slices.ts_ns[row] + slices.dur_ns[row]; });
 }
 
@@ -152,7 +152,8 @@ void TakeMarks(Trace& trace) {
     std::vector<StepRow> rows = marks(trace);
     if (rows.empty()) continue;
     const std::string name(trace.Text(rows[0].name));
-    // On the host alone a step may do its work outside of operators (Python, collectives), but a profiler's mark is one.
+    // On the host alone a step may do its work outside of operators (Python, collectives), but a profiler's mark is
+    // one.
     const bool trusted = trace.gpu_ops.size() == 0 && rows[0].source == StepSource::kProfiler;
     SetSteps(trace, std::move(rows));
     if (trusted) return;

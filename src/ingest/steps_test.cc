@@ -31,10 +31,8 @@ class Recording {
                         .ts_ns = launch * kUs,
                         .dur_ns = kUs,
                         .correlation = ++correlation_});
-    shard_.Add(GpuOpRow{.name = shard_.Text("gemm"),
-                        .ts_ns = (launch + 2) * kUs,
-                        .dur_ns = dur * kUs,
-                        .correlation = correlation_});
+    shard_.Add(GpuOpRow{
+        .name = shard_.Text("gemm"), .ts_ns = (launch + 2) * kUs, .dur_ns = dur * kUs, .correlation = correlation_});
     return *this;
   }
   Trace Read() {

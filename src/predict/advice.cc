@@ -41,7 +41,6 @@ std::vector<Choice>::iterator BestBeside(const Predictor& predictor, std::vector
   return best;
 }
 
-
 }  // namespace
 
 // Four of five truths lie within the interval when the pairs in the ledger are like this one; where no pair of the kind

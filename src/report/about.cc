@@ -85,13 +85,13 @@ void AddSetAside(const Report& report, std::vector<Note>& notes) {
   for (size_t row = 0; row < aside.rows(); ++row) {
     const std::string_view kind = aside.Text(row, "kind");
     const int64_t steps = aside.Int(row, "steps");
-    const std::string what = kind == "warm_up_steps" ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"),
-                                                              ", a warm-up,")
-                             : kind == "before"      ? "what lies before the steady work"
-                                                     : "what lies after the steady work";
-    notes.push_back({Severity::kLoss, StrCat(what, " is set aside: ", FormatDuration(aside.Int(row, "dur_ns")),
-                                             ", in which the GPU works for ",
-                                             FormatDuration(aside.Int(row, "busy_ns")))});
+    const std::string what = kind == "warm_up_steps"
+                                 ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"), ", a warm-up,")
+                             : kind == "before" ? "what lies before the steady work"
+                                                : "what lies after the steady work";
+    notes.push_back(
+        {Severity::kLoss, StrCat(what, " is set aside: ", FormatDuration(aside.Int(row, "dur_ns")),
+                                 ", in which the GPU works for ", FormatDuration(aside.Int(row, "busy_ns")))});
   }
 }
 
@@ -184,7 +184,8 @@ void AddEngineFacts(const Report& report, std::vector<std::string>& facts) {
                               iterations == 1 ? " iteration of " : " iterations of ",
                               FormatRounded(engine.Real(row, "requests_per_iteration")), " requests");
     if (!engine.IsNull(row, "context_per_request"))
-      fact += StrCat(" with ", FormatCount(std::llround(engine.Real(row, "context_per_request"))), " tokens of context");
+      fact +=
+          StrCat(" with ", FormatCount(std::llround(engine.Real(row, "context_per_request"))), " tokens of context");
     if (!engine.IsNull(row, "tokens_per_second"))
       fact += StrCat(", ", FormatCount(std::llround(engine.Real(row, "tokens_per_second"))), " tokens/s");
     facts.push_back(std::move(fact));
@@ -215,8 +216,8 @@ std::vector<std::string> FactsOf(const Report& report) {
 Next NextOf(const Report& report) {
   Next next;
   const Workload workload = WorkloadOf(report.run);
-  const bool recording_fails = !report.diagnosis.bottlenecks.empty() &&
-                               report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
+  const bool recording_fails =
+      !report.diagnosis.bottlenecks.empty() && report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
   } else if (recording_fails) {
@@ -224,11 +225,12 @@ Next NextOf(const Report& report) {
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
   } else if (!HasSteps(report.run)) {
-    next.advice = workload == Workload::kTraining ? "call prof.step() after every step, so that times are told per step"
-                  : workload == Workload::kServing
-                      ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are told "
-                        "per iteration"
-                      : "put record_function(\"step\") around each repetition, so that times are told per repetition";
+    next.advice =
+        workload == Workload::kTraining ? "call prof.step() after every step, so that times are told per step"
+        : workload == Workload::kServing
+            ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are told "
+              "per iteration"
+            : "put record_function(\"step\") around each repetition, so that times are told per repetition";
   }
   const std::string table = TableToSee(report);
   next.query =

@@ -11,8 +11,8 @@ inline bool IsDataLoadingMark(std::string_view name) {
   return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
 }
 
-// Returns true if `name` is one iteration of an engine that serves a language model (analyses/engine_iteration.h has the
-// forms).
+// Returns true if `name` is one iteration of an engine that serves a language model (analyses/engine_iteration.h has
+// the forms).
 inline bool IsEngineIteration(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
   if (name.starts_with("execute_")) return (has("context_") && has("generation_")) || (has("new_") && has("cached_"));

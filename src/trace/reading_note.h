@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes about a recording that are found out after its rows are built. TraceBuilder::Count adds those met while reading.
+// Notes about a recording that are found out after its rows are built. TraceBuilder::Count adds those met while
+// reading.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "rules"))
 from recording import H100, Rank, Run
 
-GEMM, SHORT = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", "void at::native::vectorized_elementwise_kernel<4>"
+Recording = Run  # of one job, as tests/rules/recording.py writes it
+
+GEMM, SHORT = (
+    "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn",
+    "void at::native::vectorized_elementwise_kernel<4>",
+)
 
 
 @dataclass
@@ -50,7 +55,9 @@ def kernels(rank: Rank, rng: random.Random, at: float, count: int, mean: float, 
         call = host * rng.lognormvariate(0, 0.2)
         rank.operator(f"aten::op{number % names}", host_at, call)
         device_at = max(device_at, host_at + call * 0.9)
-        rank.kernel(GEMM if number % 3 == 0 else SHORT, launch=host_at + call * 0.4, start=device_at, dur=dur, call=call * 0.3)
+        rank.kernel(
+            GEMM if number % 3 == 0 else SHORT, launch=host_at + call * 0.4, start=device_at, dur=dur, call=call * 0.3
+        )
         device_at += dur + 1
         host_at += call + 1
     return max(host_at, device_at)
@@ -78,7 +85,13 @@ def serving_decode_waits_for_the_host(rng: random.Random, run: Run) -> Expected:
         host = (done - at) * rng.uniform(0.6, 1.5)
         rank.python("vllm/v1/core/sched/scheduler.py(210): schedule", done, host)
         at = done + host + 5
-    return Expected(("host_bound", "other_waste"), ("host bound",), "serving", steps=iterations, never=("data_loading", "small_batch"))
+    return Expected(
+        ("host_bound", "other_waste"),
+        ("host bound",),
+        "serving",
+        steps=iterations,
+        never=("data_loading", "small_batch"),
+    )
 
 
 @scene
@@ -91,7 +104,14 @@ def serving_decode_is_bound_by_the_device(rng: random.Random, run: Run) -> Expec
         done = graph(rank, rng, at, rng.randint(80, 160), rng.uniform(30, 60))
         rank.annotation(f"execute_context_0(0)_generation_{batch}({batch})", at - 5, done - at)
         at = done
-    return Expected((), ("memory bound", "compute bound"), "serving", steps=iterations, busy=(0.9, 1), never=("host_bound", "warm_up"))
+    return Expected(
+        (),
+        ("memory bound", "compute bound"),
+        "serving",
+        steps=iterations,
+        busy=(0.9, 1),
+        never=("host_bound", "warm_up"),
+    )
 
 
 @scene
@@ -162,7 +182,9 @@ def graphs_wait_for_their_batch(rng: random.Random, run: Run) -> Expected:
         rank.loader(start, load)
         done = graph(rank, rng, start + load, nodes, rng.uniform(20, 60))
         rank.step(number, start, done - start)
-    return Expected(("data_loading",), ("input bound", "compute bound", "memory bound"), steps=steps, never=("launch_bound",))
+    return Expected(
+        ("data_loading",), ("input bound", "compute bound", "memory bound"), steps=steps, never=("launch_bound",)
+    )
 
 
 @scene

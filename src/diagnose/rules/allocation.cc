@@ -53,8 +53,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " for memory calls of the driver");
   found.description =
-      StrCat("For ", FormatPercent(share),
-             " of the time the device is idle while the driver allocates or frees memory",
+      StrCat("For ", FormatPercent(share), " of the time the device is idle while the driver allocates or frees memory",
              ledger.step_rows > 0 ? ", in steps after the first recorded one: " : ", again and again: ",
              FormatCount(asked.later_calls), " allocations, ", FormatCount(freed.later_calls), " frees and ",
              FormatCount(pinned.later_calls), " of pinned memory. Steady steps need none.");
@@ -74,7 +73,8 @@ RULE(allocation) = {
     .title = "The GPU waits while memory is allocated or freed",
     .why =
         "Idle time of the device while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP and driver "
-        "relatives, in complete steps after the first recorded one, which may be warm-up; without steps in calls that are made "
+        "relatives, in complete steps after the first recorded one, which may be warm-up; without steps in calls that "
+        "are made "
         "20 times or more, the longest aside. Reported at 2 % of the time or more: "
         "a loop whose shapes do not change makes no such call.",
     .needs = kNeeds,

@@ -2,8 +2,8 @@
 // Work of the device is missing from the recording: the file ends in the middle, or the recorder lost it.
 //
 // Recorders write operators and launches before the device's work, so a file that was cut has launches without kernels;
-// and a recorder that was not ready (CUPTI on its first steps, a full buffer, missing rights) writes none at all. Such a
-// recording must not pass for one of a program that does not use its GPU.
+// and a recorder that was not ready (CUPTI on its first steps, a full buffer, missing rights) writes none at all. Such
+// a recording must not pass for one of a program that does not use its GPU.
 #include "base/strings.h"
 #include "diagnose/rule.h"
 
@@ -57,29 +57,34 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.severity = 1;
-  const std::string launches = StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch or copy" : " launches and copies");
+  const std::string launches =
+      StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch or copy" : " launches and copies");
   found.title = missing.cut ? "this recording was cut: the file ends in the middle"
                 : missing.launches > 0
                     ? StrCat("the GPU's work is missing: ", launches, " and not one kernel")
                     : StrCat("the GPU's work is missing: ", missing.device_name, ", and there is not one kernel");
   found.description =
       missing.cut
-          ? StrCat("The file ends before the recording does. Of ", launches, " that it holds, ",
-                   FormatCount(lost), " have no work of the GPU in it. What is reported is of the part that is there.")
-          : StrCat("The program worked on a GPU, but the recorder wrote none of that. Nothing can be said of the GPU's "
-                   "time.");
-  found.evidence.push_back({missing.launches > 0
-                                ? StrCat(lost == 0 ? "none" : FormatCount(lost), " of the ", launches,
-                                         lost == 0 ? " in the file lacks its work of the GPU"
-                                                   : " in the file have no work of the GPU")
-                                : missing.device_name,
-                            static_cast<double>(lost), "launches", "slice", {}, ""});
+          ? StrCat("The file ends before the recording does. Of ", launches, " that it holds, ", FormatCount(lost),
+                   " have no work of the GPU in it. What is reported is of the part that is there.")
+          : StrCat(
+                "The program worked on a GPU, but the recorder wrote none of that. Nothing can be said of the GPU's "
+                "time.");
+  found.evidence.push_back({missing.launches > 0 ? StrCat(lost == 0 ? "none" : FormatCount(lost), " of the ", launches,
+                                                          lost == 0 ? " in the file lacks its work of the GPU"
+                                                                    : " in the file have no work of the GPU")
+                                                 : missing.device_name,
+                            static_cast<double>(lost),
+                            "launches",
+                            "slice",
+                            {},
+                            ""});
   found.recommendations.push_back(
-      missing.cut
-          ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
-          : Recommendation{"record again with ProfilerActivity.CUDA among the activities, no other profiler attached and "
-                           "at least one warm-up step; `gapless doctor` says whether GPU activity can be recorded here",
-                           "", "gapless doctor", "minutes"});
+      missing.cut ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
+                  : Recommendation{
+                        "record again with ProfilerActivity.CUDA among the activities, no other profiler attached and "
+                        "at least one warm-up step; `gapless doctor` says whether GPU activity can be recorded here",
+                        "", "gapless doctor", "minutes"});
   return std::vector{std::move(found)};
 }
 
@@ -91,7 +96,8 @@ RULE(cut_recording) = {
     .title = "Work of the GPU is missing from the recording",
     .why =
         "Files that end in the middle, and recordings without work of a GPU that hold launches or copies, or "
-        "operators that need a GPU (nccl, cuDNN, MIOpen), or allocations in a GPU's memory. Has no gain: the recording is to be made or copied again.",
+        "operators that need a GPU (nccl, cuDNN, MIOpen), or allocations in a GPU's memory. Has no gain: the recording "
+        "is to be made or copied again.",
     .needs = kNeeds,
     .check = Check};
 

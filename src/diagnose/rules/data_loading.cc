@@ -101,10 +101,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");
-  found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle while the host waits for its data loader",
-                             loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "",
-                             InLine(loader.line), ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
+  found.description =
+      StrCat("For ", FormatPercent(share), " of the time the device is idle while the host waits for its data loader",
+             loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "", InLine(loader.line),
+             ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
   if (loader.known)
     found.evidence.push_back({StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"),
                               static_cast<double>(loader.mean_ns),

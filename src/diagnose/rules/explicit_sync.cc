@@ -28,8 +28,8 @@ Recommendation AdviceFor(const SyncPlace& place) {
     return {StrCat("let streams wait instead of the host: stream.wait_event(event) for ", place.call, line), "sync",
             "torch.cuda.current_stream().wait_event(event)", "minutes"};
   if (place.kind == "stream")
-    return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for it: ",
-                   place.call, line),
+    return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for it: ", place.call,
+                   line),
             "sync", "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
   return {StrCat("take torch.cuda.synchronize() out of the loop; to time steps, record events and read them "
                  "once at the end",

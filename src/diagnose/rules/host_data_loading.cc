@@ -39,8 +39,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the step waits ", steps.CostText(stake), " for the next batch");
   found.description =
-      StrCat("For ", FormatPercent(share),
-             " of the time the process is inside its data loader and computes nothing", InLine(line), ".");
+      StrCat("For ", FormatPercent(share), " of the time the process is inside its data loader and computes nothing",
+             InLine(line), ".");
   if (loading.rows() > 0)
     found.evidence.push_back({StrCat(loading.Text(0, "name"), " takes ", FormatDuration(loading.Int(0, "mean_ns")),
                                      " a batch, the longest ", FormatDuration(loading.Int(0, "max_ns"))),

@@ -48,8 +48,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat(pause.what, " takes ", steps.CostText(stake));
-  found.description =
-      StrCat("For ", FormatPercent(share), " of the time the process is busy with ", pause.what, ".");
+  found.description = StrCat("For ", FormatPercent(share), " of the time the process is busy with ", pause.what, ".");
   found.evidence = EventEvidence(events, sum.rows);
   found.evidence.push_back({StrCat(pause.what, ": ", FormatPercent(share), " of the steps' time"),
                             share,

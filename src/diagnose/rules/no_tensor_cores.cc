@@ -152,8 +152,8 @@ std::vector<Recommendation> Recommend(const Work& work) {
           : std::string();
   if (IsFloat32(work))
     all.push_back(
-        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "use mixed precision: autocast to ",
-                type, HasBf16(work) ? "" : " with a gradient scaler", why),
+        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "use mixed precision: autocast to ", type,
+                HasBf16(work) ? "" : " with a gradient scaler", why),
          HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
          "minutes"});
   if (IsFloat32(work) && HasTf32(work))

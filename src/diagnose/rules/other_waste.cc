@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest waste of the ledger, where no rule with a remedy of its own speaks of it.
 //
-// A report that calls a run "copy bound" or "sync bound" and then finds nothing leaves its reader alone with a contradiction.
-// Every other rule knows one cause and its remedy; this one says where the time went, which events show it, and what to look
-// at. It promises no gain, because it does not know a remedy. Diagnose drops it where another finding is about the same kind
-// of time.
+// A report that calls a run "copy bound" or "sync bound" and then finds nothing leaves its reader alone with a
+// contradiction. Every other rule knows one cause and its remedy; this one says where the time went, which events show
+// it, and what to look at. It promises no gain, because it does not know a remedy. Diagnose drops it where another
+// finding is about the same kind of time.
 #include <algorithm>
 #include <array>
 
@@ -45,7 +45,8 @@ constexpr std::array<Waste, 7> kWastes = {{
      "the GPU communicates and computes nothing", "overlap communication with computation, or send less"},
     {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, "", "copies that nothing hides take ",
      "the GPU only copies",
-     "keep data on the GPU instead of copying it back and forth; what must be copied, copy on a stream of its own while "
+     "keep data on the GPU instead of copying it back and forth; what must be copied, copy on a stream of its own "
+     "while "
      "kernels run"},
     {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, "unknown_ns",
      "the GPU idles, and the recording does not show why, ", "the GPU idles for a reason that was not recorded",
@@ -105,19 +106,19 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     const bool comm = waste.part == &DeviceBreakdown::exposed_comm_ns;
     return ledger.total.*waste.part - (comm ? SumOf(tables.Get("ranks"), "opening_waiting_ns") : 0);
   };
-  const Waste& most = *std::max_element(kWastes.begin(), kWastes.end(),
-                                        [&](const Waste& a, const Waste& b) { return of(a) < of(b); });
+  const Waste& most =
+      *std::max_element(kWastes.begin(), kWastes.end(), [&](const Waste& a, const Waste& b) { return of(a) < of(b); });
   const double share = ledger.Share(of(most));
   if (share < kOtherWasteShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.type = most.type;
   found.share_of_step = share;
   found.title = StrCat(most.title, ledger.CostText(of(most)));
-  found.description = StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
-  found.evidence = most.type == BottleneckType::kIo ? CopyEvidence(tables.Get("copies"))
-                                     : most.type == BottleneckType::kMultiGpuComm
-                                         ? CommunicationEvidence(tables.Get("communication"))
-                                         : GapEvidence(tables.Get("idle"), most);
+  found.description =
+      StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
+  found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get("copies"))
+                   : most.type == BottleneckType::kMultiGpuComm ? CommunicationEvidence(tables.Get("communication"))
+                                                                : GapEvidence(tables.Get("idle"), most);
   found.recommendations.push_back({std::string(most.advice), "", "", "hours"});
   return std::vector{std::move(found)};
 }
@@ -130,7 +131,8 @@ RULE(other_waste) = {
     .title = "Time of the GPU that no other rule explains",
     .why =
         "The largest part of the ledger that is not computing: idle time by cause, exposed communication (without the "
-        "waiting in which recorders start), exposed copies. Reported at 5 % of the analysed time or more, TraceLens' line "
+        "waiting in which recorders start), exposed copies. Reported at 5 % of the analysed time or more, TraceLens' "
+        "line "
         "for copies and communication, if no other finding is about the same kind of time. Has no gain.",
     .needs = kNeeds,
     .check = Check};

@@ -70,8 +70,8 @@ std::vector<Recommendation> Recommend(const Table& places, const Copies& copies,
   const std::string line = InLine(TextOr(places, copies.places[0].first(), "source_line", ""));
   if (2 * copies.to_device_ns >= copies.stake_ns)
     all.push_back({StrCat(workload == Workload::kTraining ? "load batches into" : "put inputs into",
-                          " pinned memory and copy them without waiting", line), "pin",
-                   PinnedCopyCode(workload), "minutes"});
+                          " pinned memory and copy them without waiting", line),
+                   "pin", PinnedCopyCode(workload), "minutes"});
   else
     all.push_back({StrCat("copy results to the host into pinned memory, all at once, and read them a step later", line),
                    "pin", "out = torch.empty(x.shape, dtype=x.dtype, pin_memory=True); out.copy_(x, non_blocking=True)",

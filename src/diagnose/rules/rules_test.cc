@@ -369,10 +369,9 @@ TEST(EveryBottleneck, IsCompleteAndItsEvidenceNamesRowsThatExist) {
     Analysed run(traces);
     for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) {
       SCOPED_TRACE(one.id);
-      EXPECT_TRUE(std::any_of(AllRules().begin(), AllRules().end(),
-                              [&](const Rule* rule) {
-                                return rule->id == one.id && (rule->type == one.type || one.id == "other_waste");
-                              }));
+      EXPECT_TRUE(std::any_of(AllRules().begin(), AllRules().end(), [&](const Rule* rule) {
+        return rule->id == one.id && (rule->type == one.type || one.id == "other_waste");
+      }));
       EXPECT_FALSE(one.title.empty());
       EXPECT_TRUE(one.description.ends_with('.'));
       EXPECT_NEAR(one.severity, SeverityOfShare(*one.share_of_step), 1e-12);

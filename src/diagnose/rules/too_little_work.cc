@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recording holds so little that no share of its time means anything.
 //
-// Samples cut out of recordings by hand, programs that ended while they started, an example of one kernel: their few events
-// lie in seconds of nothing, and "the GPU idles for 99.9 %" would be said of an accident. Where this rule fires it is the
-// only verdict (Diagnose drops the others).
+// Samples cut out of recordings by hand, programs that ended while they started, an example of one kernel: their few
+// events lie in seconds of nothing, and "the GPU idles for 99.9 %" would be said of an accident. Where this rule fires
+// it is the only verdict (Diagnose drops the others).
 #include "analyses/timeline.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
@@ -22,13 +22,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     operations += static_cast<int64_t>(trace.gpu_ops.size());
     busy_ns += Total(DeviceWork(trace)), wall_ns += trace.info.dur_ns, window_ns += timeline.window.span.length();
   }
-  const auto busy_of = [&](int64_t ns) {
-    return ns > 0 ? static_cast<double>(busy_ns) / static_cast<double>(ns) : 0;
-  };
+  const auto busy_of = [&](int64_t ns) { return ns > 0 ? static_cast<double>(busy_ns) / static_cast<double>(ns) : 0; };
   const double busy = busy_of(wall_ns);
   // A few long operations are a benchmark, however long the program took to start.
-  const bool hardly_works = busy_ns < kNoWorkNs ||
-                            (busy_ns < kWorkNs && (busy < kHardlyBusyShare || busy_of(window_ns) < kHardlyBusyShare));
+  const bool hardly_works =
+      busy_ns < kNoWorkNs || (busy_ns < kWorkNs && (busy < kHardlyBusyShare || busy_of(window_ns) < kHardlyBusyShare));
   if (operations == 0 || events >= kFewEvents || !hardly_works) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = 1 - busy;
@@ -37,23 +35,29 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("The recording has ", FormatCount(events), " events in ", FormatDuration(wall_ns),
                              ", and the GPU works for ", FormatDuration(busy_ns),
                              " of that. No share of such a time says anything about a program.");
-  found.evidence.push_back({StrCat("GPU operations: ", FormatCount(operations), ", ", FormatDuration(busy_ns), " in all"),
-                            static_cast<double>(operations), "operations", "gpu_op", {}, ""});
-  found.recommendations.push_back({"record several repetitions of the work, without what comes before and after", "", "",
-                                   "minutes"});
+  found.evidence.push_back(
+      {StrCat("GPU operations: ", FormatCount(operations), ", ", FormatDuration(busy_ns), " in all"),
+       static_cast<double>(operations),
+       "operations",
+       "gpu_op",
+       {},
+       ""});
+  found.recommendations.push_back(
+      {"record several repetitions of the work, without what comes before and after", "", "", "minutes"});
   return std::vector{std::move(found)};
 }
 
 }  // namespace
 
-RULE(too_little_work) = {
-    .id = "too_little_work",
-    .type = BottleneckType::kRecording,
-    .title = "The recording holds too little to judge",
-    .why =
-        "Recordings of fewer than 100 events in which the GPU works for less than 2 ms, and for less than 5 % of the analysed "
-        "time or of the recording, or for less than 1 µs at all. Then nothing else is reported. Figures: ours; the smallest real step that we know has a few hundred events.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(too_little_work) = {.id = "too_little_work",
+                         .type = BottleneckType::kRecording,
+                         .title = "The recording holds too little to judge",
+                         .why =
+                             "Recordings of fewer than 100 events in which the GPU works for less than 2 ms, and for "
+                             "less than 5 % of the analysed "
+                             "time or of the recording, or for less than 1 µs at all. Then nothing else is reported. "
+                             "Figures: ours; the smallest real step that we know has a few hundred events.",
+                         .needs = kNeeds,
+                         .check = Check};
 
 }  // namespace gapless::internal

@@ -23,8 +23,8 @@ constexpr int64_t kRarely = 3;
 struct ColdStart {
   int64_t one_off_ns = 0, wall_ns = 0;
   int64_t busy_ns = 0, recorded_ns = 0, operations = 0;
-  bool everywhere = true;      // one-offs take at least half of each recording with device work
-  bool only_starts = true;     // each such recording holds a start and nothing that repeats
+  bool everywhere = true;   // one-offs take at least half of each recording with device work
+  bool only_starts = true;  // each such recording holds a start and nothing that repeats
 };
 
 // Does the device hardly work, on operations of which few come again, and is there a one-off of some length?
@@ -119,19 +119,24 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(warm_up) = {
-    .id = "warm_up",
-    .type = BottleneckType::kRecording,
-    .title = "The recording shows a cold start",
-    .why =
-        "Time in which no GPU works while the host does what happens once: compilation (TorchDynamo, Inductor, Triton), "
-        "graph capture, loading of modules (1 ms or longer), launches of 1 ms or longer and other calls and operators of "
-        "5 ms or longer that take twenty times as long as the fastest quarter of their name or are the first of at most three. Reported if "
-        "that is at least half of the analysed time in every recording with GPU work; also if the GPU works for less than "
-        "10 % of the analysed time, with at most two steps, on 64 operations or fewer, or half of them are of kernels that run "
-        "three times at most, and such one-offs take 5 ms or more. Then nothing else is reported. Figures: ours; a launch takes 2 to "
-        "20 µs.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(warm_up) = {.id = "warm_up",
+                 .type = BottleneckType::kRecording,
+                 .title = "The recording shows a cold start",
+                 .why =
+                     "Time in which no GPU works while the host does what happens once: compilation (TorchDynamo, "
+                     "Inductor, Triton), "
+                     "graph capture, loading of modules (1 ms or longer), launches of 1 ms or longer and other calls "
+                     "and operators of "
+                     "5 ms or longer that take twenty times as long as the fastest quarter of their name or are the "
+                     "first of at most three. Reported if "
+                     "that is at least half of the analysed time in every recording with GPU work; also if the GPU "
+                     "works for less than "
+                     "10 % of the analysed time, with at most two steps, on 64 operations or fewer, or half of them "
+                     "are of kernels that run "
+                     "three times at most, and such one-offs take 5 ms or more. Then nothing else is reported. "
+                     "Figures: ours; a launch takes 2 to "
+                     "20 µs.",
+                 .needs = kNeeds,
+                 .check = Check};
 
 }  // namespace gapless::internal

@@ -186,10 +186,10 @@ TEST_F(KinetoTest, DevicesOfOtherVendorsAreDevices) {
 }
 
 TEST_F(KinetoTest, TheLegacyProfilerWroteNoCategories) {
-  const Trace trace = MustRead(
-      Wrap(R"({"name":"conv2d","ph":"X","ts":5,"dur":20,"tid":0,"pid":"CPU functions","args":{}},)"
-           R"({"name":"conv2d","ph":"X","ts":9,"dur":12,"tid":1,"pid":"CUDA functions","args":{}},)"
-           R"({"name":"aten::add","ph":"X","ts":40,"dur":2,"tid":1,"pid":1,"args":{}})"));
+  const Trace trace =
+      MustRead(Wrap(R"({"name":"conv2d","ph":"X","ts":5,"dur":20,"tid":0,"pid":"CPU functions","args":{}},)"
+                    R"({"name":"conv2d","ph":"X","ts":9,"dur":12,"tid":1,"pid":"CUDA functions","args":{}},)"
+                    R"({"name":"aten::add","ph":"X","ts":40,"dur":2,"tid":1,"pid":1,"args":{}})"));
   ASSERT_EQ(trace.slices.size(), 2U);
   EXPECT_EQ(trace.slices.category[0], SliceCategory::kOperator);
   EXPECT_EQ(trace.slices.category[1], SliceCategory::kOperator);

@@ -119,7 +119,9 @@ bool WriteGpuOps(const Job& job) {
     out.At(streams.Work(ops.device[row], ops.stream[row]), ops.ts_ns[row]).Dur(ops.dur_ns[row]);
     out.Arg("External id", ops.external_id[row]).Arg("device", ops.device[row]).Arg("context", ops.context[row]);
     out.Arg("stream", ops.stream[row]).Arg("correlation", ops.correlation[row]).Arg("graph id", ops.graph_id[row]);
-    out.Arg("graph node id", ops.graph_node_id[row]).Arg("channel", ops.channel[row]).Arg("priority", ops.priority[row]);
+    out.Arg("graph node id", ops.graph_node_id[row])
+        .Arg("channel", ops.channel[row])
+        .Arg("priority", ops.priority[row]);
     out.Arg("bytes", ops.bytes[row]).Arg("memory bandwidth (GB/s)", ops.bandwidth_gbps[row]);
     LaunchArgs(out, ops, row);
     if (ops.op_class[row] == GpuOpClass::kCommunication) collectives.AddArgs(GpuOpId(row), out);

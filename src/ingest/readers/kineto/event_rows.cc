@@ -361,7 +361,8 @@ void EventRows::AddFlow(const EventFields& event, bool start) {
   FlowEndRow row{.start = start};
   const std::string_view category = TokenText(event.cat);
   row.kind = category == "ac2g" || category == "async_cpu_to_gpu" || category == "async_gpu" ||
-                     category == "cpu_to_cuda" || category == "async_cpu_to_mlu" || category == "async_npu" ? FlowKind::kLaunch
+                     category == "cpu_to_cuda" || category == "async_cpu_to_mlu" || category == "async_npu"
+                 ? FlowKind::kLaunch
              : category == "fwdbwd" ? FlowKind::kForwardBackward
                                     : FlowKind::kOther;
   row.id = TokenInt(event.id);
