@@ -21,13 +21,14 @@ void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, 
   }
 }
 
-double RemovedPercent(double speedup) { return 100 * (1 - 1 / std::max(1.0, speedup)); }
+// Negative: the step would take longer.
+double RemovedPercent(double speedup) { return 100 * (1 - 1 / speedup); }
 
 std::string SeverityLine(const Bottleneck& found) {
   std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
   if (!found.share_of_step) return severity;
-  return StrCat(severity, ": 1 − exp(−", FormatNumber(*found.share_of_step, 3), " / 0.15), of the ",
-                FormatPercent(*found.share_of_step), " of the time at stake");
+  return StrCat(severity, ": 1 − exp(−", FormatNumber(*found.share_of_step, 3), " / 0.15), for ",
+                FormatPercent(*found.share_of_step), " of the time that is affected");
 }
 
 std::string GainLine(const Gain& gain) {
@@ -69,7 +70,7 @@ void AppendAdvice(std::string& out, const Bottleneck& found, const Paint& paint)
 }
 
 void AppendFound(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
-  out += "\n" + paint.In(Tone::kBold, "here it speaks") + "\n";
+  out += "\n" + paint.In(Tone::kBold, "reported here") + "\n";
   AppendWrapped(out, found.title, paint);
   AppendWrapped(out, found.description, paint);
   AppendWrapped(out, SeverityLine(found), paint);
@@ -84,8 +85,8 @@ void AppendFound(std::string& out, const Bottleneck& found, const Report& report
 
 // What the rule had to go on, when it said nothing.
 void AppendSilence(std::string& out, const Report& report, const Rule& rule, const Paint& paint) {
-  out += "\n" + paint.In(Tone::kBold, "here it is silent") + "\n";
-  AppendWrapped(out, "What it looks at stays below its threshold, or was not recorded. It read:", paint);
+  out += "\n" + paint.In(Tone::kBold, "not reported here") + "\n";
+  AppendWrapped(out, "The inputs of the rule are below its threshold, or were not recorded. It read:", paint);
   for (const std::string_view need : rule.needs) {
     const size_t rows = report.tables.Get(need).rows();
     const Error* error = report.tables.ErrorOf(need);
