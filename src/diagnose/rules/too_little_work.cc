@@ -55,7 +55,7 @@ RULE(too_little_work) = {.id = "too_little_work",
                          .why =
                              "Recordings of fewer than 100 events in which the GPU works for less than 2 ms, and for "
                              "less than 5 % of the analysed "
-                             "time or of the recording, or for less than 1 µs at all. Then nothing else is reported. "
+                             "time or of the recording, or for less than 100 ns at all. Then nothing else is reported. "
                              "Figures: ours; the smallest real step that we know has a few hundred events.",
                          .needs = kNeeds,
                          .check = Check};
