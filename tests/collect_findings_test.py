@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `gapless analyze` finds in real training with PyTorch under `gapless profile`: planted problems, and what only the whole run shows.
+"""The findings of `gapless analyze` in real training with PyTorch under `gapless profile`: planted problems, and those that only the
+whole run shows.
 
 usage: collect_findings_test.py PROGRAM [--ci] [--only PATTERN...]    skipped without a Python that has PyTorch, as collect_test.py
 """
@@ -67,7 +68,7 @@ class Planted(Case):
 
 
 class WholeRun(Case):
-    """What is known of all steps is told, with or without a recording of six."""
+    """Reports name what happens in all steps, with or without a recording of six."""
 
     def found(self, *options: object) -> dict[str, dict[str, Any]]:
         done = self.gapless("profile", "-q", *options, "--", PYTHON, self.folder / "train.py")

@@ -162,7 +162,7 @@ class Planted(unittest.TestCase):
                 run(script, "--steps", "3")
 
 
-# Of each script: a call that the profiler records, and the line of the script that makes it.
+# Script -> calls that the profiler records, and the lines of the script that make them.
 TRAIN = ("name LIKE 'Optimizer.step#%'", "planted.py", "optimizer.step()")
 CALLS: dict[str, list[tuple[str, str, str]]] = {
     "anomaly.py": [("name = 'aten::rand'", "anomaly.py", "torch.rand(64")],
@@ -186,7 +186,7 @@ CALLS: dict[str, list[tuple[str, str, str]]] = {
 
 
 class CallingLines(unittest.TestCase):
-    """What a recording says of a call is the line that makes it: not its function's first line, nor where the recording began."""
+    """A recorded call has the line that makes it: not its function's first line, nor the line at which the recording began."""
 
     def check(self, script: str) -> None:
         ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=4"] if "straggler" in script else []

@@ -113,7 +113,8 @@ TEST(EveryAnalysis, IsSortedByName) {
   for (size_t i = 1; i < AllAnalyses().size(); ++i) EXPECT_LT(AllAnalyses()[i - 1]->name, AllAnalyses()[i]->name);
 }
 
-// Of processes without device work, of what the agent or telemetry saw, and of profiles of Python: tests of their own.
+// Analyses of other kinds of runs, which have tests of their own: without device work, of the agent, telemetry,
+// profiles.
 const std::set<std::string_view> kOfOtherRuns = {"host_steps", "whole_run", "gpu_state", "python_functions",
                                                  "recording_cost"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host's time in a step goes into, by the names of its slices, and the thread that takes the steps.
+// The parts of a host's time in a step, by the names of its slices, and the thread that takes the steps.
 #pragma once
 
 #include <cstdint>

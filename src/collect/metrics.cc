@@ -26,7 +26,7 @@ void Head(std::string& out, std::string_view name, std::string_view type, std::s
   out += StrCat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
 }
 
-// What is shown of a GPU, and the series of telemetry that it comes from.
+// A metric of each GPU, and the series of telemetry that it comes from.
 struct GpuFamily {
   std::string_view name, series, help;
 };

@@ -25,7 +25,7 @@ class TelemetryTail {
 
   // Reads what was added to the telemetry files of the open folder since the last call, at most kMaxReadBytes of each.
   void ReadNew(int folder);
-  // By file: of a run of several launchers each has one.
+  // File name -> host: each launcher of a run writes a file.
   const std::map<std::string, Host>& hosts() const { return hosts_; }
 
  private:

@@ -27,7 +27,7 @@ std::string TextOr(const Table& table, size_t row, std::string_view column, std:
 // "train.py:41" → " in train.py:41"; "" stays "".
 std::string InLine(std::string_view source_line);
 
-// The name of a slice as a reader is told it: of a Python function, "train.py(12): main" → "main() (train.py)", for the
+// Returns the name of a slice for a report: of a Python function, "train.py(12): main" → "main() (train.py)", for the
 // line in its name is no place of a call; others as they are.
 std::string FrameText(std::string_view name);
 

@@ -29,7 +29,7 @@ class HostStepView {
   std::string CostText(int64_t ns) const;
   // The first text of a column; "".
   std::string First(std::string_view column) const;
-  // What calling an operator takes: the mean of the ranks that show it, else kOperatorCallNs.
+  // Returns the time that calling an operator takes: the mean of the ranks that show it, else kOperatorCallNs.
   int64_t CallNs() const;
   // Returns true if the steps run many operators that take little longer than calling them does; the optimiser's do not
   // count.

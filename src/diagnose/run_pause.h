@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules about rare events of a whole run have in common: garbage, checkpoints, compilation.
+// The common part of the rules about rare events of a whole run: garbage, checkpoints, compilation.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the rules speak is in tests/rules/run_*.py; here is which other finding claims the same time.
+// tests/rules/run_*.py test when the rules fire; here is which other finding claims the same time.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -240,7 +240,7 @@ Next NextOf(const Report& report) {
 
 namespace {
 
-// What recording added to the recorded steps, of the process that it slowed down most.
+// Adds a note on the time that recording added to the recorded steps, of the process that it slowed down most.
 void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
   const Table& cost = tables.Get("recording_cost");
   std::optional<size_t> worst;
@@ -259,7 +259,7 @@ void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
   notes.push_back({Severity::kInfo, std::move(text)});
 }
 
-// The functions with most time of their own, of a profile of the Python code.
+// Adds a note on the functions with most time of their own, of a profile of the Python code.
 void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
   const Table& functions = tables.Get("python_functions");
   std::vector<std::string> top;

@@ -77,7 +77,7 @@ class Nester {
     stack.push_back({row, end, start});
   }
 
-  // Where the recorder's clock is coarse, a call that Python makes may seem to lie inside the operator that it runs:
+  // If the recorder's clock is coarse, a call that Python makes may seem to lie inside the operator that it runs:
   // both start together, and the operator's end is rounded up. Such operators have the line of the call.
   void CorrectCallers(uint32_t row) {
     const std::string_view line = trace_.Text(line_[row]);

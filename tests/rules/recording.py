@@ -206,7 +206,7 @@ class Rank:
 
 
 class Agent:
-    """What the agent reports of one process, as the file that the launcher saves (docs/agent_protocol.md)."""
+    """The agent's report of one process, as the file that the launcher saves (docs/agent_protocol.md)."""
 
     def __init__(self, rank: int) -> None:
         self.rank, self.texts, self.records = rank, 0, []  # type: ignore[var-annotated]
@@ -266,7 +266,7 @@ class Agent:
 
 
 class Telemetry:
-    """What the launcher samples of the GPUs of one host (src/wire/telemetry_stream.h)."""
+    """The launcher's samples of the GPUs of one host (src/wire/telemetry_stream.h)."""
 
     def __init__(self, memory_bytes: int) -> None:
         self.series: dict[str, int] = {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the Python code of a step spends its time: by function of the user's code, and by what that function calls.
+// Sums up the time of a step's Python code by function of the user's code, and by the functions which that calls.
 //
 // Looks at the thread that takes the steps, in complete steps, outside of operators and of what host_steps lists by
 // itself: loading, saving, garbage, compiling, the optimiser. A frame's own time is its time in steps without that of
@@ -57,7 +57,7 @@ std::string NameOfCallee(std::string_view name) {
   return StrCat(name.substr(close + 3), " (", name.substr(0, open), ")");
 }
 
-// What a slice is inside of.
+// The functions and the line that a slice is inside of.
 struct Context {
   StringId function = StringId::kNone, callee = StringId::kNone, line = StringId::kNone;
   bool counts = false;  // neither in an operator nor in a part of its own

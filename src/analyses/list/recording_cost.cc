@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates what recording itself adds to the time of a recorded step.
 //
-// Where the agent saw the run, by comparison: the median of the steps in which the profiler recorded, against the
+// If the agent saw the run, by comparison: the median of the steps in which the profiler recorded, against the
 // median of those in which it did not, without the first one and the one behind a recording. Steps differ for other
 // reasons, too, so a difference that is not above zero is no estimate. Elsewhere, by counting: each Python call that
 // was recorded took the recorder kCallNs at least.

@@ -5,7 +5,7 @@
 // A step counts when it is complete and the profiler neither ran in it nor stopped just before it: starting and
 // stopping take time of their own. The first step of a process does not count: it warms up. An event counts with the
 // part of it that lies in such steps. Waits are those of the steps themselves, which the agent adds up from the first
-// nanosecond on; long ones are also slices and tell the line.
+// nanosecond on; long ones are also slices, with their line.
 #include <algorithm>
 #include <charconv>
 #include <map>

@@ -48,7 +48,7 @@ class HandMade {
     builder_.info().format = format;
     return *this;
   }
-  // What the agent reports of a step; the trace is then one of the agent's.
+  // Adds a step as the agent reports it; the trace is then one of the agent's.
   HandMade& AgentStep(int64_t number, int64_t start, int64_t end, int64_t wait_ns = 0) {
     Format("agent");
     shard_.Add(StepRow{.number = number,

@@ -37,7 +37,7 @@ Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
           line_is_most ? function.line : function.name};
 }
 
-// What a profile of the whole run says, where the recording has no stacks: its functions of the user's code.
+// Returns the functions of the user's code from a profile of the whole run, for recordings without stacks.
 std::vector<Evidence> EvidenceOfProfile(const Table& functions) {
   std::vector<Evidence> all;
   for (size_t row = 0; row < functions.rows() && all.size() < kMostFunctions; ++row) {

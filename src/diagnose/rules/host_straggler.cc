@@ -66,7 +66,7 @@ const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
   return *most;
 }
 
-// What a rank's Python spends most time in, and the line or function; "" where no stacks were recorded.
+// The call in which a rank's Python spends most time, and its line or function; "" if no stacks were recorded.
 struct Where {
   std::string what, place;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which place of the user's code a slice of a Kineto recording gets (docs/formats/kineto.md, "Source lines").
+// Tests the place of the user's code that a slice of a Kineto recording gets (docs/formats/kineto.md, "Source lines").
 #include <gtest/gtest.h>
 
 #include "ingest/load.h"

@@ -63,7 +63,7 @@ void Rows::AddSlice(const RingRecord& record, std::string_view name, std::string
                       .source_line = shard_.Text(line)});
 }
 
-// What breaks a graph takes no time of its own: the piece behind it is compiled by itself.
+// A graph break takes no time of its own: the piece behind it is compiled by itself.
 void Rows::AddCompile(const RingRecord& record) {
   const std::string& text = Text(record.a);
   if (record.value == kGraphBreak) return AddSlice(record, StrCat(kGraphBreakName, text));
