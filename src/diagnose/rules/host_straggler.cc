@@ -106,6 +106,21 @@ std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Wait
   return {std::move(found)};
 }
 
+// The waits in collectives of the rank and of another one.
+std::vector<Evidence> WaitsOf(const Table& steps, size_t last) {
+  std::vector<Evidence> all;
+  for (size_t row = 0; row < steps.rows(); ++row)
+    if (row == last || row == (last == 0 ? 1U : 0U))
+      all.push_back({StrCat("rank ", steps.Int(row, "rank"), " spends ",
+                            FormatDuration(PerStep(steps, row, "collective_ns")), " of a step waiting in collectives"),
+                     static_cast<double>(PerStep(steps, row, "collective_ns")),
+                     "ns",
+                     "host_steps",
+                     {},
+                     ""});
+  return all;
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView view(tables);
   if (!view.applies(tables) || view.ranks() < 2) return std::vector<Bottleneck>{};
@@ -124,16 +139,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat(name, " is late: the others wait ", view.CostText(waiting.stake_ns), " for it");
   found.description = StrCat("For ", FormatPercent(share), " of the time ranks are inside collectives that ", name,
                              " has not reached yet and compute nothing.");
-  for (size_t row = 0; row < steps.rows(); ++row)
-    if (row == waiting.last || row == (waiting.last == 0 ? 1U : 0U))
-      found.evidence.push_back(
-          {StrCat("rank ", steps.Int(row, "rank"), " spends ", FormatDuration(PerStep(steps, row, "collective_ns")),
-                  " of a step waiting in collectives"),
-           static_cast<double>(PerStep(steps, row, "collective_ns")),
-           "ns",
-           "host_steps",
-           {},
-           ""});
+  found.evidence = WaitsOf(steps, waiting.last);
   Where where;
   if (reason.column == "python_ns") where = WhereIsPython(tables.Get("python_time"), steps.Int(waiting.last, "trace"));
   found.evidence.push_back({StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ",

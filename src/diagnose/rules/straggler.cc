@@ -81,6 +81,24 @@ bool OneCauses(const Table& ranks, const Waiting& waiting) {
                                               kOneStragglerShare * static_cast<double>(waiting.caused_ns);
 }
 
+// Does the rank come last to more than half of the collectives, though others cause as much waiting?
+bool IsLastMostOften(const Table& ranks, const Waiting& waiting) {
+  return IsBehind(ranks, waiting.slow) &&
+         2 * ranks.Int(waiting.slow, "times_last") > ranks.Int(waiting.slow, "compared");
+}
+
+std::string TitleOf(const Table& ranks, const Waiting& waiting, const std::string& cost) {
+  const std::string name = NameOf(ranks, waiting.slow);
+  if (OneCauses(ranks, waiting)) return StrCat(name, " is late: the others wait ", cost);
+  if (IsLastMostOften(ranks, waiting)) return StrCat("ranks wait ", cost, ", most often for ", name);
+  return StrCat("ranks wait ", cost, " for each other");
+}
+
+std::string_view CauseOf(const Table& ranks, const Waiting& waiting) {
+  if (OneCauses(ranks, waiting)) return " causes most of it";
+  return IsLastMostOften(ranks, waiting) ? " comes last most often" : "";
+}
+
 // Where in the program the rank loses that time, as far as recorded: the kernel, or what its host has open in idle
 // gaps.
 struct Where {
@@ -160,7 +178,7 @@ Evidence LongestWaits(const Table& groups) {
 }
 
 Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& where) {
-  if (!OneCauses(ranks, waiting))
+  if (!OneCauses(ranks, waiting) && !IsLastMostOften(ranks, waiting))
     return {"no single rank is to blame: even out what differs from step to step, such as batch contents and host work",
             "straggler", "", "hours"};
   const Reason* reason = ReasonOf(ranks, waiting.slow);
@@ -181,12 +199,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "exposed_communication";
-  found.title = one ? StrCat(NameOf(ranks, waiting.slow), " is late: the others wait ", ledger.CostText(waiting.ns))
-                    : StrCat("ranks wait ", ledger.CostText(waiting.ns), " for each other");
+  found.title = TitleOf(ranks, waiting, ledger.CostText(waiting.ns));
+  const std::string_view cause_text = CauseOf(ranks, waiting);
   found.description = StrCat(
       "For ", FormatPercent(share),
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",
-      one ? StrCat("; ", NameOf(ranks, waiting.slow), " causes most of it") : "; they take turns in coming last", ".");
+      cause_text.empty() ? "; they take turns in coming last" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
+      ".");
   const Where where = WhereIsIt(ranks, waiting.slow, tables.Get("idle"));
   found.evidence = EvidenceOf(ranks, waiting, where);
   found.evidence.push_back(LongestWaits(tables.Get("collective_groups")));
