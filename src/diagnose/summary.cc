@@ -11,6 +11,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/run_traits.h"
+#include "diagnose/screening.h"
 #include "diagnose/thresholds.h"
 #include "trace/table.h"
 
@@ -133,7 +134,7 @@ int64_t OpeningWaits(const Table& ranks) {
 // The verdict that the recording shows a cold start, or too little; null: there is none.
 const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
   for (const Bottleneck& one : diagnosis.bottlenecks)
-    if (one.id == "warm_up" || one.id == "too_little_work") return &one;
+    if (one.id == kWarmUp || one.id == kTooLittleWork) return &one;
   return nullptr;
 }
 
@@ -157,9 +158,9 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
   if (cold != nullptr) {
-    summary.run_class = cold->id == "warm_up" ? "warm-up" : "unknown";
+    summary.run_class = cold->id == kWarmUp ? "warm-up" : "unknown";
     // The title begins with the verdict, which the class is.
-    const size_t colon = cold->id == "warm_up" ? cold->title.find(": ") : std::string::npos;
+    const size_t colon = cold->id == kWarmUp ? cold->title.find(": ") : std::string::npos;
     summary.class_evidence = colon == std::string::npos ? cold->title : cold->title.substr(colon + 2);
     return;
   }
@@ -191,7 +192,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   const Bottleneck* recording = ColdStartOf(diagnosis);
-  if (recording == nullptr || recording->id != "too_little_work") summary.workload = ToString(WorkloadOf(tables.run()));
+  if (recording == nullptr || recording->id != kTooLittleWork) summary.workload = ToString(WorkloadOf(tables.run()));
   SummariseSteps(tables.Get("steps"), tables.run(), summary);
   SummariseMatrixWork(tables.Get("matrix_work"), summary);
   SummariseComputeUse(tables.Get("compute_use"), summary);
