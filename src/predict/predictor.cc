@@ -42,7 +42,7 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::span<const A
     : job_(std::make_shared<const Job>(std::move(job))),
       check_(std::move(check)),
       tables_(&tables),
-      calibration_(std::make_shared<const Calibration>(ledger)) {}
+      calibration_(std::make_shared<const Calibration>(ledger, machine())) {}
 
 std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger) {
   const std::vector<const RunTrace*> candidates = Candidates(tables.run());
@@ -57,16 +57,21 @@ std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceR
   return predictor;
 }
 
-Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(const std::vector<WhatIfItem>& items, Cases cases,
-                                                             Prediction& prediction) const {
+Machine Predictor::machine() const {
+  return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
+}
+
+Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(Items items, Cases cases, Prediction& prediction,
+                                                             bool& last_acts) const {
   std::vector<std::vector<int64_t>> edge_ns;
-  prediction.nothing.clear(), prediction.assumptions.clear(), prediction.work = 1;
+  prediction.nothing.clear(), prediction.assumptions.clear(), prediction.work = 1, last_acts = false;
   for (const RankGraph& rank : job_->ranks) {
     EdgeTimes times(rank.graph, rank.edge_ns);
     for (size_t i = 0; i < items.size(); ++i) {
       auto effect = FindWhatIf(items[i].name).apply({*rank.of, *tables_}, items[i], cases[i], times);
       if (!effect) return Unexpected{effect.error()};
       if (!effect->refusal.empty() && prediction.refusal.empty()) prediction.refusal = std::move(effect->refusal);
+      if (i + 1 == items.size()) last_acts = last_acts || effect->nothing.empty();
       if (&rank != &job_->ranks[0]) continue;
       prediction.work *= effect->samples_factor;
       if (!effect->nothing.empty()) prediction.nothing.push_back(std::move(effect->nothing));
@@ -79,63 +84,95 @@ Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(const std::vector<W
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
   Prediction prediction;
-  auto edge_ns = EdgesAt(items, std::vector(items.size(), Case::kExpected), prediction);
+  bool acts = false;
+  auto edge_ns = EdgesAt(items, std::vector(items.size(), Case::kExpected), prediction, acts);
   if (edge_ns && !prediction.refusal.empty()) return Fail(ErrorCode::kInput, prediction.refusal);
   return edge_ns;
 }
 
 // What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
-Result<double> Predictor::ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction) const {
-  const auto edge_ns = EdgesAt(items, cases, prediction);
+Result<Predictor::Replayed> Predictor::ReplayAt(Items items, Cases cases, Prediction& prediction) const {
+  Replayed replayed;
+  const auto edge_ns = EdgesAt(items, cases, prediction, replayed.last_acts);
   if (!edge_ns) return Unexpected{edge_ns.error()};
-  if (!prediction.refusal.empty()) return 1.0;
-  const auto replayed = StepNs(*job_, ReplayJob(*job_, *edge_ns));
-  const double share =
-      static_cast<double>(replayed.value_or(check_.replayed_step_ns)) / static_cast<double>(check_.replayed_step_ns);
-  return std::max(kLeastShare, share / prediction.work);
+  if (!prediction.refusal.empty()) return replayed;
+  const int64_t ns = StepNs(*job_, ReplayJob(*job_, *edge_ns)).value_or(check_.replayed_step_ns);
+  const double share = static_cast<double>(ns) / static_cast<double>(check_.replayed_step_ns);
+  replayed.share = std::max(kLeastShare, share / prediction.work);
+  return replayed;
 }
 
-// How far off each fix may be has nothing to do with the others: one after the other brings little, or much, while the
-// others bring what is expected, and the distances add up as those of independent errors do. The replay's own error
-// comes on top.
-Result<StepShares> Predictor::ModelOf(const std::vector<WhatIfItem>& items, double expected) const {
+// The item brings little, or much, while those before it bring what is expected.
+Result<Effect> Predictor::EffectOfLast(Items items, double before, Prediction& prediction) const {
   std::vector<Case> cases(items.size(), Case::kExpected);
-  double down = 0, up = 0;  // squares of logarithms
-  for (size_t i = 0; i < items.size(); ++i) {
-    double least = 0, most = 0;
-    for (const Case which : {Case::kLittle, Case::kMuch}) {
-      Prediction aside;
-      cases[i] = which;
-      const auto share = ShareAt(items, cases, aside);
-      if (!share) return Unexpected{share.error()};
-      least = std::min(least, std::log(*share / expected)), most = std::max(most, std::log(*share / expected));
-    }
-    cases[i] = Case::kExpected;
-    down += least * least, up += most * most;
+  const auto expected = ReplayAt(items, cases, prediction);
+  if (!expected) return Unexpected{expected.error()};
+  if (!expected->last_acts || !prediction.refusal.empty()) return Effect{};
+  Effect effect{.expected = std::log(expected->share / before)};
+  for (const Case which : {Case::kLittle, Case::kMuch}) {
+    Prediction aside;
+    cases.back() = which;
+    const auto share = ReplayAt(items, cases, aside);
+    if (!share) return Unexpected{share.error()};
+    const double off = std::log(share->share / expected->share);
+    effect.down = std::max(effect.down, -off), effect.up = std::max(effect.up, off);
   }
-  const double error = std::abs(check_.error);
-  return StepShares{.low = std::max(kLeastShare, expected * std::exp(-std::sqrt(down)) - error),
-                    .expected = expected,
-                    .high = expected * std::exp(std::sqrt(up)) + error};
+  return effect;
 }
 
+// One item after the other. How far off each may be has nothing to do with the others, so that the distances add up as
+// those of independent errors do. The replay's own error comes on top, once.
 Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) const {
   Prediction prediction{.what = items};
-  for (const WhatIfItem& item : items) prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
-  const auto expected = ShareAt(items, std::vector(items.size(), Case::kExpected), prediction);
-  if (!expected) return Unexpected{expected.error()};
-  if (!prediction.refusal.empty()) return prediction;
-  const auto model = ModelOf(items, *expected);
-  if (!model) return Unexpected{model.error()};
-  prediction.model = *model;
-  prediction.share = calibration_->Apply(KindOf(items), prediction.model);
+  const double error = std::log1p(std::abs(check_.error));
+  Effect model, tested;
+  double before = 1;
+  for (size_t i = 0; i < items.size(); ++i) {
+    prediction.safety = std::max(prediction.safety, SafetyOf(items[i].name));
+    const auto effect = EffectOfLast({items.data(), i + 1}, before, prediction);
+    if (!effect) return Unexpected{effect.error()};
+    if (!prediction.refusal.empty()) return prediction;
+    before *= std::exp(effect->expected);
+    prediction.effects.push_back(calibration_->Apply(KindOf({items[i]}), *effect));
+    model = model + *effect, tested = tested + prediction.effects.back();
+  }
+  prediction.replay_error = {.down = error, .up = error};
+  prediction.model = SharesOf(model + prediction.replay_error);
+  prediction.share = SharesOf(tested + prediction.replay_error);
   return prediction;
 }
 
-std::optional<double> Predictor::ExpectedShare(const std::vector<WhatIfItem>& items) const {
+std::optional<double> Predictor::ExpectedOfLast(const std::vector<WhatIfItem>& items) const {
   Prediction prediction;
-  const auto share = ShareAt(items, std::vector(items.size(), Case::kExpected), prediction);
-  return share && prediction.refusal.empty() ? std::optional(*share) : std::nullopt;
+  const std::vector<Case> cases(items.size(), Case::kExpected);
+  const Items all(items), others = all.first(all.size() - 1);
+  const auto after = ReplayAt(all, cases, prediction);
+  if (!after || !prediction.refusal.empty()) return std::nullopt;
+  if (!after->last_acts) return 0;
+  const auto before = ReplayAt(others, {cases.data(), others.size()}, prediction);
+  if (!before) return std::nullopt;
+  return calibration_->SlopeOf(KindOf({items.back()})) * std::log(after->share / before->share);
+}
+
+Predictor::Removed Predictor::RemovedByLast(const std::vector<WhatIfItem>& items) const {
+  const auto before = Edges({items.begin(), items.end() - 1}), after = Edges(items);
+  if (!before || !after) return {};
+  const RankGraph& rank = main_rank();
+  const Graph& graph = rank.graph;
+  const Interval window = AnalysedWindow(*rank.of->trace).span;
+  Removed removed;
+  for (Instant to = 0; to < graph.size(); ++to) {
+    if (graph.recorded_ns[to] <= window.start || graph.recorded_ns[to] > window.end) continue;
+    for (uint32_t edge = graph.first_edge[to]; edge < graph.first_edge[to + 1]; ++edge) {
+      const int64_t was = (*before)[0][edge], is = (*after)[0][edge];
+      const EdgeKind kind = graph.edges[edge].kind;
+      if (is >= was) continue;
+      if (kind == EdgeKind::kGpu) removed.device_ns += was - is;
+      if (kind == EdgeKind::kHost || kind == EdgeKind::kCall) removed.host_ns += was - is;
+    }
+  }
+  const auto steps = static_cast<int64_t>(rank.span.steps());
+  return {.host_ns = removed.host_ns / steps, .device_ns = removed.device_ns / steps};
 }
 
 }  // namespace gapless::internal

@@ -19,6 +19,8 @@ struct Prediction {
   double work = 1;                 // a step does so many times the work of one before; shares are per work
   StepShares model{};              // of the step before, as the models say
   StepShares share{};              // the same with what tested predictions say of such models: an 80 % interval
+  std::vector<Effect> effects{};   // of each item after those before it, so tested …
+  Effect replay_error{};           // … and how far the replay of the recording itself is off: they add up to `share`
   Safety safety = Safety::kExact;  // the worst of the items
   std::vector<std::string> assumptions{};
   std::vector<std::string> nothing{};  // items without effect: why
@@ -40,21 +42,35 @@ class Predictor {
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
+  Machine machine() const;
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
-  // Only what is expected, as the models say: to look for the best of many combinations. Absent: there is no answer.
-  std::optional<double> ExpectedShare(const std::vector<WhatIfItem>& items) const;
+  // What is expected of the last item after the others, in logarithms: to look for the best of many combinations.
+  // Absent: there is no answer.
+  std::optional<double> ExpectedOfLast(const std::vector<WhatIfItem>& items) const;
+  // What the last item takes away of the work of a mean step of the main rank, after the others.
+  struct Removed {
+    int64_t host_ns = 0, device_ns = 0;
+  };
+  Removed RemovedByLast(const std::vector<WhatIfItem>& items) const;
   // Edges of each rank with the items applied as expected, for who wants to look at the replay itself.
   Result<std::vector<std::vector<int64_t>>> Edges(const std::vector<WhatIfItem>& items) const;
 
  private:
-  // Each item in its case; what they say goes into `prediction`.
+  // Each item in its case; what they say goes into `prediction`, and whether the last one has an effect into
+  // `last_acts`.
   using Cases = std::span<const Case>;
-  Result<std::vector<std::vector<int64_t>>> EdgesAt(const std::vector<WhatIfItem>& items, Cases cases,
-                                                    Prediction& prediction) const;
-  Result<double> ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction) const;
-  Result<StepShares> ModelOf(const std::vector<WhatIfItem>& items, double expected) const;
+  using Items = std::span<const WhatIfItem>;
+  struct Replayed {
+    double share = 1;
+    bool last_acts = true;
+  };
+  Result<std::vector<std::vector<int64_t>>> EdgesAt(Items items, Cases cases, Prediction& prediction,
+                                                    bool& last_acts) const;
+  Result<Replayed> ReplayAt(Items items, Cases cases, Prediction& prediction) const;
+  // Of the last item, as its model says; `before`: the share that those before it leave.
+  Result<Effect> EffectOfLast(Items items, double before, Prediction& prediction) const;
   Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
