@@ -142,7 +142,9 @@ def of_forms(program: Path, path: Path, report: Report) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         run(program, "analyze", str(path), "--no-cache", "-o", str(page))
-        found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page.read_text("utf-8"), re.S)
+        found = re.search(
+            r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page.read_text("utf-8"), re.DOTALL
+        )
     if not found:
         yield "the page holds no data"
         return

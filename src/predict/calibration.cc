@@ -31,9 +31,10 @@ double Quantile(std::vector<Weighted> values, double trials, double share) {
 double PredictedOf(const AdviceRow& row) { return std::log(row.model.expected); }
 double MeasuredOf(const AdviceRow& row) { return std::log(row.measured); }
 
-// A row without a repository is a trial of its own.
+// Without a repository all predictions from one recording are a trial.
 std::string TrialOf(const AdviceRow& row) {
-  return row.repository.empty() ? StrCat("\n", row.id, "\n", row.recording) : row.repository;
+  if (!row.repository.empty()) return row.repository;
+  return StrCat("\n", row.recording.empty() ? row.id : row.recording);
 }
 
 }  // namespace

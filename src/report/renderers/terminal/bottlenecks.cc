@@ -130,7 +130,9 @@ std::string NotToFix(const Report& report, const Paint& paint) {
     if (one.cured_by.empty() && !IsToFix(one))
       AppendIndented(out, StrCat(one.title, " (", one.id, ", ", FactorText(one.gain->expected), ")"), paint,
                      Tone::kDim);
-  return out.empty() ? out : paint.In(Tone::kDim, "seen; the fixes that are known for it would not shorten the step") + "\n" + out;
+  return out.empty()
+             ? out
+             : paint.In(Tone::kDim, "seen; the fixes that are known for it would not shorten the step") + "\n" + out;
 }
 
 std::string Together(const Report& report, const Paint& paint) {
