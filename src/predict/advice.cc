@@ -22,8 +22,13 @@ void Stretch(double factor, StepPicture& picture) {
 }  // namespace
 
 Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger)
-    : tables_(tables), predictor_(Predictor::Make(tables, ledger)), found_(Diagnose(tables)), diagnosis_(found_) {
-  MakePlan(Replays() ? &*predictor_ : nullptr, ReadLedger(tables), diagnosis_.bottlenecks);
+    : tables_(tables), predictor_(Predictor::Make(tables, ledger)), found_(Diagnose(tables)) {}
+
+const Diagnosis& Advice::diagnosis() const {
+  if (diagnosis_) return *diagnosis_;
+  diagnosis_ = found_;
+  MakePlan(Replays() ? &*predictor_ : nullptr, ReadLedger(tables_), diagnosis_->bottlenecks);
+  return *diagnosis_;
 }
 
 Findings Advice::Conclude(const AnalyzeOptions& options) const {

@@ -24,8 +24,8 @@ class Advice {
   // `tables` outlives it.
   explicit Advice(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger());
 
-  // Every rule's bottlenecks, in the order of the plan and with its gains.
-  const Diagnosis& diagnosis() const { return diagnosis_; }
+  // Every rule's bottlenecks, in the order of the plan and with its gains. Not for two threads at once.
+  const Diagnosis& diagnosis() const;
   // Absent: nothing can be replayed.
   const std::optional<Predictor>& predictor() const { return predictor_; }
   // The plan is made of the rules that are asked for.
@@ -41,8 +41,8 @@ class Advice {
 
   Tables& tables_;
   std::optional<Predictor> predictor_;
-  Diagnosis found_;      // with the rules' own estimates
-  Diagnosis diagnosis_;  // as planned
+  Diagnosis found_;                               // with the rules' own estimates
+  mutable std::optional<Diagnosis> diagnosis_{};  // as planned, once somebody asked
 };
 
 }  // namespace gapless::internal

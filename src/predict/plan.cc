@@ -70,7 +70,9 @@ void BoundSeverity(Bottleneck& found) {
 
 class PlanMaker {
  public:
-  PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {}
+  PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {
+    if (predictor != nullptr) made_ = predictor->AsRecorded();
+  }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
     for (Bottleneck& one : found) {
@@ -87,16 +89,16 @@ class PlanMaker {
   }
 
  private:
-  std::vector<Option> OptionsOf(const Bottleneck& found) const;
-  double GainOfOption(const Option& option, std::map<std::string, double>& known) const;
+  std::vector<Option> OptionsOf(const Bottleneck& found);
+  std::optional<double> GainOfItem(const WhatIfItem& item);
   Effect EstimateOf(const Bottleneck& found) const;
-  Best FindBest() const;
+  Best FindBest();
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
   Gain TakeEstimate(Bottleneck& head);
   Gain TakeOption(const Option& option, Bottleneck& head);
   void Account(const Bottleneck& head, double before);
-  std::string AlsoOf(const std::vector<WhatIfItem>& items, double work) const;
+  std::string AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const;
   void BoundByStake(double before, const std::string& also, Bottleneck& head) const;
   void HangOthers(const std::string& head, std::string_view fix);
   const Bottleneck* PlacedWhole(const Bottleneck& found) const;
@@ -109,32 +111,34 @@ class PlanMaker {
   RemovableTime removable_;
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
-  std::vector<WhatIfItem> items_{};  // of the plan
+  std::vector<WhatIfItem> items_{};                       // of the plan
+  Predictor::Made made_{};                                // the job with them
+  std::map<std::string, std::optional<double>> known_{};  // what items would bring on top
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
 };
 
-std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) const {
+std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) {
   std::vector<Option> options;
   for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
     const std::string& fix = found.recommendations[i].fix;
     const auto items = ParseItems(fix);
     const Safety most = i == 0 ? Safety::kTraining : Safety::kRounding;
     const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most &&
-                        predictor_->ExpectedOfLast(*items).has_value();
+                        GainOfItem((*items)[0]).has_value();
     if (i == 0 && !usable) break;  // the others may be small beside the first
     if (usable) options.push_back({i, (*items)[0]});
   }
   return options;
 }
 
-double PlanMaker::GainOfOption(const Option& option, std::map<std::string, double>& known) const {
-  const auto [at, is_new] = known.try_emplace(option.item.ToString(), 1);
+// On top of what was taken.
+std::optional<double> PlanMaker::GainOfItem(const WhatIfItem& item) {
+  const auto [at, is_new] = known_.try_emplace(item.ToString());
   if (!is_new) return at->second;
-  std::vector<WhatIfItem> items = items_;
-  items.push_back(option.item);
-  return at->second = std::exp(-predictor_->ExpectedOfLast(items).value_or(0));
+  if (const auto effect = predictor_->ExpectedOf(made_, item)) at->second = std::exp(-*effect);
+  return at->second;
 }
 
 // The stake gets shorter as the step does by what was replayed.
@@ -151,15 +155,14 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
   return {.expected = expected, .down = expected - after(found.gain->high), .up = after(found.gain->low) - expected};
 }
 
-Best PlanMaker::FindBest() const {
+Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
   Best best;
-  std::map<std::string, double> known;
   for (size_t i = 0; i < open_.size(); ++i) {
     const auto offer = [&](std::optional<Option> option, double gain) {
       if (gain > best.gain + kClearly) best = {i, std::move(option), gain};
     };
-    for (const Option& option : open_[i].options) offer(option, GainOfOption(option, known));
+    for (const Option& option : open_[i].options) offer(option, GainOfItem(option.item).value_or(1));
     if (open_[i].options.empty()) offer({}, std::exp(-EstimateOf(open_[i].found).expected));
   }
   return best;
@@ -221,9 +224,11 @@ Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
                      tested.programs > 0 ? kCoverage : kUntestedConfidence);
   head.gain->tested_programs = static_cast<int64_t>(tested.programs);
   head.apart = option.apart();
-  BoundByStake(before, AlsoOf(items, prediction->work), head);
+  auto after = predictor_->With(made_, option.item);
+  BoundByStake(before, AlsoOf(option.item, *after), head);
   if (head.apart) return *head.gain;
   items_ = std::move(items), replayed_ = EffectOf(prediction->share);
+  made_ = std::move(*after), known_.clear();
   Account(head, before);
   return *head.gain;
 }
@@ -233,12 +238,12 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
   if (!head.part_of.empty()) of_parts_[head.part_of] += before - Left();
 }
 
-// What the last of the fixes does beside curing what it is for.
-std::string PlanMaker::AlsoOf(const std::vector<WhatIfItem>& items, double work) const {
-  const std::string name = items.back().ToString();
-  if (work != 1)
+// What a fix does beside curing what it is for.
+std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
+  const std::string name = item.ToString();
+  if (after.work != made_.work)
     return StrCat(name, " does the work of a step for more samples, so that what a step costs once counts less");
-  const Predictor::Removed removed = predictor_->RemovedByLast(items);
+  const Predictor::Removed removed = predictor_->RemovedBy(made_, after);
   const auto worth = [&](int64_t ns) {
     return static_cast<double>(ns) >= kWorthSaying * static_cast<double>(predictor_->step_ns());
   };
@@ -295,12 +300,11 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
 
 // Those whose gain nobody knows, then those that buy nothing; each by what is at stake.
 void PlanMaker::TakeTheRest() {
-  std::map<std::string, double> known;
   for (Open& one : open_) {
     one.found.step_left = Left();
     if (!one.options.empty()) {
       const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
-        return GainOfOption(a, known) < GainOfOption(b, known);
+        return GainOfItem(a.item) < GainOfItem(b.item);
       });
       std::vector<WhatIfItem> items = items_;
       items.push_back(best->item);

@@ -61,60 +61,61 @@ Machine Predictor::machine() const {
   return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
 }
 
-Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(Items items, Cases cases, Prediction& prediction,
-                                                             bool& last_acts) const {
-  std::vector<std::vector<int64_t>> edge_ns;
-  prediction.nothing.clear(), prediction.assumptions.clear(), prediction.work = 1, last_acts = false;
-  for (const RankGraph& rank : job_->ranks) {
-    EdgeTimes times(rank.graph, rank.edge_ns);
-    for (size_t i = 0; i < items.size(); ++i) {
-      auto effect = FindWhatIf(items[i].name).apply({*rank.of, *tables_}, items[i], cases[i], times);
-      if (!effect) return Unexpected{effect.error()};
-      if (!effect->refusal.empty() && prediction.refusal.empty()) prediction.refusal = std::move(effect->refusal);
-      if (i + 1 == items.size()) last_acts = last_acts || effect->nothing.empty();
-      if (&rank != &job_->ranks[0]) continue;
-      prediction.work *= effect->samples_factor;
-      if (!effect->nothing.empty()) prediction.nothing.push_back(std::move(effect->nothing));
-      for (std::string& one : effect->assumptions) prediction.assumptions.push_back(std::move(one));
-    }
-    edge_ns.push_back(times.ns());
-  }
-  return edge_ns;
-}
-
-Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
-  Prediction prediction;
-  bool acts = false;
-  auto edge_ns = EdgesAt(items, std::vector(items.size(), Case::kExpected), prediction, acts);
-  if (edge_ns && !prediction.refusal.empty()) return Fail(ErrorCode::kInput, prediction.refusal);
-  return edge_ns;
+Predictor::Made Predictor::AsRecorded() const {
+  Made made;
+  for (const RankGraph& rank : job_->ranks) made.times.emplace_back(rank.graph, rank.edge_ns);
+  return made;
 }
 
 // What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
-Result<Predictor::Replayed> Predictor::ReplayAt(Items items, Cases cases, Prediction& prediction) const {
-  Replayed replayed;
-  const auto edge_ns = EdgesAt(items, cases, prediction, replayed.last_acts);
-  if (!edge_ns) return Unexpected{edge_ns.error()};
-  if (!prediction.refusal.empty()) return replayed;
-  const int64_t ns = StepNs(*job_, ReplayJob(*job_, *edge_ns)).value_or(check_.replayed_step_ns);
+Result<Predictor::Made> Predictor::With(const Made& before, const WhatIfItem& item, Case which) const {
+  Made made = before;
+  made.acts = false;
+  std::vector<std::vector<int64_t>> edge_ns;
+  for (size_t i = 0; i < job_->ranks.size(); ++i) {
+    auto effect = FindWhatIf(item.name).apply({*job_->ranks[i].of, *tables_}, item, which, made.times[i]);
+    if (!effect) return Unexpected{effect.error()};
+    if (!effect->refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect->refusal));
+    made.acts = made.acts || effect->nothing.empty();
+    edge_ns.push_back(made.times[i].ns());
+    if (i > 0) continue;
+    made.work *= effect->samples_factor;
+    if (!effect->nothing.empty()) made.nothing.push_back(std::move(effect->nothing));
+    for (std::string& one : effect->assumptions) made.assumptions.push_back(std::move(one));
+  }
+  if (!made.acts) return made;
+  const int64_t ns = StepNs(*job_, ReplayJob(*job_, edge_ns)).value_or(check_.replayed_step_ns);
   const double share = static_cast<double>(ns) / static_cast<double>(check_.replayed_step_ns);
-  replayed.share = std::max(kLeastShare, share / prediction.work);
-  return replayed;
+  made.share = std::max(kLeastShare, share / made.work);
+  return made;
 }
 
-// The item brings little, or much, while those before it bring what is expected.
-Result<Effect> Predictor::EffectOfLast(Items items, double before, Prediction& prediction) const {
-  std::vector<Case> cases(items.size(), Case::kExpected);
-  const auto expected = ReplayAt(items, cases, prediction);
-  if (!expected) return Unexpected{expected.error()};
-  if (!expected->last_acts || !prediction.refusal.empty()) return Effect{};
-  Effect effect{.expected = std::log(expected->share / before)};
+std::optional<double> Predictor::ExpectedOf(const Made& made, const WhatIfItem& item) const {
+  const auto after = With(made, item);
+  if (!after) return std::nullopt;
+  return after->acts ? calibration_->SlopeOf(item.name) * std::log(after->share / made.share) : 0;
+}
+
+Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
+  Made made = AsRecorded();
+  for (const WhatIfItem& item : items) {
+    auto next = With(made, item);
+    if (!next) return Unexpected{next.error()};
+    made = std::move(*next);
+  }
+  std::vector<std::vector<int64_t>> edge_ns;
+  for (const EdgeTimes& times : made.times) edge_ns.push_back(times.ns());
+  return edge_ns;
+}
+
+// The item brings little, or much, on top of what those before it are expected to bring.
+Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item) const {
+  if (!after.acts) return Effect{};
+  Effect effect{.expected = std::log(after.share / before.share)};
   for (const Case which : {Case::kLittle, Case::kMuch}) {
-    Prediction aside;
-    cases.back() = which;
-    const auto share = ReplayAt(items, cases, aside);
-    if (!share) return Unexpected{share.error()};
-    const double off = std::log(share->share / expected->share);
+    const auto bound = With(before, item, which);
+    if (!bound) return Unexpected{bound.error()};
+    const double off = std::log(bound->share / after.share);
     effect.down = std::max(effect.down, -off), effect.up = std::max(effect.up, off);
   }
   return effect;
@@ -124,39 +125,32 @@ Result<Effect> Predictor::EffectOfLast(Items items, double before, Prediction& p
 // those of independent errors do. The replay's own error comes on top, once.
 Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) const {
   Prediction prediction{.what = items};
-  const double error = std::log1p(std::abs(check_.error));
   Effect model, tested;
-  double before = 1;
-  for (size_t i = 0; i < items.size(); ++i) {
-    prediction.safety = std::max(prediction.safety, SafetyOf(items[i].name));
-    const auto effect = EffectOfLast({items.data(), i + 1}, before, prediction);
+  Made made = AsRecorded();
+  for (const WhatIfItem& item : items) {
+    prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
+    auto after = With(made, item);
+    if (!after && after.error().code != ErrorCode::kInput) return Unexpected{after.error()};
+    if (!after) {
+      prediction.refusal = after.error().message;
+      return prediction;
+    }
+    const auto effect = EffectOf(made, *after, item);
     if (!effect) return Unexpected{effect.error()};
-    if (!prediction.refusal.empty()) return prediction;
-    before *= std::exp(effect->expected);
-    prediction.effects.push_back(calibration_->Apply(KindOf({items[i]}), *effect));
+    prediction.effects.push_back(calibration_->Apply(item.name, *effect));
     model = model + *effect, tested = tested + prediction.effects.back();
+    made = std::move(*after);
   }
+  const double error = std::log1p(std::abs(check_.error));
+  prediction.work = made.work, prediction.assumptions = std::move(made.assumptions);
+  prediction.nothing = std::move(made.nothing);
   prediction.replay_error = {.down = error, .up = error};
   prediction.model = SharesOf(model + prediction.replay_error);
   prediction.share = SharesOf(tested + prediction.replay_error);
   return prediction;
 }
 
-std::optional<double> Predictor::ExpectedOfLast(const std::vector<WhatIfItem>& items) const {
-  Prediction prediction;
-  const std::vector<Case> cases(items.size(), Case::kExpected);
-  const Items all(items), others = all.first(all.size() - 1);
-  const auto after = ReplayAt(all, cases, prediction);
-  if (!after || !prediction.refusal.empty()) return std::nullopt;
-  if (!after->last_acts) return 0;
-  const auto before = ReplayAt(others, {cases.data(), others.size()}, prediction);
-  if (!before) return std::nullopt;
-  return calibration_->SlopeOf(KindOf({items.back()})) * std::log(after->share / before->share);
-}
-
-Predictor::Removed Predictor::RemovedByLast(const std::vector<WhatIfItem>& items) const {
-  const auto before = Edges({items.begin(), items.end() - 1}), after = Edges(items);
-  if (!before || !after) return {};
+Predictor::Removed Predictor::RemovedBy(const Made& before, const Made& after) const {
   const RankGraph& rank = main_rank();
   const Graph& graph = rank.graph;
   const Interval window = AnalysedWindow(*rank.of->trace).span;
@@ -164,7 +158,7 @@ Predictor::Removed Predictor::RemovedByLast(const std::vector<WhatIfItem>& items
   for (Instant to = 0; to < graph.size(); ++to) {
     if (graph.recorded_ns[to] <= window.start || graph.recorded_ns[to] > window.end) continue;
     for (uint32_t edge = graph.first_edge[to]; edge < graph.first_edge[to + 1]; ++edge) {
-      const int64_t was = (*before)[0][edge], is = (*after)[0][edge];
+      const int64_t was = before.times[0].ns()[edge], is = after.times[0].ns()[edge];
       const EdgeKind kind = graph.edges[edge].kind;
       if (is >= was) continue;
       if (kind == EdgeKind::kGpu) removed.device_ns += was - is;

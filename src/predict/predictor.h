@@ -46,31 +46,30 @@ class Predictor {
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
-  // What is expected of the last item after the others, in logarithms: to look for the best of many combinations.
-  // Absent: there is no answer.
-  std::optional<double> ExpectedOfLast(const std::vector<WhatIfItem>& items) const;
+  // What a job is with some fixes made, as expected: others are tried on top of it.
+  struct Made {
+    std::vector<EdgeTimes> times{};                     // by rank
+    double share = 1;                                   // of the step before, per work
+    double work = 1;                                    // a step does so many times the work of one before
+    bool acts = true;                                   // the last of the fixes does something
+    std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
+  };
+  Made AsRecorded() const;
+  // With one more. An error: it cannot be read, or nothing can be said of it.
+  Result<Made> With(const Made& made, const WhatIfItem& item, Case which = Case::kExpected) const;
+  // What one more brings as it is expected, in logarithms; absent: there is no answer.
+  std::optional<double> ExpectedOf(const Made& made, const WhatIfItem& item) const;
   // What the last item takes away of the work of a mean step of the main rank, after the others.
   struct Removed {
     int64_t host_ns = 0, device_ns = 0;
   };
-  Removed RemovedByLast(const std::vector<WhatIfItem>& items) const;
+  Removed RemovedBy(const Made& before, const Made& after) const;
   // Edges of each rank with the items applied as expected, for who wants to look at the replay itself.
   Result<std::vector<std::vector<int64_t>>> Edges(const std::vector<WhatIfItem>& items) const;
 
  private:
-  // Each item in its case; what they say goes into `prediction`, and whether the last one has an effect into
-  // `last_acts`.
-  using Cases = std::span<const Case>;
-  using Items = std::span<const WhatIfItem>;
-  struct Replayed {
-    double share = 1;
-    bool last_acts = true;
-  };
-  Result<std::vector<std::vector<int64_t>>> EdgesAt(Items items, Cases cases, Prediction& prediction,
-                                                    bool& last_acts) const;
-  Result<Replayed> ReplayAt(Items items, Cases cases, Prediction& prediction) const;
-  // Of the last item, as its model says; `before`: the share that those before it leave.
-  Result<Effect> EffectOfLast(Items items, double before, Prediction& prediction) const;
+  // Of one more, as its model says; `after`: with it, as expected.
+  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item) const;
   Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
