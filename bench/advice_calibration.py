@@ -19,6 +19,7 @@ COVERAGE = 0.8
 PRIOR = 2 * 0.3**2  # so many programs with such an effect, as predicted
 LEAST_WIDTH = 0.03
 UNTESTED_FACTOR = 2.0
+UNTESTED_SHARE = 0.35
 LEAST_PROGRAMS = 5
 LEAST_FACTOR, MOST_FACTOR = 0.5, 4.0
 
@@ -80,8 +81,9 @@ class Calibration:
         middle = self.slope(row.kind) * math.log(known(row).expected)
         tested = any(other.kind == row.kind for other in self.rows)
         factor = self.factor if tested else max(self.factor, UNTESTED_FACTOR)
-        below, above = widths(row)
-        return Range(math.exp(middle - factor * below), math.exp(middle), math.exp(middle + factor * above))
+        doubt = 0.0 if tested else UNTESTED_SHARE * math.log(known(row).expected)
+        below, above = (math.hypot(factor * width, doubt) for width in widths(row))
+        return Range(math.exp(middle - below), math.exp(middle), math.exp(middle + above))
 
 
 def leave_one_out(rows: Sequence[Row], coverage: float = COVERAGE) -> list[tuple[Row, Range]]:

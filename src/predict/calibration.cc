@@ -109,9 +109,10 @@ double Calibration::FactorOf(std::string_view kind) const {
 
 Effect Calibration::Apply(std::string_view kind, const Effect& model) const {
   const double factor = FactorOf(kind);
+  const double doubt = slopes_.contains(kind) ? 0 : kUntestedShare * std::abs(model.expected);
   return {.expected = SlopeOf(kind) * model.expected,
-          .down = factor * WidthOf(model.down),
-          .up = factor * WidthOf(model.up)};
+          .down = std::hypot(factor * WidthOf(model.down), doubt),
+          .up = std::hypot(factor * WidthOf(model.up), doubt)};
 }
 
 Calibration::Tested Calibration::TestedOf(std::string_view kind) const {

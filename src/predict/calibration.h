@@ -16,7 +16,8 @@
 //   quantile
 //           of rank 0.8 (n + 1) over n repositories, which makes intervals that hold four of five truths whatever the
 //           distribution (split conformal prediction, Papadopoulos et al. 2002; Lei et al. 2018). With fewer than
-//           kLeastPrograms, and for a kind that was not tested on such a machine, kUntestedFactor at least.
+//           kLeastPrograms, and for a kind that was not tested on such a machine, kUntestedFactor at least; of an
+//           effect that was not tested, besides, a share of kUntestedShare may not be there, or be more.
 //
 // The interval is exp(a x ± c h), on each side with the h of that side.
 #pragma once
@@ -35,7 +36,7 @@ namespace gapless::internal {
 inline constexpr double kCoverage = 0.8;
 inline constexpr double kPriorPrograms = 2, kPriorEffect = 0.3;
 inline constexpr double kLeastWidth = 0.03;
-inline constexpr double kUntestedFactor = 2;
+inline constexpr double kUntestedFactor = 2, kUntestedShare = 0.35;
 inline constexpr size_t kLeastPrograms = 5;
 
 // The effect of one fix as its model says, in logarithms of the step's share.

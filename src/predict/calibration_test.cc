@@ -31,7 +31,8 @@ StepShares Apply(const Calibration& calibration, std::string_view kind, const St
 TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
   const StepShares share = Apply(OnGpus({}), "amp", {.low = 0.5, .expected = 0.6, .high = 0.8});
   EXPECT_DOUBLE_EQ(share.expected, 0.6);
-  EXPECT_NEAR(share.low, 0.6 * std::exp(-kUntestedFactor * std::hypot(std::log(0.6 / 0.5), kLeastWidth)), 1e-12);
+  const double width = kUntestedFactor * std::hypot(std::log(0.6 / 0.5), kLeastWidth);
+  EXPECT_NEAR(share.low, 0.6 * std::exp(-std::hypot(width, kUntestedShare * std::log(0.6))), 1e-12);
   EXPECT_EQ(OnGpus({}).TestedOf("amp").programs, 0U);
 }
 

@@ -74,11 +74,15 @@ std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& 
   else if (!estimated.empty())
     remarks.push_back(StrCat(ListOf(estimated), " by the time at stake, not replayed"));
   if (!left_out.empty())
-    remarks.push_back(StrCat("without ", ListOf(left_out),
-                             left_out.size() == 1 ? ", which changes the training" : ", which change the training"));
+    remarks.push_back(StrCat("without ", ListOf(left_out), left_out.size() == 1 ? ", which " : ", each of which ",
+                             ApartText(summary)));
   if (!together.untested.empty())
     remarks.push_back(StrCat(ListOf(together.untested), " untested on ", MachinesOf(summary)));
   return Join(remarks, "; ");
+}
+
+std::string_view ApartText(const RunSummary& summary) {
+  return summary.workload == "training" ? "changes the training" : "changes what is computed at once";
 }
 
 std::string UntestedText(const RunSummary& summary, const Gain& gain) {

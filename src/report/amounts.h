@@ -23,6 +23,8 @@ std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks);
 std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
 // What the figure leaves out, and what it rests on: "without 3, which changes the training; 4 by an estimate".
 std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
+// "changes the training": why a fix is a choice beside the plan.
+std::string_view ApartText(const RunSummary& summary);
 // "untested on GPUs", of a gain of which no prediction of its kind was tested on such a machine; else "".
 std::string UntestedText(const RunSummary& summary, const Gain& gain);
 

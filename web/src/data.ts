@@ -127,6 +127,7 @@ export interface Analyze {
     step_ns?: {median: number; p50: number; p95: number; p99: number};
     mean_step_ns?: number;
     gpu_busy_share?: number;
+    workload?: string;
     class?: string;
     limit?: string;
     class_evidence?: string;

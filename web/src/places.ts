@@ -27,8 +27,13 @@ export function numbersOf(ids: readonly string[], places: Map<string, number>): 
     .sort((a, b) => a - b);
 }
 
+/** Why a fix is a choice beside the plan. */
+export function apartOf(run: Analyze["run"]): string {
+  return run.workload === "training" ? "changes the training" : "changes what is computed at once";
+}
+
 /** What the sum leaves out, and what it rests on. */
-export function trustOf({together, breakdown}: Analyze, places: Map<string, number>): string[] {
+export function trustOf({together, breakdown, run}: Analyze, places: Map<string, number>): string[] {
   if (!together) return [];
   const remarks = [];
   const estimated = numbersOf(together.estimated, places);
@@ -36,7 +41,7 @@ export function trustOf({together, breakdown}: Analyze, places: Map<string, numb
   if (estimated.length === together.bottlenecks.length) remarks.push("by the time at stake, not replayed");
   else if (estimated.length > 0) remarks.push(`${listOf(estimated)} by the time at stake, not replayed`);
   if (leftOut.length > 0)
-    remarks.push(`without ${listOf(leftOut)}, which change${leftOut.length === 1 ? "s" : ""} the training`);
+    remarks.push(`without ${listOf(leftOut)}, ${leftOut.length === 1 ? "" : "each of "}which ${apartOf(run)}`);
   if (together.untested.length > 0)
     remarks.push(`${listOf(together.untested)} untested on ${breakdown?.length ? "GPUs" : "CPUs"}`);
   return remarks;

@@ -88,7 +88,7 @@ void AppendOne(std::string& out, int number, const Bottleneck& found, const Repo
   if (found.share_of_step) facts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
   if (found.gain) facts.push_back(StrCat("expected speedup ", GainText(*found.gain)));
   if (found.gain) facts.push_back(UntestedText(report.summary, *found.gain));
-  if (found.apart) facts.emplace_back("changes the training");
+  if (found.apart) facts.emplace_back(ApartText(report.summary));
   if (!found.cured_by.empty()) facts.push_back(StrCat("cured by the fix of ", Code(found.cured_by)));
   std::erase(facts, "");
   if (report.cost && found.gain) {

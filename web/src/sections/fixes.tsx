@@ -3,7 +3,7 @@
 import {useState} from "preact/hooks";
 import type {Analyze, Bottleneck, Data, Evidence} from "../data";
 import {amounts, bounds, factor, percent} from "../format";
-import {isToFix, listOf, numbersOf, placesOf, trustOf} from "../places";
+import {apartOf, isToFix, listOf, numbersOf, placesOf, trustOf} from "../places";
 import {quoted, Snippet} from "../snippet";
 
 function severityWord(severity: number): "critical" | "warning" | "minor" {
@@ -29,7 +29,7 @@ function Meta({of: bottleneck, analyze}: {of: Bottleneck; analyze: Analyze}) {
           <code>{source}</code>
         </>
       )}
-      {bottleneck.apart && " · changes the training"}
+      {bottleneck.apart && ` · ${apartOf(analyze.run)}`}
       {bottleneck.gain?.tested_programs === 0 && ` · untested on ${analyze.breakdown?.length ? "GPUs" : "CPUs"}`}
     </p>
   );

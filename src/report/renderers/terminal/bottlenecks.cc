@@ -48,7 +48,7 @@ std::string Label(const Bottleneck& bottleneck, const Report& report) {
     items.push_back(evidence.source);
     break;
   }
-  if (bottleneck.apart) items.emplace_back("changes the training");
+  if (bottleneck.apart) items.emplace_back(ApartText(report.summary));
   if (bottleneck.gain) items.push_back(UntestedText(report.summary, *bottleneck.gain));
   std::erase(items, "");
   if (report.cost && bottleneck.gain) {
