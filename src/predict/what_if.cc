@@ -40,7 +40,7 @@ std::string UsageOf(const WhatIf& what_if) {
 
 void EdgeTimes::ScaleOps(const std::function<double(uint32_t op)>& factor) {
   for (size_t i = 0; i < ns_.size(); ++i)
-    if (graph_->edges[i].kind == EdgeKind::kGpu)
+    if (IsDeviceTime(graph_->edges[i].kind) && ns_[i] != kNever)
       ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(graph_->edges[i].owner));
 }
 
