@@ -5,13 +5,17 @@
 #include <cmath>
 #include <set>
 
+#include "analyses/recording_overhead.h"
 #include "base/strings.h"
 #include "predict/program.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastShare = 0.01;  // no prediction promises more than a factor of 100
+constexpr double kLeastRecordingCost = 0.02;  // of a step; less is not worth a sentence
+constexpr double kLeastShare = 0.01;          // no prediction promises more than a factor of 100
+
+double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
 
 // What can be replayed, the one with the most to see first.
 std::vector<const RunTrace*> Candidates(const Run& run) {
@@ -42,7 +46,12 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::span<const A
     : job_(std::make_shared<const Job>(std::move(job))),
       check_(std::move(check)),
       tables_(&tables),
-      calibration_(std::make_shared<const Calibration>(ledger)) {}
+      calibration_(std::make_shared<const Calibration>(ledger)) {
+  for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
+    const auto step = StepNs(*job_, ReplayJob(*job_, BareEdges(*job_, RecordingTimes(which))));
+    bare_step_ns_[static_cast<size_t>(which)] = step.value_or(check_.replayed_step_ns);
+  }
+}
 
 std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger) {
   const std::vector<const RunTrace*> candidates = Candidates(tables.run());
@@ -58,11 +67,11 @@ std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceR
 }
 
 Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(const std::vector<WhatIfItem>& items, Cases cases,
-                                                             Prediction& prediction) const {
+                                                             Prediction& prediction, Case recording) const {
   std::vector<std::vector<int64_t>> edge_ns;
   prediction.nothing.clear(), prediction.assumptions.clear(), prediction.work = 1;
   for (const RankGraph& rank : job_->ranks) {
-    EdgeTimes times(rank.graph, rank.edge_ns);
+    EdgeTimes times(rank.graph, WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(recording)));
     for (size_t i = 0; i < items.size(); ++i) {
       auto effect = FindWhatIf(items[i].name).apply({*rank.of, *tables_}, items[i], cases[i], times);
       if (!effect) return Unexpected{effect.error()};
@@ -79,19 +88,20 @@ Result<std::vector<std::vector<int64_t>>> Predictor::EdgesAt(const std::vector<W
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
   Prediction prediction;
-  auto edge_ns = EdgesAt(items, std::vector(items.size(), Case::kExpected), prediction);
+  auto edge_ns = EdgesAt(items, std::vector(items.size(), Case::kExpected), prediction, Case::kExpected);
   if (edge_ns && !prediction.refusal.empty()) return Fail(ErrorCode::kInput, prediction.refusal);
   return edge_ns;
 }
 
 // What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
-Result<double> Predictor::ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction) const {
-  const auto edge_ns = EdgesAt(items, cases, prediction);
+Result<double> Predictor::ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction,
+                                  Case recording) const {
+  const auto edge_ns = EdgesAt(items, cases, prediction, recording);
   if (!edge_ns) return Unexpected{edge_ns.error()};
   if (!prediction.refusal.empty()) return 1.0;
   const auto replayed = StepNs(*job_, ReplayJob(*job_, *edge_ns));
-  const double share =
-      static_cast<double>(replayed.value_or(check_.replayed_step_ns)) / static_cast<double>(check_.replayed_step_ns);
+  const int64_t bare = bare_step_ns_[static_cast<size_t>(recording)];
+  const double share = static_cast<double>(replayed.value_or(bare)) / static_cast<double>(bare);
   return std::max(kLeastShare, share / prediction.work);
 }
 
@@ -113,6 +123,13 @@ Result<StepShares> Predictor::ModelOf(const std::vector<WhatIfItem>& items, doub
     cases[i] = Case::kExpected;
     down += least * least, up += most * most;
   }
+  for (const Case recording : {Case::kLittle, Case::kMuch}) {
+    Prediction aside;
+    const auto share = ShareAt(items, cases, aside, recording);
+    if (!share) return Unexpected{share.error()};
+    const double off = std::log(*share / expected);
+    (off < 0 ? down : up) += off * off;
+  }
   const double error = std::abs(check_.error);
   return StepShares{.low = std::max(kLeastShare, expected * std::exp(-std::sqrt(down)) - error),
                     .expected = expected,
@@ -129,6 +146,10 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
   if (!model) return Unexpected{model.error()};
   prediction.model = *model;
   prediction.share = calibration_->Apply(KindOf(items), prediction.model);
+  const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
+  if (static_cast<double>(recording_ns) >= kLeastRecordingCost * static_cast<double>(check_.replayed_step_ns))
+    prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ", FormatDuration(recording_ns),
+                                            " a step, which is taken out of both steps"));
   return prediction;
 }
 

@@ -2,6 +2,7 @@
 // What would a step take, if …? Answers for one job, after its recording has passed the self-check.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class Predictor {
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
+  // A step as replayed when nobody records it: what shares are of.
+  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
@@ -52,12 +55,15 @@ class Predictor {
   // Each item in its case; what they say goes into `prediction`.
   using Cases = std::span<const Case>;
   Result<std::vector<std::vector<int64_t>>> EdgesAt(const std::vector<WhatIfItem>& items, Cases cases,
-                                                    Prediction& prediction) const;
-  Result<double> ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction) const;
+                                                    Prediction& prediction, Case recording) const;
+  // `recording`: how much of the host's time is the recorder's.
+  Result<double> ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction,
+                         Case recording = Case::kExpected) const;
   Result<StepShares> ModelOf(const std::vector<WhatIfItem>& items, double expected) const;
   Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
+  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step replayed without what recording took
   Tables* tables_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};
