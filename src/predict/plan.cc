@@ -71,7 +71,7 @@ void BoundSeverity(Bottleneck& found) {
 class PlanMaker {
  public:
   PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {
-    if (predictor != nullptr) made_ = predictor->AsRecorded();
+    if (predictor != nullptr) made_ = predictor->Nothing();
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {

@@ -5,13 +5,17 @@
 #include <cmath>
 #include <set>
 
+#include "analyses/recording_overhead.h"
 #include "base/strings.h"
 #include "predict/program.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastShare = 0.01;  // no prediction promises more than a factor of 100
+constexpr double kLeastRecordingCost = 0.02;  // of a step; less is not worth a sentence
+constexpr double kLeastShare = 0.01;          // no prediction promises more than a factor of 100
+
+double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
 
 // What can be replayed, the one with the most to see first.
 std::vector<const RunTrace*> Candidates(const Run& run) {
@@ -42,7 +46,12 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::span<const A
     : job_(std::make_shared<const Job>(std::move(job))),
       check_(std::move(check)),
       tables_(&tables),
-      calibration_(std::make_shared<const Calibration>(ledger, machine())) {}
+      calibration_(std::make_shared<const Calibration>(ledger, machine())) {
+  for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
+    const auto step = StepNs(*job_, ReplayJob(*job_, BareEdges(*job_, RecordingTimes(which))));
+    bare_step_ns_[static_cast<size_t>(which)] = step.value_or(check_.replayed_step_ns);
+  }
+}
 
 std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger) {
   const std::vector<const RunTrace*> candidates = Candidates(tables.run());
@@ -61,9 +70,10 @@ Machine Predictor::machine() const {
   return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
 }
 
-Predictor::Made Predictor::AsRecorded() const {
-  Made made;
-  for (const RankGraph& rank : job_->ranks) made.times.emplace_back(rank.graph, rank.edge_ns);
+Predictor::Made Predictor::Nothing(Case recording) const {
+  Made made{.recording = recording};
+  for (const RankGraph& rank : job_->ranks)
+    made.times.emplace_back(rank.graph, WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(recording)));
   return made;
 }
 
@@ -84,8 +94,9 @@ Result<Predictor::Made> Predictor::With(const Made& before, const WhatIfItem& it
     for (std::string& one : effect->assumptions) made.assumptions.push_back(std::move(one));
   }
   if (!made.acts) return made;
-  const int64_t ns = StepNs(*job_, ReplayJob(*job_, edge_ns)).value_or(check_.replayed_step_ns);
-  const double share = static_cast<double>(ns) / static_cast<double>(check_.replayed_step_ns);
+  const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
+  const double share =
+      static_cast<double>(StepNs(*job_, ReplayJob(*job_, edge_ns)).value_or(bare)) / static_cast<double>(bare);
   made.share = std::max(kLeastShare, share / made.work);
   return made;
 }
@@ -97,7 +108,7 @@ std::optional<double> Predictor::ExpectedOf(const Made& made, const WhatIfItem& 
 }
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
-  Made made = AsRecorded();
+  Made made = Nothing();
   for (const WhatIfItem& item : items) {
     auto next = With(made, item);
     if (!next) return Unexpected{next.error()};
@@ -108,8 +119,10 @@ Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<Wha
   return edge_ns;
 }
 
-// The item brings little, or much, on top of what those before it are expected to bring.
-Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item) const {
+// The item brings little, or much, on top of what those before it are expected to bring; and recording took less of the
+// host's time, or more, than is expected.
+Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
+                                   Others& others) const {
   if (!after.acts) return Effect{};
   Effect effect{.expected = std::log(after.share / before.share)};
   for (const Case which : {Case::kLittle, Case::kMuch}) {
@@ -117,6 +130,13 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
     if (!bound) return Unexpected{bound.error()};
     const double off = std::log(bound->share / after.share);
     effect.down = std::max(effect.down, -off), effect.up = std::max(effect.up, off);
+  }
+  for (Made& other : others) {
+    auto with = With(other, item);
+    if (!with) return Unexpected{with.error()};
+    const double off = std::log(with->share / other.share) - effect.expected;
+    (off < 0 ? effect.down : effect.up) = std::hypot(off < 0 ? effect.down : effect.up, off);
+    other = std::move(*with);
   }
   return effect;
 }
@@ -126,7 +146,8 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
 Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) const {
   Prediction prediction{.what = items};
   Effect model, tested;
-  Made made = AsRecorded();
+  Made made = Nothing();
+  Others others{Nothing(Case::kLittle), Nothing(Case::kMuch)};
   for (const WhatIfItem& item : items) {
     prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
     auto after = With(made, item);
@@ -135,7 +156,7 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
       prediction.refusal = after.error().message;
       return prediction;
     }
-    const auto effect = EffectOf(made, *after, item);
+    const auto effect = EffectOf(made, *after, item, others);
     if (!effect) return Unexpected{effect.error()};
     prediction.effects.push_back(calibration_->Apply(item.name, *effect));
     model = model + *effect, tested = tested + prediction.effects.back();
@@ -147,6 +168,10 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
   prediction.replay_error = {.down = error, .up = error};
   prediction.model = SharesOf(model + prediction.replay_error);
   prediction.share = SharesOf(tested + prediction.replay_error);
+  const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
+  if (static_cast<double>(recording_ns) >= kLeastRecordingCost * static_cast<double>(check_.replayed_step_ns))
+    prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ", FormatDuration(recording_ns),
+                                            " a step, which is taken out of both steps"));
   return prediction;
 }
 

@@ -2,6 +2,7 @@
 // What would a step take, if …? Answers for one job, after its recording has passed the self-check.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ class Predictor {
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
+  // A step as replayed when nobody records it: what shares are of.
+  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
   Machine machine() const;
 
   // The self-check was passed. An error: an item cannot be read.
@@ -52,9 +55,10 @@ class Predictor {
     double share = 1;                                   // of the step before, per work
     double work = 1;                                    // a step does so many times the work of one before
     bool acts = true;                                   // the last of the fixes does something
+    Case recording = Case::kExpected;                   // how much of the host\'s time is the recorder\'s
     std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
   };
-  Made AsRecorded() const;
+  Made Nothing(Case recording = Case::kExpected) const;
   // With one more. An error: it cannot be read, or nothing can be said of it.
   Result<Made> With(const Made& made, const WhatIfItem& item, Case which = Case::kExpected) const;
   // What one more brings as it is expected, in logarithms; absent: there is no answer.
@@ -68,11 +72,14 @@ class Predictor {
   Result<std::vector<std::vector<int64_t>>> Edges(const std::vector<WhatIfItem>& items) const;
 
  private:
-  // Of one more, as its model says; `after`: with it, as expected.
-  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item) const;
+  // Of one more, as its model says; `after`: with it, as expected. `others`: what was made if recording took less of
+  // the host's time, or more; they get the item, too.
+  using Others = std::array<Made, 2>;
+  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item, Others& others) const;
   Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
+  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step replayed without what recording took
   Tables* tables_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};
