@@ -13,7 +13,8 @@ function(gapless_embed_page target)
   add_custom_command(
     OUTPUT ${page}
     COMMAND ${GAPLESS_NODE} ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_BINARY_DIR}/generated
-    DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_SOURCE_DIR}/web/package-lock.json
+    DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/docs/glossary.md ${PROJECT_SOURCE_DIR}/web/build.mjs
+            ${PROJECT_SOURCE_DIR}/web/package-lock.json
     COMMENT "Bundling the page of web/"
     VERBATIM)
   set(generated ${PROJECT_BINARY_DIR}/generated/page.cc)

@@ -70,7 +70,7 @@ def optimized(options: list[str], command: list[str]) -> str | None:
     """The path of the recipe; None where nothing was kept. What the program says goes where it always goes: it takes its time."""
     program = find_program()
     if program is None:
-        raise ProgramError("the program gapless is not on the PATH; GAPLESS_PROGRAM names it")
+        raise ProgramError("the program gapless is not on the PATH: set GAPLESS_PROGRAM to its path")
     with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
         answer = Path(folder) / "answer.json"
         done = subprocess.run([program, "optimize", *options, f"--json={answer}", "--", *command], check=False)
@@ -121,7 +121,7 @@ def main() -> int:
     else:
         write(given.output, joined(text, recipe))
     kept = ", ".join(one["item"] for one in recipe["fixes"])
-    print(f"{given.output}: {kept or 'nothing is faster beyond doubt'}")
+    print(f"{given.output}: {kept or 'nothing is significantly faster'}")
     return 0 if kept else 1
 
 

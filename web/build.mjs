@@ -25,6 +25,7 @@ const result = await build({
   legalComments: "none", // whole licences follow the script
   jsx: "automatic",
   jsxImportSource: "preact",
+  loader: {".md": "text"}, // docs/glossary.md
   define: {"process.env.NODE_ENV": '"production"'},
 });
 

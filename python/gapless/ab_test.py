@@ -80,7 +80,7 @@ class ABTestValidator:
         criterion: Criterion | None = None,
         seed: int | None = None,
     ) -> ABTestResult:
-        """Makes both configurations `num_runs` times, in an order drawn by lot, and takes `pairs` pairs of blocks of them in all.
+        """Makes both configurations `num_runs` times, in random order, and takes `pairs` pairs of blocks of them in all.
 
         `model_fn(config)` gives one of these:
 

@@ -149,4 +149,4 @@ def check_counts(num_steps: int, warmup_steps: int) -> None:
     if num_steps < 1:
         raise ValueError("at least one step must be measured")
     if warmup_steps < 0:
-        raise ValueError("a warm-up has no fewer than 0 steps")
+        raise ValueError("the number of warm-up steps must not be negative")

@@ -107,7 +107,7 @@ def _path_of(results: Mapping[ProfilerType, ProfileResult] | str) -> str:
     for kind in READ_FIRST:
         if kind in results:
             return results[kind].profile_path
-    raise ValueError("there is no profile among the results")
+    raise ValueError("no profile is among the results")
 
 
 def _group(title: str, bottlenecks: list[Bottleneck]) -> str:

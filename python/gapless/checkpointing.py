@@ -26,7 +26,7 @@ class GradientCheckpointingOptimizer:
         from torch import nn
 
         if checkpoint_segments < 1:
-            raise ValueError("there is at least one segment")
+            raise ValueError("the number of segments must be 1 or more")
         chain = chain_of(model)
         if isinstance(chain, nn.Sequential):
             _checkpoint_chain(chain, checkpoint_segments)

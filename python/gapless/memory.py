@@ -33,7 +33,7 @@ class MemoryOptimizer:
         0 where not even one row fits. Larger is not always faster: compare throughput.
         """
         if max_batch_size < 1:
-            raise ValueError("a batch has at least one sample")
+            raise ValueError("the batch size must be 1 or more")
         self.tried = {}
         device = device_of(model)
         room = _Room.of(device, self.limit_gb)
@@ -55,7 +55,7 @@ class MemoryOptimizer:
     def enable_activation_checkpointing(self, model: Any, checkpoint_ratio: float = 0.5) -> Any:
         """That share of the model's blocks, evenly spread, keeps only its inputs for the backward pass. In place; gives the model back."""
         if not 0 <= checkpoint_ratio <= 1:
-            raise ValueError("a ratio is between 0 and 1")
+            raise ValueError("the ratio must be between 0 and 1")
         blocks = blocks_of(model) if checkpoint_ratio else []
         count = round(len(blocks) * checkpoint_ratio)
         for number in range(count):
@@ -177,7 +177,7 @@ def _rows(sample: Any, size: int) -> Any:
     if not hasattr(sample, "repeat_interleave"):
         return sample
     if sample.dim() == 0 or not sample.shape[0]:
-        raise ValueError("a sample input has at least one row")
+        raise ValueError("the sample input must have at least one row")
     times = -(-size // sample.shape[0])
     return sample.repeat(times, *([1] * (sample.dim() - 1)))[:size]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two ways to train, measured in turns in one process.
 
-A pair is a short block of steps of each, over the same batches, in an order drawn by lot; what counts is the logarithm of the ratio of
+A pair is a short block of steps of each, over the same batches, in random order; what counts is the logarithm of the ratio of
 their median step times. The verdict comes from the program (`gapless compare --ratios`), which may look at any number of pairs.
 
 What this shows: that these two objects, in this process, differ. Memory lies as it lies for all blocks of a model, and the order in which

@@ -31,7 +31,7 @@ def say(*words: str, accept: Sequence[int] = (0,)) -> str:
     """What `gapless WORDS` prints. `accept` are the exit statuses that are answers: 1 is one where a no is an answer."""
     program = find_program()
     if program is None:
-        raise ProgramError("the program gapless is not on the PATH; GAPLESS_PROGRAM names it")
+        raise ProgramError("the program gapless is not on the PATH: set GAPLESS_PROGRAM to its path")
     try:
         done = subprocess.run([program, *words], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -65,7 +65,7 @@ def run_command(options: list[str], command: list[str], folder: str) -> list[str
     """
     program = find_program()
     if program is None:
-        raise ProgramError("the program gapless is not on the PATH; GAPLESS_PROGRAM names it")
+        raise ProgramError("the program gapless is not on the PATH: set GAPLESS_PROGRAM to its path")
     done = subprocess.run([program, "profile", *options, "-o", folder, "--", *command], check=False)
     if done.returncode:
         raise ProgramError(f"the command, or gapless, ended with {done.returncode}")

@@ -40,7 +40,7 @@ class profile(contextlib.ContextDecorator):
         from gapless_agent.recorder import Recorder
 
         if torch._C._autograd._profiler_enabled():
-            raise RuntimeError("a profiler of PyTorch is on already")
+            raise RuntimeError("another profiler of PyTorch is already running")
         record = Record(on=True, wait=0, warmup=0, active=1 << 62, **self.recorded)
         agent = Agent(torch, self.folder, Options(record=record))
         agent.ring_failed = True  # a region says nothing on the channel to a launcher

@@ -61,13 +61,13 @@ def measure_scaling(
 def _possible(counts: Sequence[int], gpus: int) -> list[int]:
     most = gpus or _cores()
     if any(count < 1 for count in counts):
-        raise ValueError("a number of processes is 1 or more")
+        raise ValueError("each number of processes must be 1 or more")
     wanted = sorted({count for count in counts if count <= most})
     left_out = sorted(set(counts) - set(wanted))
     if left_out:
         what = "GPU" if gpus else "core"
         few = f"{most} {what}{'' if most == 1 else 's'}"
-        warnings.warn(f"left out, since the machine has {few}: {', '.join(map(str, left_out))}", stacklevel=4)
+        warnings.warn(f"these numbers of processes are left out, since the machine has {few}: {', '.join(map(str, left_out))}", stacklevel=4)
     if not wanted:
         raise ValueError(f"no number of processes that this machine has GPUs or cores for: {list(counts)}")
     return wanted

@@ -41,7 +41,7 @@ class Batches:
             self._given += 1
             return batch
         if self._given:
-            raise ValueError(f"the loader ended after {self._given} batches and cannot be begun again")
+            raise ValueError(f"the loader ended after {self._given} batches and cannot be iterated again")
         raise ValueError("the loader has no batch")
 
 
@@ -196,7 +196,7 @@ def _loss_of(output: Any) -> tuple[Any, bool]:
     if not hasattr(loss, "dim"):
         loss = getattr(loss, "logits", loss)
     if not hasattr(loss, "dim"):
-        raise TypeError(f"no loss can be had from what the model answers, {type(output).__name__}: give a criterion")
+        raise TypeError(f"cannot find the loss in the output of the model, {type(output).__name__}: pass a criterion")
     is_loss = own is not None or loss.dim() == 0
     return (loss.float().mean() if loss.dim() > 0 else loss), is_loss
 

@@ -174,5 +174,11 @@ TEST(Strings, TimesAreSaidAsPeopleSayThem) {
   EXPECT_EQ(FormatTimes(0.26), "0.3 times");
 }
 
+TEST(FormatCounted, AgreesWithItsNumber) {
+  EXPECT_EQ(FormatCounted(1, "copy", "copies"), "1 copy");
+  EXPECT_EQ(FormatCounted(1204, "copy", "copies"), "1,204 copies");
+  EXPECT_EQ(FormatCounted(0, "call"), "0 calls");
+}
+
 }  // namespace
 }  // namespace gapless::internal

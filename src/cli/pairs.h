@@ -14,7 +14,7 @@ namespace gapless::internal {
 inline constexpr OptionSpec kPairsOption = {
     .name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (30)"};
 inline constexpr OptionSpec kBudgetOption = {
-    .name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after so long: 90s, 10m, 2h"};
+    .name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after this time: 90s, 10m, 2h"};
 inline constexpr OptionSpec kMarginOption = {
     .name = "margin", .takes = kTakesValue, .value = "SHARE", .help = "Differences below it do not matter (1%)"};
 inline constexpr OptionSpec kAOption = {

@@ -2,6 +2,7 @@
 #include "diagnose/evidence.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 
@@ -29,6 +30,22 @@ std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, 
 
 std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise) {
   return std::string(table.IsNull(row, column) ? otherwise : table.Text(row, column));
+}
+
+std::string TimesAStep(double times) {
+  constexpr double kNearlyOnce = 0.75;  // from here on "once a step" is nearer than "once in 2 steps"
+  if (times <= 0 || times >= kNearlyOnce) return StrCat(FormatTimes(times < 1 && times > 0 ? 1 : times), " a step");
+  return StrCat("once in ", FormatCount(std::llround(1 / times)), " steps");
+}
+
+std::string_view TypeText(std::string_view recorded) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"float", "float32"},  {"double", "float64"},   {"c10::Half", "float16"},  {"c10::BFloat16", "bfloat16"},
+      {"long int", "int64"}, {"long", "int64"},       {"int", "int32"},          {"short int", "int16"},
+      {"short", "int16"},    {"signed char", "int8"}, {"unsigned char", "uint8"}};
+  for (const auto& [name, text] : kNames)
+    if (recorded == name) return text;
+  return recorded;
 }
 
 std::string InLine(std::string_view source_line) {

@@ -24,6 +24,12 @@ std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, 
 // A text of one row, or `otherwise` where it is Null.
 std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise);
 
+// A mean number of times in a step as people say it: "48 times a step", "once a step", "once in 4 steps".
+std::string TimesAStep(double times);
+
+// Names the type of a tensor as Python does: "c10::Half" → "float16", "long int" → "int64"; others stay as they are.
+std::string_view TypeText(std::string_view recorded);
+
 // "train.py:41" → " in train.py:41"; "" stays "".
 std::string InLine(std::string_view source_line);
 

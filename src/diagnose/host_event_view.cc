@@ -54,9 +54,9 @@ namespace {
 Evidence EvidenceOfRow(const Table& events, size_t row) {
   const std::string line = TextOr(events, row, "source_line", "");
   const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
-  return {StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCount(calls),
-                 calls == 1 ? " call, " : " calls, ", FormatDuration(total), " of host time, the longest ",
-                 FormatDuration(events.Int(row, "max_ns"))),
+  return {StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCounted(calls, "call"), ", ",
+                 FormatDuration(total), " of host time",
+                 calls == 1 ? "" : StrCat(", the longest ", FormatDuration(events.Int(row, "max_ns")))),
           static_cast<double>(total),
           "ns",
           "slice",

@@ -47,7 +47,7 @@ Verdict MemoryBound(const KernelMetrics& kernel) {
           "bound by memory bandwidth",
           StrCat("Memory runs at ", FormatNumber(kernel.dram_throughput_pct, 1), " % of its peak, computing at ",
                  FormatNumber(kernel.sm_throughput_pct, 1), " %."),
-          {{"move fewer bytes: fuse it with its neighbours, or use a narrower type", "compile",
+          {{"move fewer bytes: fuse the kernel with its neighbours, or use a narrower type", "compile",
             "model = torch.compile(model)", "minutes"}}};
 }
 
@@ -57,9 +57,9 @@ Verdict Underused(const KernelMetrics& kernel) {
           "SM throughput",
           kernel.sm_throughput_pct,
           1 - kernel.sm_throughput_pct / 100,
-          critical ? "the compute side is critically underused" : "the compute side is underused",
-          StrCat("Computing runs at ", FormatNumber(kernel.sm_throughput_pct, 1), " % of the device's peak."),
-          {{"give it more to do at once: a larger batch, or fewer and larger kernels", "compile",
+          critical ? "its compute units are critically underused" : "its compute units are underused",
+          StrCat("Computing runs at ", FormatNumber(kernel.sm_throughput_pct, 1), " % of the GPU's peak."),
+          {{"give the GPU more to do at once: a larger batch, or fewer and larger kernels", "compile",
             "model = torch.compile(model)", "minutes"}}};
 }
 
@@ -70,7 +70,8 @@ Verdict LowOccupancy(const KernelMetrics& kernel) {
           1 - kernel.achieved_occupancy_pct / 100,
           "low occupancy",
           StrCat("Only ", FormatNumber(kernel.achieved_occupancy_pct, 1),
-                 " % of the warps a multiprocessor can hold are resident: too few to hide latency."),
+                 " % of the warps a multiprocessor can hold are resident: too few to hide the latency of memory and "
+                 "instructions."),
           {{"use fewer registers or less shared memory per block, or launch more blocks", "", "", "days"}}};
 }
 

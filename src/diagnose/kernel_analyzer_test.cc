@@ -14,10 +14,10 @@ TEST(KernelAnalyzer, ComputeUnderusedAndCritically) {
   const auto some = Of({.name = "k", .sm_throughput_pct = 50});
   ASSERT_EQ(some.size(), 1u);
   EXPECT_EQ(some[0].type, BottleneckType::kKernelEfficiency);
-  EXPECT_EQ(some[0].title, "k: the compute side is underused");
+  EXPECT_EQ(some[0].title, "k: its compute units are underused");
   EXPECT_DOUBLE_EQ(some[0].severity, 0.5);
   EXPECT_FALSE(some[0].share_of_step);
-  EXPECT_EQ(Of({.name = "k", .sm_throughput_pct = 39.9})[0].title, "k: the compute side is critically underused");
+  EXPECT_EQ(Of({.name = "k", .sm_throughput_pct = 39.9})[0].title, "k: its compute units are critically underused");
   EXPECT_TRUE(Of({.name = "k", .sm_throughput_pct = 60}).empty());
 }
 

@@ -73,7 +73,7 @@ std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
   constexpr double kSame = 0.02;  // of the step
   if (*most - *least < kSame) return {};
   const DeviceBreakdown& worst = devices[static_cast<size_t>(most - shares.begin())];
-  const std::string who = worst.rank ? StrCat("rank ", *worst.rank) : StrCat("device ", worst.device);
+  const std::string who = worst.rank ? StrCat("rank ", *worst.rank) : StrCat("GPU ", worst.device);
   return StrCat("; ", who, " is worst with ", FormatPercent(*most));
 }
 

@@ -59,12 +59,18 @@ std::optional<LinkUse> LinkUseOf(const Table& groups, const LedgerView& ledger, 
   return use;
 }
 
+namespace {
+
+// Two digits that mean something below 1 GB/s: "0.0042" instead of "0.0".
+std::string RateText(double gbps) { return gbps < 1 ? FormatDigits(gbps, 2) : FormatNumber(gbps, 1); }
+
+}  // namespace
+
 Evidence EvidenceOf(const LinkUse& use) {
-  std::string text = StrCat(use.kind, ": ", FormatNumber(use.bus_gbps, 1), " GB/s of bus bandwidth",
+  std::string text = StrCat(use.kind, ": ", RateText(use.bus_gbps), " GB/s of bus bandwidth",
                             use.waits ? ", waiting for other ranks included" : " while it transfers");
   if (!std::isnan(use.best_gbps))
-    text +=
-        StrCat("; the fastest call, of ", FormatBytes(use.best_bytes), ", ", FormatNumber(use.best_gbps, 1), " GB/s");
+    text += StrCat("; the fastest call, of ", FormatBytes(use.best_bytes), ", ", RateText(use.best_gbps), " GB/s");
   if (use.far_below())
     text += StrCat(", where ", use.link, " carries up to ", FormatNumber(use.link_gbps, 0), " GB/s in each direction");
   return {std::move(text), use.bus_gbps, "GB/s", "collective_groups", {}, ""};
@@ -72,15 +78,14 @@ Evidence EvidenceOf(const LinkUse& use) {
 
 Recommendation CheckTransport(const LinkUse& use) {
   const bool amd = use.link == "xGMI";
-  return {
-      StrCat("check the transport the collectives take: even ", FormatBytes(use.best_bytes), " go at ",
-             FormatNumber(use.best_gbps, 1), " GB/s",
-             use.waits ? "; if that is right, all calls wait for a rank: record all ranks" : ""),
-      "",
-      StrCat("NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET  # in the job's environment: \"via\" says what joins "
-             "two ranks\n",
-             amd ? "rocm-smi --showtopo" : "nvidia-smi topo -m"),
-      "hours"};
+  return {StrCat("check how the ranks are connected: even the fastest call, of ", FormatBytes(use.best_bytes),
+                 " reaches only ", RateText(use.best_gbps), " GB/s",
+                 use.waits ? "; if they are connected well, every call waits for a late rank: record all ranks" : ""),
+          "",
+          StrCat("NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET  # in the job's environment: \"via\" names "
+                 "the link\n",
+                 amd ? "rocm-smi --showtopo" : "nvidia-smi topo -m"),
+          "hours"};
 }
 
 }  // namespace gapless::internal

@@ -35,11 +35,11 @@ std::optional<Bottleneck> Communication(const NcclMetrics& metrics) {
   if (metrics.total_step_ns <= 0) return std::nullopt;
   const double share = static_cast<double>(metrics.nccl_ns) / static_cast<double>(metrics.total_step_ns);
   if (share <= MultiGPUAnalyzer::kNcclShare) return std::nullopt;
-  Bottleneck found =
-      Make("communication", share, StrCat("NCCL takes ", FormatPercent(share), " of the step"),
-           StrCat("NCCL kernels run for ", FormatDuration(metrics.nccl_ns), " of a step of ",
-                  FormatDuration(metrics.total_step_ns), "; what computation hides of it these figures do not tell."),
-           share);
+  Bottleneck found = Make(
+      "communication", share, StrCat("NCCL takes ", FormatPercent(share), " of the step"),
+      StrCat("NCCL kernels run for ", FormatDuration(metrics.nccl_ns), " of a step of ",
+             FormatDuration(metrics.total_step_ns), "; these figures do not say how much of it computation hides."),
+      share);
   found.recommendations = {{"let gradients leave earlier, in larger buckets", "ddp_bucket=50",
                             "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)", "minutes"},
                            {"communicate less often: accumulate gradients over several batches", "nosync=4",

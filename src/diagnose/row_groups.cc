@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/strings.h"
+#include "diagnose/evidence.h"
 
 namespace gapless::internal {
 
@@ -47,8 +48,7 @@ double MostOver(const Table& table, const RowGroup& group, std::string_view colu
 
 std::string HowOften(const Table& table, const RowGroup& group, std::string_view per_step, std::string_view calls) {
   const double often = MostOver(table, group, per_step);
-  return often > 0 ? StrCat(FormatTimes(often), " a step")
-                   : StrCat(FormatCount(SumOver(table, group, calls)), " times");
+  return often > 0 ? TimesAStep(often) : FormatTimes(static_cast<double>(SumOver(table, group, calls)));
 }
 
 }  // namespace gapless::internal

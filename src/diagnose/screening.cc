@@ -48,7 +48,8 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   if (explained) found.erase(waste);
 }
 
-const Recommendation kLook{"look at the events named above: `gapless analyze --explain` prints all", "", "", ""};
+const Recommendation kLook{"look at the events named above; `gapless analyze --explain RULE` prints all of them", "",
+                           "", ""};
 
 // Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any
 // program for GPUs; a finding without advice says what to look at.

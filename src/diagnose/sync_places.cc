@@ -59,7 +59,7 @@ double SyncShare(const Table& syncs, const LedgerView& ledger) {
 
 Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger) {
   const std::string often =
-      place.calls_per_step > 0 ? StrCat(FormatTimes(place.calls_per_step), " a step") : StrCat(place.calls, " times");
+      place.calls_per_step > 0 ? TimesAStep(place.calls_per_step) : FormatTimes(static_cast<double>(place.calls));
   return {StrCat(place.Name(), InLine(place.line), ": ", often, ", ", FormatDuration(place.wait_ns / place.calls),
                  " each; not waiting would save up to ", ledger.CostText(place.idle_ns)),
           static_cast<double>(place.idle_ns),

@@ -92,8 +92,8 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
   const PairVerdict verdict = contest.sequence.Verdict();
   if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
   if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
-    return say(Outcome::kAccepted, "faster beyond doubt");
-  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "slower beyond doubt");
+    return say(Outcome::kAccepted, "significantly faster");
+  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "significantly slower");
   if (contest.ending == Ending::kNoTime)
     return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
   if (verdict == PairVerdict::kEquivalent)

@@ -40,7 +40,7 @@ class Package(AgentTest):
         path = os.pathsep.join([str(ROOT / "python"), str(AGENT)])
         done = self.succeed(REGION, agent=False, env={"PYTHONPATH": path, "GAPLESS_PROGRAM": "", "PATH": ""})
         lines = done.out.splitlines()
-        self.assertEqual(lines[:2], ["2", "a profiler of PyTorch is on already"])
+        self.assertEqual(lines[:2], ["2", "another profiler of PyTorch is already running"])
         self.assertRegex(lines[2], r"/records/main/main_\d+\.\d+\.pt\.trace\.json\.gz$")
         self.assertEqual(lines[3:], ["('memory_gb', None)", "pytorch 5 None"])
         found = sorted(file.parts[-3] for file in self.folder.glob("*/main/*.gz"))

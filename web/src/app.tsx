@@ -13,6 +13,7 @@ import {Timeline} from "./sections/timeline";
 import {Verdict} from "./sections/verdict";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
 import {Top} from "./top";
+import {Words} from "./words";
 
 const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
@@ -55,6 +56,7 @@ export function App({data}: {data: Data}) {
         {sections.map(({id, Section}) => (
           <Section key={id} data={data} />
         ))}
+        <Words />
         <footer>
           Written by gapless {data.analyze.gapless.version}. This file holds all it shows and connects to nothing.
         </footer>

@@ -6,6 +6,7 @@ import {App} from "./app";
 import {decode, type Inlined} from "./data";
 import {TrendApp} from "./trend/app";
 import type {TrendPage} from "./trend/data";
+import {explainWords} from "./words";
 
 const inlined = JSON.parse(document.getElementById("data")?.textContent ?? "") as Inlined | TrendPage;
 const app = document.getElementById("app");
@@ -14,6 +15,7 @@ if ("trend" in inlined) {
   if (app) render(<TrendApp trend={inlined.trend} />, app);
 } else {
   const data = decode(inlined);
+  explainWords();
   document.title = `${data.page.subject} · gapless`;
   if (app) render(<App data={data} />, app);
 }

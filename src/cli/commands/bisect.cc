@@ -197,7 +197,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "FILE",
      .help = "Where the runs are kept, to go on after an interruption"},
-    {.name = "restart", .help = "Forget the runs that were made"},
+    {.name = "restart", .help = "Forget the runs made so far, and start again"},
     kWarmupOption,
     kStepsOption,
     kPatternOption,
@@ -206,7 +206,7 @@ constexpr OptionSpec kOptions[] = {
     kToTheEndOption,
     kTimeoutOption,
     kPinOption,
-    {.name = "quiet", .letter = 'q', .help = "Say nothing of single runs"},
+    {.name = "quiet", .letter = 'q', .help = "Do not report single runs"},
 };
 constexpr Example kExamples[] = {
     {"gapless bisect --good v1.2 --bad main -- python train.py", "Which commit made the steps slower?"},

@@ -97,16 +97,16 @@ constexpr OptionSpec kOptions[] = {
     {.name = "ratios",
      .takes = kTakesValue,
      .value = "FILE",
-     .help = "Of pairs made elsewhere: ln(time of B / time of A), a number a line"},
-    {.name = "series", .takes = kTakesValue, .value = "NAME", .help = "Of files with several: which to compare"},
-    {.name = "column",
+     .help = "Read ln(time of B / time of A) of existing pairs from FILE, one number a line"},
+    {.name = "series",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Of CSV files: the column, by its name or number"},
+     .help = "Name the series to compare, if a file holds several"},
+    {.name = "column", .takes = kTakesValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
     {.name = "values",
      .takes = kTakesValue,
      .value = "WHAT",
-     .help = "What a value in the files is, where they do not tell",
+     .help = "State what a value in the files is, if they do not say so",
      .choices = ValueKinds},
 };
 constexpr Example kExamples[] = {
@@ -122,7 +122,7 @@ COMMAND(compare) = {
     .name = "compare",
     .help = "Tell whether one command is faster than another",
     .about =
-        "Runs both commands in pairs of fresh processes, in an order drawn by lot, and looks after every pair: B is "
+        "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "
         "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its median step "
         "after "
         "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "

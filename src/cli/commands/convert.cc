@@ -60,7 +60,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
     return Fail(ErrorCode::kUsage, "--json and the recording would both go to standard output", "",
                 "write the recording to a file: -o trace.json.gz");
   if (session.terminal.is_tty)
-    return Fail(ErrorCode::kUsage, "a converted recording is nothing for a terminal", "",
+    return Fail(ErrorCode::kUsage, "refusing to write a converted recording to a terminal", "",
                 "write it to a file: -o trace.json.gz");
   return {};
 }
@@ -189,7 +189,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "without",
      .takes = kValue,
      .value = "LIST",
-     .help = "Leave these out",
+     .help = "Leave these parts out",
      .choices = PartNames,
      .is_list = true},
     kRankOption,

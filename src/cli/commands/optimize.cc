@@ -268,7 +268,7 @@ std::vector<std::string_view> Classes() { return {"exact", "rounding", "stochast
 
 constexpr OptionSpec kOptions[] = {
     {.name = "output", .letter = 'o', .takes = kTakesValue, .value = "DIR", .help = "Folder to leave (optimized)"},
-    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Be done after so long: 5m, 2h (10m)"},
+    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
     {.name = "only", .takes = kTakesValue, .value = "FIXES", .help = "Try only these: workers=4,amp (may repeat)"},
     {.name = "without", .takes = kTakesValue, .value = "FIXES", .help = "Do not try these"},
     {.name = "allow",
@@ -283,7 +283,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "FILE[=CLASS]",
      .help = "Try a fix of your own, too: a Python file (may repeat)"},
-    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give a fix up after N pairs (12)"},
+    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Reject a fix after N pairs without a result (12)"},
     {.name = "metric",
      .takes = kTakesValue,
      .value = "NAME=REGEX",
@@ -297,12 +297,12 @@ constexpr OptionSpec kOptions[] = {
     kTimeoutOption,
     kPinOption,
     kSeedOption,
-    {.name = "fresh", .help = "Forget what an interrupted start has decided"},
+    {.name = "fresh", .help = "Forget the decisions of an interrupted run"},
     {.name = "list", .help = "List the fixes"},
     {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"},
 };
 constexpr Example kExamples[] = {
-    {"gapless optimize -- python train.py", "Find what makes it faster beyond doubt, and leave a recipe and a patch"},
+    {"gapless optimize -- python train.py", "Find what makes it significantly faster, and leave a recipe and a patch"},
     {"gapless optimize --only workers=4,amp --budget 5m -- python train.py", "Two fixes, five minutes"},
     {"gapless optimize --exact -- torchrun --nproc-per-node 2 train.py", "Only what changes no bit of the result"},
 };
@@ -315,7 +315,7 @@ COMMAND(optimize) = {
     .about =
         "Records the command once, orders the fixes by what they promise, and tries them one after the other on the "
         "unmodified script. A fix stays only when pairs of runs, or blocks of steps within a run, show that it is "
-        "faster beyond doubt and that the losses agree as its class promises. All that stay are proved together in "
+        "significantly faster and that the losses agree as its class promises. All that stay are proved together in "
         "the end.\n\nA run that crashes, hangs or runs out of memory is contained and told. Nothing of yours is "
         "written to: there is a folder with a recipe for `gapless run`, a patch for the script, and a report with "
         "every "

@@ -192,11 +192,11 @@ constexpr PositionalSpec kPositionals[] = {
 constexpr OptionSpec kOptions[] = {
     {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (3)"},
     {.name = "memory", .help = "Write a snapshot of PyTorch's allocator instead"},
-    {.name = "python", .takes = kValue, .value = "SECONDS", .help = "Sample the Python code for so long instead"},
+    {.name = "python", .takes = kValue, .value = "SECONDS", .help = "Sample the Python code for this time instead"},
     {.name = "fix", .takes = kValue, .value = "ID", .help = "Switch a fix on instead"},
     {.name = "unfix", .takes = kValue, .value = "ID", .help = "Switch a fix off instead"},
     {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
-    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after so long (120)"},
+    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after this time (120)"},
 };
 constexpr Example kExamples[] = {
     {"gapless trigger run --steps 3", "Records the next three steps, the same ones on all ranks"},

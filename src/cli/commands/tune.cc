@@ -164,9 +164,9 @@ constexpr OptionSpec kOptions[] = {
     {.name = "ranks",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "scaling: 1,2,4,8 as far as there are devices; comm: one number (2)",
+     .help = "scaling: 1,2,4,8 up to the number of GPUs; comm: one number (2)",
      .is_list = true},
-    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Be done after so long: 5m, 2h (10m)"},
+    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
     {.name = "rounds",
      .takes = kTakesValue,
      .value = "N",
@@ -194,8 +194,8 @@ COMMAND(tune) = {
     .name = "tune",
     .help = "Answer one question: workers, batch size, scaling, communication",
     .about =
-        "Runs an unmodified training script under several settings, in rounds whose order is drawn by lot, and says "
-        "which is faster beyond doubt.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until "
+        "Runs an unmodified training script under several settings, in rounds of random order, and says "
+        "which is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until "
         "they do not fit or bring nothing more, with and without mixed precision. `scaling` runs it with several "
         "ranks. `comm` measures what a step takes with and without the exchange of gradients, and one rank alone: the "
         "shares of compute, overhead and communication.\n\nNothing stays changed: `gapless optimize --only` proves "

@@ -20,23 +20,33 @@ constexpr std::string_view kDevice[] = {"device_alloc"};
 constexpr std::string_view kFree[] = {"device_free"};
 constexpr std::string_view kPinned[] = {"host_alloc"};
 
+// "1,947 allocations, 1 release": the calls of each kind that were made.
+std::string CallsText(const HostEventSum& asked, const HostEventSum& freed, const HostEventSum& pinned) {
+  std::vector<std::string> parts;
+  if (asked.later_calls > 0) parts.push_back(FormatCounted(asked.later_calls, "allocation"));
+  if (freed.later_calls > 0) parts.push_back(FormatCounted(freed.later_calls, "release"));
+  if (pinned.later_calls > 0)
+    parts.push_back(FormatCounted(pinned.later_calls, "allocation of pinned memory", "allocations of pinned memory"));
+  return Join(parts, ", ");
+}
+
 std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEventSum& freed,
                                       const HostEventSum& pinned) {
   std::vector<Recommendation> all;
   if (freed.later_calls > 0)
     all.push_back(
-        {"do not give memory back: remove torch.cuda.empty_cache() from the loop; where there is none, the "
-         "allocator ran out and retries",
+        {"keep memory that was allocated: remove torch.cuda.empty_cache() from the loop; without such a call, the "
+         "allocator ran out of memory, freed some and tried again",
          "", "", "minutes"});
+  if (asked.later_calls > 0) all.push_back({"allocate once, before the loop, and reuse the buffers", "", "", "hours"});
   if (asked.later_calls > 0)
-    all.push_back({"allocate once, before the loop, and use the buffers again", "", "", "hours"});
-  if (asked.later_calls > 0)
-    all.push_back({"let segments grow instead of asking for new ones", "",
+    all.push_back({"let the allocator extend its blocks instead of asking the driver for new ones", "",
                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   if (asked.later_calls > 0)
-    all.push_back({"run the largest batch first, so that everything later fits into what is held", "", "", "hours"});
+    all.push_back(
+        {"run the largest batch first, so that all later ones fit into the memory already held", "", "", "hours"});
   if (pinned.later_calls > 0)
-    all.push_back({"pin memory once and reuse it: let the loader do it, not .pin_memory() in the loop", "pin",
+    all.push_back({"let the data loader pin memory and reuse it, instead of calling .pin_memory() in the loop", "pin",
                    "DataLoader(..., pin_memory=True)", "minutes"});
   return all;
 }
@@ -51,12 +61,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                      pinned = SumHostEvents(events, ledger, kPinned);
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " for memory calls of the driver");
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " while memory is allocated or freed");
   found.description =
-      StrCat("For ", FormatPercent(share), " of the time the device is idle while the driver allocates or frees memory",
+      StrCat("For ", FormatPercent(share), " of the time the GPU is idle while the driver allocates or frees memory",
              ledger.step_rows > 0 ? ", in steps after the first recorded one: " : ", again and again: ",
-             FormatCount(asked.later_calls), " allocations, ", FormatCount(freed.later_calls), " frees and ",
-             FormatCount(pinned.later_calls), " of pinned memory. Steady steps need none.");
+             CallsText(asked, freed, pinned), ". Steady steps need none.");
   const bool steps = ledger.step_rows > 0;
   std::erase_if(sum.rows, [&](size_t row) { return steps && events.Int(row, "later_calls") == 0; });
   found.evidence = EventEvidence(events, sum.rows);
@@ -67,17 +76,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(allocation) = {
-    .id = "allocation",
-    .type = BottleneckType::kMemoryAllocation,
-    .title = "The GPU waits while memory is allocated or freed",
-    .why =
-        "Idle time of the device while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP and driver "
-        "relatives, in complete steps after the first recorded one, which may be warm-up; without steps in calls that "
-        "are made "
-        "20 times or more, the longest aside. Reported at 2 % of the time or more: "
-        "a loop whose shapes do not change makes no such call.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(allocation) = {.id = "allocation",
+                    .type = BottleneckType::kMemoryAllocation,
+                    .title = "The GPU waits while memory is allocated or freed",
+                    .why =
+                        "Idle time of the GPU while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP "
+                        "and driver relatives, in complete steps after the first recorded one, which may be warm-up; "
+                        "without steps in calls that are made 20 times or more, the longest call left out. Reported at "
+                        "2 % of the analysed time or more: a loop whose shapes do not change makes no such call.",
+                    .needs = kNeeds,
+                    .check = Check};
 
 }  // namespace gapless::internal

@@ -25,18 +25,19 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);
   if (share < kCheckpointSaveShare) return std::vector<Bottleneck>{};
-  const std::string saves = StrCat(FormatCount(sum.calls), sum.calls == 1 ? " save" : " saves");
+  const std::string saves = FormatCounted(sum.calls, "save");
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "host_bound";
-  found.title = StrCat("writing checkpoints idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.idle_ns), " while checkpoints are written");
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the recorded time the device is idle while a checkpoint is written: ", saves,
+                             " of the recorded time the GPU is idle while a checkpoint is written: ", saves,
                              ", the longest ", FormatDuration(sum.max_ns), InLine(LineOf(events, sum)),
-                             ". How much of the whole run that is depends on how often it saves.");
+                             ". Its share of the whole run depends on how often the run saves.");
   found.evidence = EventEvidence(events, sum.rows);
-  found.recommendations.push_back({"save in the background: the step only waits until the state is on the host", "",
-                                   "torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)", "hours"});
+  found.recommendations.push_back(
+      {"save in the background: the step then waits only until the state is copied to the host", "",
+       "torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)", "hours"});
   found.recommendations.push_back({"save less often", "", "if step % save_every == 0: save(...)", "minutes"});
   found.gain = GainOfIdle(ledger, sum.idle_ns, 0.8, 0.4);
   return std::vector{std::move(found)};
@@ -44,16 +45,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(checkpoint_save) = {.id = "checkpoint_save",
-                         .type = BottleneckType::kIo,
-                         .title = "The GPU waits while a checkpoint is written",
-                         .why =
-                             "Idle time of the device while the host is in torch.save, torch.distributed.checkpoint, "
-                             "safetensors or a function "
-                             "or annotation called save_checkpoint, as recorded stacks and annotations tell. Speaks "
-                             "from 3 % of the recorded "
-                             "time; says that the share of the whole run depends on how often it saves.",
-                         .needs = kNeeds,
-                         .check = Check};
+RULE(checkpoint_save) = {
+    .id = "checkpoint_save",
+    .type = BottleneckType::kIo,
+    .title = "The GPU waits while a checkpoint is written",
+    .why =
+        "Idle time of the GPU while the host is in torch.save, torch.distributed.checkpoint, safetensors or a function "
+        "or annotation called save_checkpoint, as recorded stacks and annotations tell. Reported at 3 % of the "
+        "recorded time or more; says that the share of the whole run depends on how often it saves.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

@@ -17,7 +17,7 @@ constexpr uint8_t kCudaMemory = 1;  // c10::DeviceType::CUDA, HIP's too
 struct Missing {
   int64_t launches = 0, done = 0;  // launches of kernels and graphs, copies; of them, with work recorded
   bool cut = false;                // some file ends in the middle
-  std::string device_name;         // an operator or annotation that needs a device
+  std::string device_use;          // "aten::cudnn_convolution ran": what needs a device
 };
 
 // Operators that only exist for a device, and the ranges of its communication library.
@@ -34,11 +34,25 @@ void Count(const Trace& trace, Missing& missing) {
     if (launch.valid()) has_work[launch.value] = 1;
   for (size_t row = 0; row < slices.size(); ++row) {
     const std::string_view name = trace.Text(slices.name[row]);
-    if (missing.device_name.empty() && NeedsDevice(name)) missing.device_name = name;
+    if (missing.device_use.empty() && NeedsDevice(name)) missing.device_use = StrCat(Ellipsize(name, 28), " ran");
     if (!IsLaunch(slices.api[row])) continue;
     ++missing.launches;
     missing.done += has_work[row];
   }
+}
+
+// "Of 40 launches and copies in the file, 3 have no recorded GPU work."
+std::string LostText(const Missing& missing) {
+  const int64_t lost = missing.launches - missing.done;
+  if (missing.launches == 0)
+    return missing.device_use.empty() ? "It holds no launch." : "It holds no launch of a kernel.";
+  if (missing.launches == 1)
+    return lost > 0 ? "The only launch or copy in the file has no recorded GPU work."
+                    : "The GPU work of the only launch or copy in the file is recorded.";
+  const std::string all = StrCat(FormatCount(missing.launches), " launches and copies in the file");
+  if (lost == 0) return StrCat("The GPU work of all ", all, " is recorded.");
+  if (lost == missing.launches) return StrCat("None of the ", all, " has recorded GPU work.");
+  return StrCat("Of the ", all, ", ", FormatCount(lost), lost == 1 ? " has" : " have", " no recorded GPU work.");
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -51,29 +65,22 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   // The allocator's events tell that tensors lay in a device's memory.
   for (const RunTrace* one : tables.run().primary())
     for (const uint8_t type : one->trace->memory_events.device_type)
-      if (type == kCudaMemory && missing.device_name.empty()) missing.device_name = "memory of a GPU is allocated";
+      if (type == kCudaMemory && missing.device_use.empty()) missing.device_use = "GPU memory was allocated";
   const int64_t lost = missing.launches - missing.done;
-  const bool nothing = !device_work && (missing.launches > 0 || !missing.device_name.empty());
+  const bool nothing = !device_work && (missing.launches > 0 || !missing.device_use.empty());
   if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.severity = 1;
-  const std::string launches =
-      StrCat(FormatCount(missing.launches), missing.launches == 1 ? " launch or copy" : " launches and copies");
-  found.title = missing.cut ? "this recording was cut: the file ends in the middle"
-                : missing.launches > 0
-                    ? StrCat("the GPU's work is missing: ", launches, " and not one kernel")
-                    : StrCat("the GPU's work is missing: ", missing.device_name, ", and there is not one kernel");
-  found.description =
-      missing.cut
-          ? StrCat("The file ends before the recording does. Of ", launches, " that it holds, ", FormatCount(lost),
-                   " have no work of the GPU in it. What is reported is of the part that is there.")
-          : StrCat(
-                "The program worked on a GPU, but the recorder wrote none of that. Nothing can be said of the GPU's "
-                "time.");
-  found.evidence.push_back({missing.launches > 0 ? StrCat(lost == 0 ? "none" : FormatCount(lost), " of the ", launches,
-                                                          lost == 0 ? " in the file lacks its work of the GPU"
-                                                                    : " in the file have no work of the GPU")
-                                                 : missing.device_name,
+  const std::string launches = FormatCounted(missing.launches, "launch or copy", "launches and copies");
+  found.title = missing.cut            ? "this recording was cut: the file ends in the middle"
+                : missing.launches > 0 ? StrCat("GPU work is missing: ", launches, ", but no kernel")
+                                       : StrCat("GPU work is missing: ", missing.device_use, ", no kernel is recorded");
+  found.description = missing.cut ? StrCat("The file ends before the recording does. ", LostText(missing),
+                                           " The report covers the part that is there.")
+                                  : StrCat(
+                                        "The program used a GPU, but the recording holds none of the GPU's work. How "
+                                        "the GPU spent its time is not known.");
+  found.evidence.push_back({missing.launches > 0 ? LostText(missing) : missing.device_use,
                             static_cast<double>(lost),
                             "launches",
                             "slice",

@@ -86,7 +86,7 @@ std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& le
   std::vector<Recommendation> all{UseWorkers(loader, ledger, in_pipeline)};
   if (loader.pageable_share > 0 && !in_pipeline)
     all.push_back({StrCat("copy batches from pinned memory: ", FormatPercent(loader.pageable_share),
-                          " of the copy time to the device is from pageable memory"),
+                          " of the time of copies to the GPU goes to copies from pageable memory"),
                    "pin", PinnedCopyCode(WorkloadOf(run)), "minutes"});
   return all;
 }
@@ -102,9 +102,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");
   found.description =
-      StrCat("For ", FormatPercent(share), " of the time the device is idle while the host waits for its data loader",
-             loader.in_process ? ", which makes each batch in that process (num_workers=0)" : "", InLine(loader.line),
-             ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
+      StrCat("For ", FormatPercent(share), " of the time the GPU is idle while the host waits for its data loader",
+             loader.in_process ? ", which makes each batch in the same process (num_workers=0)" : "",
+             InLine(loader.line), ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
   if (loader.known)
     found.evidence.push_back({StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"),
                               static_cast<double>(loader.mean_ns),
@@ -112,8 +112,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                               "slice",
                               {loader.slice_id},
                               loader.line});
-  found.evidence.push_back(
-      {StrCat("idle while loading: ", FormatPercent(share), " of the time"), share, "share", "ledger", {}, ""});
+  found.evidence.push_back({StrCat("GPU idle while a batch is loaded: ", FormatPercent(share), " of the time"),
+                            share,
+                            "share",
+                            "ledger",
+                            {},
+                            ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(loader, ledger, tables.run());
   const auto idle = static_cast<double>(stake);
@@ -134,11 +138,10 @@ RULE(data_loading) = {
     .type = BottleneckType::kDataLoading,
     .title = "The GPU waits for the next batch",
     .why =
-        "Idle time of the device while the launching thread is inside the data loader's iterator. Speaks from 5 % of "
-        "the "
-        "time, the line of the TensorBoard profiler plugin for DataLoader time. Names the iterator, the workers it "
-        "has and the line that asks for batches; proposes as many workers as make batches twice as fast as the "
-        "rest of the step needs them.",
+        "Idle time of the GPU while the launching thread is inside the data loader's iterator. Reported at 5 % of the "
+        "analysed time or more, the line of the TensorBoard profiler plugin for DataLoader time. Names the iterator, "
+        "the workers it has and the line that asks for batches; proposes as many workers as make batches twice as fast "
+        "as the rest of the step needs them.",
     .needs = kNeeds,
     .check = Check};
 

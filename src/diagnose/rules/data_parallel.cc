@@ -49,7 +49,7 @@ std::vector<Evidence> EvidenceOf(const Table& events, const Stake& stake, const 
   const auto add = [&](std::string_view what, int64_t ns) {
     if (ns > 0) all.push_back({StrCat(what, ledger.CostText(ns)), static_cast<double>(ns), "ns", "ledger", {}, ""});
   };
-  add("idle for launches and the host: ", stake.idle_ns);
+  add("idle, waiting for launches and the host: ", stake.idle_ns);
   add("only copying or communicating: ", stake.moving_ns);
   return all;
 }
@@ -65,13 +65,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "launch_bound";
-  found.title = StrCat("DataParallel costs ", ledger.CostText(at_stake_ns), " on ", stake.devices, " devices");
+  found.title = StrCat("DataParallel costs ", ledger.CostText(at_stake_ns), " on ", stake.devices, " GPUs");
   found.description =
-      StrCat("One process drives ", stake.devices, " devices through torch.nn.DataParallel", InLine(line), "; for ",
-             FormatPercent(share), " of their time they wait for it to launch, or only copy or communicate.");
+      StrCat("One process drives ", stake.devices, " GPUs through torch.nn.DataParallel", InLine(line), "; for ",
+             FormatPercent(share), " of their time these GPUs wait for its launches, or only copy or communicate.");
   found.evidence = EvidenceOf(events, stake, ledger);
   found.recommendations.push_back(
-      {StrCat("use a process per device: DistributedDataParallel", InLine(line)), "",
+      {StrCat("use one process per GPU: DistributedDataParallel", InLine(line)), "",
        "model = torch.nn.parallel.DistributedDataParallel(model.to(local_rank), device_ids=[local_rank])\n"
        "torchrun --nproc-per-node=gpu train.py",
        "hours"});
@@ -91,10 +91,9 @@ RULE(data_parallel) = {
     .type = BottleneckType::kMultiGpuComm,
     .title = "One process drives several GPUs through DataParallel",
     .why =
-        "The annotation DataParallel.forward in a process that uses more than one device, as in the TensorBoard "
-        "profiler "
-        "plugin's rule. At stake is the time in which these devices idle for launches or the host, or only copy or "
-        "communicate; speaks from 5 % of the time.",
+        "The annotation DataParallel.forward in a process that uses more than one GPU, as in the TensorBoard profiler "
+        "plugin's rule. The affected time is that in which these GPUs idle for launches or the host, or only copy or "
+        "communicate. Reported at 5 % of the analysed time or more.",
     .needs = kNeeds,
     .check = Check};
 

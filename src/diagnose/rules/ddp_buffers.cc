@@ -43,14 +43,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = 2 * HostTimeOf(events, sum, tables.Get("host_time")) > sum.idle_ns ? "host_bound" : "launch_bound";
-  found.title = StrCat("DDP's broadcast of buffers idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.idle_ns), " while DDP broadcasts buffers");
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle while the host packs the model's buffers into flat "
-                             "tensors and back: DistributedDataParallel broadcasts them in every forward pass.");
+                             " of the time the GPU is idle while the host packs the model's buffers into flat tensors "
+                             "and back: DistributedDataParallel broadcasts them in every forward pass.");
   found.evidence = EventEvidence(events, sum.rows);
   found.recommendations = {
-      {"do not broadcast buffers: each rank keeps the statistics of its own batches, and rank 0's are saved", "",
-       "model = DDP(model, broadcast_buffers=False)", "minutes"},
+      {"do not broadcast buffers: each rank then keeps the statistics of its own batches, and those of rank 0 are "
+       "saved",
+       "", "model = DDP(model, broadcast_buffers=False)", "minutes"},
       {"or, where batches are small, normalise over all ranks: the statistics are then equal without a broadcast", "",
        "model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model), broadcast_buffers=False)", "minutes"}};
   found.gain = GainOfIdle(ledger, sum.idle_ns, 0.9, 0.6);
@@ -59,16 +60,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(ddp_buffers) = {
-    .id = "ddp_buffers",
-    .type = BottleneckType::kMultiGpuComm,
-    .title = "DDP broadcasts buffers in every forward pass",
-    .why =
-        "Idle time of the device while aten::flatten_dense_tensors or aten::unflatten_dense_tensors runs inside "
-        "DistributedDataParallel.forward, which packs the buffers of the model (running statistics of batch norms) to "
-        "broadcast them from rank 0. Speaks from 3 % of the time: a flag turns it off. Sending itself is part of "
-        "exposed_communication.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(ddp_buffers) = {.id = "ddp_buffers",
+                     .type = BottleneckType::kMultiGpuComm,
+                     .title = "DDP broadcasts buffers in every forward pass",
+                     .why =
+                         "Idle time of the GPU while aten::flatten_dense_tensors or aten::unflatten_dense_tensors runs "
+                         "inside DistributedDataParallel.forward, which packs the buffers of the model (running "
+                         "statistics of batch norms) to broadcast them from rank 0. Reported at 3 % of the analysed "
+                         "time or more: a flag turns it off. Sending itself is part of exposed_communication.",
+                     .needs = kNeeds,
+                     .check = Check};
 
 }  // namespace gapless::internal

@@ -29,16 +29,18 @@ std::string ScoresText(const Table& attention, size_t row) {
   std::string text = " on scores ";
   for (size_t i = 0; i < inputs[0].shape.size(); ++i) text += StrCat(i > 0 ? " × " : "", inputs[0].shape[i]);
   const int64_t bytes = Elements(inputs[0].shape) * BytesOf(inputs[0].type);
-  return bytes > 0 ? StrCat(text, ", ", FormatBytes(bytes), " written and read several times each") : text;
+  return bytes > 0 ? StrCat(text, ", ", FormatBytes(bytes), " written to memory and read again") : text;
 }
 
 Evidence EvidenceOf(const Table& attention, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(attention, row, "source_line", "");
   return {StrCat("the ", attention.Text(row, "pass"), " pass", InLine(line), ": ",
-                 FormatCount(SumOver(attention, place, "calls")), " times bmm, softmax, bmm",
-                 ScoresText(attention, row), "; ", ledger.CostText(place.value), ", of it ",
-                 ledger.CostText(SumOver(attention, place, "between_ns")), " between the products"),
+                 FormatTimes(static_cast<double>(SumOver(attention, place, "calls"))), " bmm, softmax, bmm",
+                 ScoresText(attention, row), "; ", ledger.CostText(place.value), ", ",
+                 FormatPercent(static_cast<double>(SumOver(attention, place, "between_ns")) /
+                               static_cast<double>(std::max<int64_t>(1, place.value))),
+                 " of it between the two products"),
           static_cast<double>(place.value),
           "ns",
           "slice",
@@ -50,17 +52,18 @@ std::vector<Recommendation> Recommend(const Table& attention, size_t row) {
   const std::string line = TextOr(attention, row, "source_line", "");
   std::vector<Recommendation> all;
   if (attention.Text(row, "operator") == "aten::scaled_dot_product_attention") {
-    all.push_back({StrCat("scaled dot product attention falls back to single operators: give it tensors in float16 or "
-                          "bfloat16 and a mask its fused kernels take",
-                          InLine(line)),
-                   "sdpa", "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION): ...  # says why it cannot",
-                   "hours"});
+    all.push_back(
+        {StrCat("scaled_dot_product_attention runs as separate operators: give it float16 or bfloat16 tensors "
+                "and a mask that its fused kernels accept",
+                InLine(line)),
+         "sdpa", "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION): ...  # says why it cannot",
+         "hours"});
     return all;
   }
   if (line.find("transformers/models/") != line.npos)
-    all.push_back({"load the model with fused attention, where it has one", "sdpa",
+    all.push_back({"load the model with fused attention, if it has it", "sdpa",
                    "AutoModel.from_pretrained(name, attn_implementation=\"sdpa\")", "minutes"});
-  all.push_back({StrCat("replace bmm, softmax and bmm by the fused operator", InLine(line)), "sdpa",
+  all.push_back({StrCat("replace bmm, softmax and bmm with the fused operator", InLine(line)), "sdpa",
                  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)", "minutes"});
   return all;
 }
@@ -76,12 +79,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   places.resize(std::min<size_t>(places.size(), 3));
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("attention in single operators takes ", ledger.CostText(stake));
-  found.description =
-      StrCat("For ", FormatPercent(share),
-             " of the time attention runs as products and a softmax that write all scores to memory and read them "
-             "again; ",
-             FormatPercent(ledger.Share(between)), " of the time passes between the products.");
+  found.title = StrCat("attention that is not fused takes ", ledger.CostText(stake));
+  found.description = StrCat("For ", FormatPercent(share),
+                             " of the time attention runs as two matrix products and a softmax, which write all scores "
+                             "to memory and read them "
+                             "again; ",
+                             FormatPercent(ledger.Share(between)), " of the time lies between the two products.");
   for (const RowGroup& place : places)
     if (20 * place.value >= stake) found.evidence.push_back(EvidenceOf(attention, place, ledger));
   found.recommendations = Recommend(attention, places[0].first());
@@ -97,16 +100,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(eager_attention) = {
-    .id = "eager_attention",
-    .type = BottleneckType::kMemoryBandwidth,
-    .title = "Attention runs as single operators",
-    .why =
-        "Products of batches of matrices (aten::bmm, aten::baddbmm) with a softmax between them and nothing that is "
-        "not element by element, one after the other on a stream, forward and backward. Speaks when they take 5 % of "
-        "the time. Names the line, the shape and the size of the scores, which scaled dot product attention does not "
-        "write.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(eager_attention) = {.id = "eager_attention",
+                         .type = BottleneckType::kMemoryBandwidth,
+                         .title = "Attention is not fused: matmul, softmax and matmul are separate kernels",
+                         .why =
+                             "Products of batches of matrices (aten::bmm, aten::baddbmm) with a softmax between them "
+                             "and nothing that is not elementwise, one after the other on a stream, forward and "
+                             "backward. Reported if they take 5 % of the analysed time or more. Names the line, the "
+                             "shape and the size of the scores, which scaled dot product attention does not write.",
+                         .needs = kNeeds,
+                         .check = Check};
 
 }  // namespace gapless::internal

@@ -25,11 +25,11 @@ constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
 Recommendation AdviceFor(const SyncPlace& place) {
   const std::string line = InLine(place.line);
   if (place.kind == "event")
-    return {StrCat("let streams wait instead of the host: stream.wait_event(event) for ", place.call, line), "sync",
-            "torch.cuda.current_stream().wait_event(event)", "minutes"};
+    return {StrCat("let a stream wait instead of the host: stream.wait_event(event) in place of ", place.call, line),
+            "sync", "torch.cuda.current_stream().wait_event(event)", "minutes"};
   if (place.kind == "stream")
-    return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for it: ", place.call,
-                   line),
+    return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for that stream: ",
+                   place.call, line),
             "sync", "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
   return {StrCat("take torch.cuda.synchronize() out of the loop; to time steps, record events and read them "
                  "once at the end",
@@ -47,10 +47,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto worst = std::span(waits.places).first(std::min<size_t>(3, waits.places.size()));
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("synchronize calls leave the GPU idle ", ledger.CostText(stake));
-  found.description =
-      StrCat("For ", FormatPercent(share), " of the time the device is idle because the program called ", worst[0].call,
-             InLine(worst[0].line), " and had nothing queued when it returned", ledger.WorstText(waits.by_device), ".");
+  found.title = StrCat("synchronize calls leave the GPU idle for ", ledger.CostText(stake));
+  found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle because the program called ",
+                             worst[0].call, InLine(worst[0].line), " and had no work queued when the call returned",
+                             ledger.WorstText(waits.by_device), ".");
   for (const SyncPlace& one : worst)
     if (one.idle_ns > 0) found.evidence.push_back(EvidenceOf(one, ledger));
   found.recommendations.push_back(AdviceFor(worst[0]));
@@ -71,12 +71,10 @@ RULE(explicit_sync) = {
     .type = BottleneckType::kCpuGpuSync,
     .title = "Synchronize calls leave the GPU without work",
     .why =
-        "Idle gaps of the device that began while the host was in a synchronise call that no operator made "
+        "Idle gaps of the GPU that began while the host was in a synchronise call that no operator made "
         "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of "
-        "each "
-        "at most what the wait took: not waiting brings the host no further ahead. nsys lists every such call; this "
-        "rule speaks when waits of all kinds cost 5 % of the time and these 2 %. Names the "
-        "calls, how often a step makes them, and the line.",
+        "each at most what the wait took. nsys lists every such call; this rule reports them if waits of all kinds "
+        "cost 5 % of the analysed time and these 2 %. Names the calls, how often a step makes them, and the line.",
     .needs = kNeeds,
     .check = Check};
 

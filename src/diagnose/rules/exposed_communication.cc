@@ -55,7 +55,8 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
       if (longest.size() < kMostRows && !communication.IsNull(other, "gpu_op_id"))
         longest.push_back(communication.Int(other, "gpu_op_id"));
     }
-    all.push_back({StrCat(kind, ": ", FormatCount(calls), " calls, exposed ", ledger.CostText(exposed)),
+    all.push_back({StrCat(kind, ": ", FormatCounted(calls, "call"), " in the recording, not hidden for ",
+                          ledger.CostText(exposed)),
                    static_cast<double>(exposed), "ns", "gpu_op", std::move(longest), ""});
   }
   return all;
@@ -108,7 +109,7 @@ Waiting WaitingOf(const Table& ranks, const LedgerView& ledger) {
 
 std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& ledger, double hidden,
                                  const Ranks& ranks, const Waiting& waiting) {
-  const std::string overlap = StrCat(FormatPercent(hidden), " of communication overlaps computation");
+  const std::string overlap = StrCat(FormatPercent(hidden), " of communication time overlaps computation");
   std::vector<Evidence> all{{overlap, hidden, "share", "communication", {}, ""}};
   if (waiting.ns > 0)
     all.push_back({StrCat("waiting for other ranks: ", ledger.CostText(waiting.ns), "; the rest is transfer"),
@@ -120,20 +121,20 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
   if (waiting.opening_ns > 0)
     all.push_back(
         {StrCat("not counted: ", ledger.CostText(waiting.opening_ns),
-                " of waiting up to the first collective that all ranks recorded, while their recorders start"),
+                " of waiting before the first collective that all ranks recorded: recorders do not start at once"),
          static_cast<double>(waiting.opening_ns),
          "ns",
          "ranks",
          {},
          ""});
   for (Evidence& one : ByKind(communication, ledger)) {
-    if (waiting.opening_ns > 0) one.text += ", recorders' start included";
+    if (waiting.opening_ns > 0) one.text += ", including waiting while the recorders start";
     all.push_back(std::move(one));
   }
   if (waiting.known || !ranks.uneven()) return all;
-  const std::string uneven =
-      StrCat("exposed on rank ", *ranks.most->rank, ": ", FormatDuration(ranks.most->exposed_comm_ns), ", on rank ",
-             *ranks.least->rank, ": ", FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
+  const std::string uneven = StrCat("communication that nothing hides, on rank ", *ranks.most->rank, ": ",
+                                    FormatDuration(ranks.most->exposed_comm_ns), ", on rank ", *ranks.least->rank, ": ",
+                                    FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
   all.push_back({uneven, {}, "", "ledger", {}, ""});
   return all;
 }
@@ -199,12 +200,13 @@ Recommendation OverlapAdvice(const Use& use) {
 std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake) {
   const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? *ranks.least->rank : kAbsent;
   if (slow != kAbsent)
-    return Recommendation{StrCat("find out what delays rank ", slow, ": it waits least, the others wait for it"),
-                          "straggler", "", "hours"};
+    return Recommendation{
+        StrCat("find out what delays rank ", slow, ": that rank waits least, and the others wait for it"), "straggler",
+        "", "hours"};
   if (waiting.known && 2 * waiting.ns > stake)
     return Recommendation{
-        "even out the ranks: most of the time they wait for one another, and take turns in coming last", "straggler",
-        "", "hours"};
+        "give all ranks the same work: most of this time they wait for one another, and take turns in coming last",
+        "straggler", "", "hours"};
   return std::nullopt;
 }
 
@@ -218,9 +220,10 @@ std::vector<Recommendation> Recommend(double overlap_share, const Use& use, cons
     all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4",
                    "with model.no_sync(): loss.backward()", "minutes"});
   if (all.empty())
-    all.push_back({StrCat("most of it is hidden already; send less: ", use.kind.empty() ? "the messages" : use.kind,
-                          " in fewer bits, or over fewer ranks"),
-                   "", "", "days"});
+    all.push_back(
+        {StrCat("most communication is hidden already; send less: ", use.kind.empty() ? "the messages" : use.kind,
+                " with fewer bits per value, or over fewer ranks"),
+         "", "", "days"});
   return all;
 }
 
@@ -249,7 +252,7 @@ Hideable HideableOf(const Table& communication, const LedgerView& ledger, const 
 }
 
 Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger) {
-  return {StrCat("computation that could hide it: ", ledger.CostText(hideable.alone_ns),
+  return {StrCat("computation that could hide communication: ", ledger.CostText(hideable.alone_ns),
                  "; overlap removes no more than that"),
           static_cast<double>(hideable.alone_ns),
           "ns",
@@ -277,7 +280,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Ranks ranks = CompareRanks(ledger);
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("communication runs alone for ", ledger.CostText(stake));
+  found.title = StrCat("communication that nothing hides takes ", ledger.CostText(stake));
   found.description =
       StrCat("For ", FormatPercent(share), " of the time communication kernels run and nothing computes; ",
              FormatPercent(hidden), " of all communication is hidden under computation",
@@ -313,15 +316,15 @@ RULE(exposed_communication) = {
     .type = BottleneckType::kMultiGpuComm,
     .title = "Communication runs while nothing computes",
     .why =
-        "Time in which communication kernels run on a device and no other kernel does. Speaks from 5 % of the "
-        "time (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication asks "
-        "for better bucketing. Collectives matched over the ranks tell waiting from transfer and which rank comes "
-        "last; waiting up to the first collective that all recorded is not counted, since recorders do not start at "
-        "once. Where none could be matched, the rank with least exposed time is named when the most is a tenth more. "
-        "Where message sizes are recorded it says how fast the links carry them; when even the fastest call of the "
-        "kind with most exposed time gets less than a tenth of NVLink or xGMI (messages of 4 MiB and more, groups of "
-        "at most 8), or of 32 GB/s (1 MiB and more), the transport comes first. Overlap is expected to hide half, but "
-        "no more than there is computation that runs alone.",
+        "Time in which communication kernels run on a GPU and no other kernel does. Reported at 5 % of the analysed "
+        "time or more (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication calls for "
+        "better bucketing. Where collectives can be matched over the ranks, waiting is told from transfer, and the "
+        "rank that comes last is named; waiting up to the first collective that all recorded is not counted, since "
+        "recorders do not start at once. Where none could be matched, the rank with least exposed time is named when "
+        "the most is a tenth more. Where message sizes are recorded the rule says how fast the links carry them; when "
+        "even the fastest call of the kind with most exposed time gets less than a tenth of NVLink or xGMI (messages "
+        "of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), the advice on the connection comes "
+        "first. Overlap is expected to hide half, but no more than there is computation that runs alone.",
     .needs = kNeeds,
     .check = Check};
 

@@ -27,11 +27,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "host_bound";
-  found.title = StrCat("Python's garbage collector idles the GPU ", ledger.CostText(sum.idle_ns));
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.idle_ns), " while Python collects garbage");
   found.description =
       StrCat("For ", FormatPercent(share),
-             " of the time the device is idle while the host collects garbage: ", FormatCount(sum.calls),
-             sum.calls == 1 ? " collection" : " collections", ", the longest ", FormatDuration(sum.max_ns), ".");
+             " of the time the GPU is idle while the host collects garbage: ", FormatCounted(sum.calls, "collection"),
+             ", the longest ", FormatDuration(sum.max_ns), ".");
   found.evidence = EventEvidence(events, sum.rows);
   found.recommendations.push_back(
       {"collect garbage by hand and rarely, at the same step on all ranks", "",
@@ -48,10 +48,9 @@ RULE(garbage_collection) = {
     .type = BottleneckType::kHostBound,
     .title = "The GPU waits while Python collects garbage",
     .why =
-        "Idle time of the device while Python's garbage collector runs: events named 'Python GC', which PyTorch "
-        "records "
-        "on request, and calls of gc.collect in recorded stacks. Speaks from 2 % of the time: loops without it lose "
-        "nothing, so less is the noise of a short recording.",
+        "Idle time of the GPU while Python's garbage collector runs: events named 'Python GC', which PyTorch records "
+        "on request, and calls of gc.collect in recorded stacks. Reported at 2 % of the analysed time or more: loops "
+        "without it lose nothing, so less is the noise of a short recording.",
     .needs = kNeeds,
     .check = Check};
 

@@ -35,7 +35,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "gpu_state",
                             {},
                             ""});
-  found.recommendations.push_back({"find the process and move it, or train on another GPU", "",
+  found.recommendations.push_back({"find the process and move it, or use another GPU", "",
                                    "nvidia-smi --query-compute-apps=gpu_uuid,pid,name,used_memory --format=csv",
                                    "minutes"});
   const int64_t span_ns = gpus.Int(*worst, "span_ns");
@@ -53,7 +53,7 @@ RULE(gpu_foreign_process) = {
     .title = "Another process uses the same GPU",
     .why =
         "Processes that the driver lists on a GPU and that are none of the run's, as telemetry samples them while the "
-        "steps run. Reported from 5 % of the samples of a GPU on. The price is an assumption: processes take turns.",
+        "steps run. Reported at 5 % of the samples of a GPU or more. The cost is an assumption: processes take turns.",
     .needs = kNeeds,
     .check = Check};
 

@@ -79,8 +79,8 @@ RULE(gpu_throttling) = {
     .title = "A GPU is slowed down by heat or its power supply",
     .why =
         "Throttle reasons that telemetry samples while the steps run: thermal slowdown by hardware or software, and "
-        "the power brake. A power cap alone does not count: many GPUs run at it. Reported from 5 % of the samples of "
-        "a GPU on. Priced by how much lower the clock is in these samples than in the others.",
+        "the power brake. A power cap alone does not count: many GPUs run at it. Reported at 5 % of the samples of a "
+        "GPU or more. The cost follows from how much lower the clock is in these samples than in the others.",
     .needs = kNeeds,
     .check = Check};
 

@@ -41,20 +41,20 @@ int64_t LongestOf(const Table& host, const RowGroup& part) {
 
 std::string NameOf(const Table& host, size_t row) {
   const std::string annotation = TextOr(host, row, "annotation", "");
-  return FrameText(TextOr(host, row, "name", annotation.empty() ? "host code without a recorded frame" : annotation));
+  return FrameText(TextOr(host, row, "name", annotation.empty() ? "host code that was not recorded" : annotation));
 }
 
 Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& ledger) {
   const size_t row = part.first();
   const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
-  return {
-      StrCat("idle, most of it in ", name, name == line ? "" : InLine(line), ": ", ledger.CostText(part.value), ", ",
-             HowOften(host, part, "parts_per_step", "parts"), ", longest ", FormatDuration(LongestOf(host, part))),
-      static_cast<double>(part.value),
-      "ns",
-      "slice",
-      IdsOf(host, part.rows, "slice_id"),
-      line};
+  return {StrCat("the GPU idles, mostly during ", name, name == line ? "" : InLine(line), ": ",
+                 ledger.CostText(part.value), ", ", HowOften(host, part, "parts_per_step", "parts"), ", at most ",
+                 FormatDuration(LongestOf(host, part)), " at once"),
+          static_cast<double>(part.value),
+          "ns",
+          "slice",
+          IdsOf(host, part.rows, "slice_id"),
+          line};
 }
 
 std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, const Run& run) {
@@ -71,13 +71,13 @@ std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, 
         {StrCat("run less Python between launches: compile the model, or capture it in a CUDA graph", InLine(line)),
          "cudagraph", "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
   else
-    all.push_back({StrCat("do it while the device computes: in a worker process, in another thread, or after the next "
-                          "step's work is launched",
+    all.push_back({StrCat("do this work while the GPU computes: in a worker process, in another thread, or after the "
+                          "next step's work is launched",
                           InLine(line)),
                    "host=0.5", "", "hours"});
   if (!python)
     all.push_back(
-        {"record Python frames to see what runs there", "", "torch.profiler.profile(..., with_stack=True)", "minutes"});
+        {"record Python stacks to see what runs there", "", "torch.profiler.profile(..., with_stack=True)", "minutes"});
   return all;
 }
 
@@ -110,10 +110,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for host code that launches nothing");
-  found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle and the program neither launches work nor loads data nor "
-                             "waits; most of it in ",
-                             NameOf(host, parts[0].first()), ledger.WorstText(ByDevice(host, ledger)), ".");
+  found.description = StrCat(
+      "For ", FormatPercent(share),
+      " of the time the GPU is idle and the program neither launches work nor loads data nor waits; most of it during ",
+      NameOf(host, parts[0].first()), ledger.WorstText(ByDevice(host, ledger)), ".");
   for (const RowGroup& one : parts)
     if (20 * one.value >= stake || &one == &parts[0]) found.evidence.push_back(EvidenceOf(host, one, ledger));
   found.recommendations = Recommend(host, parts[0], tables.run());
@@ -134,12 +134,12 @@ RULE(host_bound) = {
     .type = BottleneckType::kHostBound,
     .title = "The GPU waits for host code that launches nothing",
     .why =
-        "Parts of idle gaps in which no launching thread was inside an operator, a call to the device, a wait or the "
-        "data loader, but for gaps whose main cause is launching. Speaks from 10 % of the time, as launch_bound: two "
-        "thirds of what TraceLens flags for idle time of any cause; but not of fewer than 10 parts of which nothing is "
-        "known, nor where the cause of more idle time is unknown than is laid to the host: there the recording is a "
-        "sample, and operators that ran are missing from it. Names the frame or annotation that was open and "
-        "its line.",
+        "Parts of idle gaps in which no launching thread was inside an operator, a call to the GPU, a wait or the data "
+        "loader, but for gaps whose main cause is launching. Reported at 10 % of the analysed time or more, as "
+        "launch_bound: two thirds of what TraceLens flags for idle time of any cause; but not of fewer than 10 parts "
+        "of which nothing is known, nor where the cause of more idle time is unknown than is laid to the host: there "
+        "the recording is a sample, and operators that ran are missing from it. Names the frame or annotation that was "
+        "open and its line.",
     .needs = kNeeds,
     .check = Check};
 

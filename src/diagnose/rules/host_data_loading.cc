@@ -60,9 +60,8 @@ RULE(host_data_loading) = {.id = "host_data_loading",
                            .type = BottleneckType::kDataLoading,
                            .title = "Steps on the CPU wait for their next batch",
                            .why =
-                               "Of processes that use no device: time of the steps inside the data loader's iterator. "
-                               "Speaks from 5 % of it, as "
-                               "data_loading does where a device waits.",
+                               "Of processes that use no GPU: time of the steps inside the data loader's iterator. "
+                               "Reported at 5 % of that time or more, as data_loading does where a GPU waits.",
                            .needs = kNeeds,
                            .check = Check};
 

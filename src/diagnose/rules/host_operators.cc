@@ -32,7 +32,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("calling ", FormatCount(a_step), " tiny operators takes ", steps.CostText(stake));
   found.description =
       StrCat("A step runs ", FormatCount(a_step), " operators of ", FormatDuration(mean_ns), " on average; ",
-             FormatPercent(share), " of its time goes into Python between them and into calling them.");
+             FormatPercent(share), " of its time goes into calling them and into the Python code between them.");
   found.evidence.push_back({StrCat("operators take ", FormatDuration(mean_ns), " on average"),
                             static_cast<double>(mean_ns),
                             "ns",
@@ -54,12 +54,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 RULE(host_operators) = {
     .id = "host_operators",
     .type = BottleneckType::kHostBound,
-    .title = "On the CPU, steps are tiny operators with Python in between",
+    .title = "CPU time goes into calling many tiny operators",
     .why =
-        "Of processes that use no device: time of the steps in which no operator runs and nothing is waited for, and "
-        "for each operator, nested ones too, what calling one takes: the recording's median of operators that only "
-        "make a view, else 1.5 µs. Looked at where a step runs 64 outermost operators or more, the optimiser's aside, "
-        "that take 10 such calls or less on average. Speaks from 25 % of the time.",
+        "Of processes that use no GPU: time of the steps in which no operator runs and nothing is waited for, and for "
+        "each operator, nested ones too, what calling one takes: the recording's median of operators that only make a "
+        "view, else 1.5 µs. Looked at where a step runs 64 outermost operators or more, the optimiser's left out, that "
+        "take 10 such calls or less on average. Reported at 25 % of the analysed time or more.",
     .needs = kNeeds,
     .check = Check};
 

@@ -64,14 +64,14 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(host_pauses) = {.id = "host_pauses",
-                     .type = BottleneckType::kHostBound,
-                     .title = "Steps on the CPU pause for garbage, checkpoints or compilation",
-                     .why =
-                         "Of processes that use no device: time of the steps in torch.save, Python's garbage collector "
-                         "and torch.compile; "
-                         "the largest of the three is named. Speaks from 3 % of the time.",
-                     .needs = kNeeds,
-                     .check = Check};
+RULE(host_pauses) = {
+    .id = "host_pauses",
+    .type = BottleneckType::kHostBound,
+    .title = "Steps on the CPU pause for garbage, checkpoints or compilation",
+    .why =
+        "Of processes that use no GPU: time of the steps in torch.save, Python's garbage collector and torch.compile; "
+        "the largest of the three is named. Reported at 3 % of the analysed time or more.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

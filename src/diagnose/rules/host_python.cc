@@ -25,7 +25,7 @@ std::string_view BaseName(std::string_view path) {
 
 Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
   std::string text = StrCat(function.name, ": ", steps.CostText(function.self_ns), " in Python");
-  if (function.calls > 0) text += StrCat(", ", FormatCount(function.calls), function.calls == 1 ? " call" : " calls");
+  if (function.calls > 0) text += StrCat(", ", FormatCounted(function.calls, "call"));
   if (!function.callee.empty())
     text += StrCat(", most of it in ", function.callee, ": ", steps.CostText(function.callee_ns));
   const bool line_is_most = 2 * function.line_ns >= function.self_ns;
@@ -45,8 +45,8 @@ std::vector<Evidence> EvidenceOfProfile(const Table& functions) {
     if (functions.Int(row, "is_users") == 0 || name.starts_with('<')) continue;  // a comprehension is no place
     std::string text =
         StrCat(name, " (", BaseName(functions.Text(row, "file")), ", from line ", functions.Int(row, "line"),
-               "): ", FormatDuration(functions.Int(row, "self_ns")), " of its own over the run");
-    if (!functions.IsNull(row, "calls")) text += StrCat(", ", FormatCount(functions.Int(row, "calls")), " calls");
+               "): ", FormatDuration(functions.Int(row, "self_ns")), " of its own time over the run");
+    if (!functions.IsNull(row, "calls")) text += StrCat(", ", FormatCounted(functions.Int(row, "calls"), "call"));
     all.push_back({std::move(text),
                    static_cast<double>(functions.Int(row, "self_ns")),
                    "ns",
@@ -83,7 +83,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                            : found.evidence.empty() ? ""
                                                     : found.evidence[0].source;
   found.share_of_step = share;
-  found.title = StrCat("Python code takes ", steps.CostText(stake), most.empty() ? "" : ", most of all ", most);
+  found.title = StrCat("Python code takes ", steps.CostText(stake), most.empty() ? "" : ", most of it in ", most);
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the training process runs Python code: no operator runs, and no batch, "
                              "checkpoint or other rank is waited for.");
@@ -97,8 +97,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back({StrCat("work on whole tensors instead of single values", InLine(line)), "",
                                    "torch.as_tensor(values).mul_(scale)  # for [value * scale for value in values]",
                                    "hours"});
-  found.recommendations.push_back({StrCat("prepare it in the workers of the data loader", InLine(line)), "",
-                                   "DataLoader(dataset, ..., num_workers=2)  # and do it in dataset.__getitem__",
+  found.recommendations.push_back({StrCat("move work on the inputs into the workers of the data loader", InLine(line)),
+                                   "", "DataLoader(dataset, ..., num_workers=2)  # and do it in dataset.__getitem__",
                                    "hours"});
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf("", ns * 0.2, ns * 0.5, ns * 0.9, 0.4);
@@ -112,8 +112,8 @@ RULE(host_python) = {
     .type = BottleneckType::kHostBound,
     .title = "On the CPU, steps are Python code more than operators",
     .why =
-        "Of processes that use no device: time of the steps in which no operator runs and nothing is waited for, "
-        "without time asleep. Reported at 25 % of the time or more, where operators are not tiny: host_operators is "
+        "Of processes that use no GPU: time of the steps in which no operator runs and nothing is waited for, without "
+        "time asleep. Reported at 25 % of the analysed time or more, where operators are not tiny: host_operators is "
         "about those. Names the functions with most of it, by recorded stacks or a profile of the Python code.",
     .needs = kNeeds,
     .check = Check};

@@ -34,13 +34,12 @@ Bottleneck Describe(const PythonFunction& asleep, double share, const std::strin
   found.title = title;
   found.description = StrCat("For ", FormatPercent(share), " of the time the training process sleeps", InLine(where),
                              ", and does nothing else meanwhile.");
-  found.evidence.push_back(
-      {StrCat("time.sleep: ", FormatCount(asleep.calls), asleep.calls == 1 ? " call, " : " calls, ", cost),
-       static_cast<double>(asleep.self_ns),
-       "ns",
-       "python_time",
-       {},
-       where});
+  found.evidence.push_back({StrCat("time.sleep: ", FormatCounted(asleep.calls, "call"), ", ", cost),
+                            static_cast<double>(asleep.self_ns),
+                            "ns",
+                            "python_time",
+                            {},
+                            where});
   found.recommendations.push_back({StrCat("remove the sleep, or wait in another thread", InLine(where)), "",
                                    "event.wait(timeout)  # where another thread is waited for", "minutes"});
   return found;
@@ -80,7 +79,7 @@ RULE(host_sleep) = {
     .title = "The training process sleeps in its steps",
     .why =
         "Calls of time.sleep on the thread that takes the steps, outside of the data loader, as recorded stacks tell. "
-        "Reported at 5 % of the steps' time or more, or where a device is idle for 5 % of the time meanwhile.",
+        "Reported at 5 % of the steps' time or more, or where a GPU is idle for 5 % of the time meanwhile.",
     .needs = kNeeds,
     .check = Check};
 

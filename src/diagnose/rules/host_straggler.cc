@@ -100,7 +100,8 @@ std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Wait
                             {},
                             ""});
   found.recommendations.push_back(
-      {"even out what differs from step to step, such as batch contents and host work", "straggler", "", "hours"});
+      {"even out the work that differs from step to step, such as batch contents and host work", "straggler", "",
+       "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);
   found.gain = view.GainOf("straggler", 0, ns * 0.2, ns, 0.2);
   return {std::move(found)};
@@ -162,10 +163,9 @@ RULE(host_straggler) = {
     .type = BottleneckType::kMultiGpuComm,
     .title = "Ranks on CPUs wait for a slower one",
     .why =
-        "Of processes that use no device: time of the steps in which a collective is under way and no operator runs. "
-        "The "
-        "rank with the least of it is the one the others wait for; what they have more than that is at stake. Speaks "
-        "from 5 % of the time, as straggler does where devices wait.",
+        "Of processes that use no GPU: time of the steps in which a collective is under way and no operator runs. The "
+        "others wait for the rank with the least of that time; what the others have beyond it is the affected time. "
+        "Reported at 5 % of the analysed time or more, as straggler does where GPUs wait.",
     .needs = kNeeds,
     .check = Check};
 

@@ -35,16 +35,19 @@ Recommendation AdviceFor(const SyncPlace& place) {
                    place.op, " waits for all work queued before it", line),
             "sync", "x = torch.where(condition, a, b)  # instead of: if condition:", "hours"};
   if (is("item") || is("_local_scalar_dense"))
-    return {StrCat("read the value every N steps, or keep it on the device: ", place.op,
+    return {StrCat("read the value every N steps, or keep it on the GPU: ", place.op,
                    " waits for all work queued before it", line),
             "sync", "if step % 100 == 0: log(loss.item())", "minutes"};
   if (is("nonzero") || is("index") || is("masked") || is("unique") || is("repeat_interleave"))
-    return {StrCat("avoid shapes that depend on values: ", place.op, " must know the result's size", line), "sync",
-            "torch.where(mask, x, 0)  # instead of: x[mask]", "hours"};
+    return {StrCat("avoid shapes that depend on values: ", place.op, " waits to know the size of its result", line),
+            "sync", "torch.where(mask, x, 0)  # instead of: x[mask]", "hours"};
   if (IsCopy(place.op) || place.kind == "implicit")
-    return {StrCat("copy without waiting: pinned memory and non_blocking=True, results to the host all at once", line),
-            "pin", "batch = batch.pin_memory().to(device, non_blocking=True)", "minutes"};
-  return {StrCat("do not wait for the device each step: ", place.Name(), line), "sync", "", "hours"};
+    return {
+        StrCat(
+            "copy without waiting: use pinned memory and non_blocking=True, and copy results to the host all at once",
+            line),
+        "pin", "batch = batch.pin_memory().to(device, non_blocking=True)", "minutes"};
+  return {StrCat("do not wait for the GPU in each step: ", place.Name(), line), "sync", "", "hours"};
 }
 
 // The same advice once, for the place that costs most.
@@ -70,10 +73,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     if (one.idle_ns > 0 && worst.size() < 3) worst.push_back(one);
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("operators that wait for the GPU leave it idle ", ledger.CostText(stake));
+  found.title = StrCat("operators that wait for the GPU leave it idle for ", ledger.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle because an operator waited for it and the host had "
-                             "nothing queued; most of it after ",
+                             " of the time the GPU is idle because an operator waited for the GPU and the host had "
+                             "queued nothing more; most of it after ",
                              worst[0].Name(), InLine(worst[0].line), ledger.WorstText(waits.by_device), ".");
   for (const SyncPlace& one : worst) found.evidence.push_back(EvidenceOf(one, ledger));
   found.recommendations = Recommend(worst);
@@ -94,11 +97,10 @@ RULE(implicit_sync) = {
     .type = BottleneckType::kCpuGpuSync,
     .title = "Operators that wait for the GPU leave it without work",
     .why =
-        "Idle gaps of the device that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
+        "Idle gaps of the GPU that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
         "copies to the host, `if tensor:`), without what the data loader took of them, and of each at most what the "
-        "wait "
-        "took: not waiting brings the host no further ahead. Speaks when waits of all kinds "
-        "cost 5 % of the time and these 2 %. Names the operators, how often a step calls them, and the line.",
+        "wait took. Reported if waits of all kinds cost 5 % of the analysed time and these 2 %. Names the operators, "
+        "how often a step calls them, and the line.",
     .needs = kNeeds,
     .check = Check};
 

@@ -43,7 +43,7 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
                  ""});
   if (const int64_t graphs = launches.Int(row, "graph_calls"); graphs > 0)
     all.push_back({StrCat(FormatCount(graphs), " of ", FormatCount(launches.Int(row, "calls")),
-                          " launches are of captured graphs; the rest goes one by one"),
+                          " launches start captured graphs; the others start one kernel each"),
                    static_cast<double>(graphs),
                    "launches",
                    "launches",
@@ -78,7 +78,7 @@ std::vector<Evidence> HostEvidence(const Table& waits, const LaunchStake& stake,
   const std::vector<RowGroup> lines = GroupRows(waits, kByLine, named("source_line"));
   for (size_t i = 0; i < lines.size() && i < 3; ++i) {
     const std::string line(waits.Text(lines[i].first(), "source_line"));
-    all.push_back({StrCat("launched from ", line, ": idle ", ledger.CostText(lines[i].value)),
+    all.push_back({StrCat("launched from ", line, ": the GPU idles for ", ledger.CostText(lines[i].value)),
                    static_cast<double>(lines[i].value), "ns", "slice", IdsOf(waits, lines[i].rows, "slice_id"), line});
   }
   return all;
@@ -96,7 +96,7 @@ std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
                    static_cast<double>(stake.one_off_ns), "ns", "slice", IdsOf(waits, stake.one_offs, "slice_id"), ""});
   }
   if (stake.start_ns > 0)
-    all.push_back({StrCat("not counted: idle for ", FormatDuration(stake.start_ns),
+    all.push_back({StrCat("not counted: the GPU idles for for ", FormatDuration(stake.start_ns),
                           " while kernels are loaded, libraries start or code is compiled"),
                    static_cast<double>(stake.start_ns),
                    "ns",
@@ -104,26 +104,27 @@ std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
                    {},
                    ""});
   if (stake.captured_ns > 0)
-    all.push_back({StrCat("not counted: idle for ", FormatDuration(stake.captured_ns), " while a graph is captured"),
-                   static_cast<double>(stake.captured_ns),
-                   "ns",
-                   "launch_waits",
-                   {},
-                   ""});
+    all.push_back(
+        {StrCat("not counted: the GPU idles for for ", FormatDuration(stake.captured_ns), " while a graph is captured"),
+         static_cast<double>(stake.captured_ns),
+         "ns",
+         "launch_waits",
+         {},
+         ""});
   return all;
 }
 
 std::vector<Recommendation> Recommend(const Table& launches, bool compiled) {
   std::vector<Recommendation> all;
   const bool graphs = SumOf(launches, "graph_calls") > 0;
-  all.push_back({compiled ? "compile what is not compiled yet, without graph breaks: fewer launches"
+  all.push_back({compiled ? "compile the code that is not compiled yet, without graph breaks: fewer launches"
                           : "compile the model: fused kernels, fewer launches",
                  "compile", compiled ? "model = torch.compile(model, fullgraph=True)" : "model = torch.compile(model)",
                  "minutes"});
   if (!graphs)
     all.push_back({"capture the step in a CUDA graph: one launch for all its kernels", "cudagraph",
                    "torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
-  all.push_back({"give each launch more to do: a larger batch", "", "", "hours"});
+  all.push_back({"give each kernel more to do: a larger batch", "", "", "hours"});
   return all;
 }
 
@@ -139,7 +140,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake.ns), " for the host to launch work");
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device has nothing queued while the host is still issuing operators",
+                             " of the time the GPU has nothing queued while the host is still issuing operators",
                              ledger.WorstText(&DeviceBreakdown::idle_launch_ns), ".");
   found.evidence = LaunchEvidence(launches);
   for (Evidence& one : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(one));
@@ -165,12 +166,12 @@ RULE(launch_bound) = {
     .type = BottleneckType::kLaunchBound,
     .title = "The host launches too slowly for the GPU",
     .why =
-        "Idle time of the device while the host is inside operators or launch calls, or between operators in gaps "
-        "where those dominate; not while a graph is being captured, and without a single call that alone takes more "
-        "than half of it (warm-up; with 16 launches or more, or in a single step). Speaks from 10 % of the time: "
-        "TraceLens flags idle time of any cause at 15 %, this is "
-        "two thirds of that for one cause. Shows launches per step, their cost on the host, how short the kernels "
-        "are, and which operators and lines keep the device waiting.",
+        "Idle time of the GPU while the host is inside operators or launch calls, or between operators in gaps where "
+        "those dominate; not while a graph is being captured, and without a single call that alone takes more than "
+        "half of it (warm-up; with 16 launches or more, or in a single step). Reported at 10 % of the analysed time or "
+        "more: TraceLens flags idle time of any cause at 15 %, this is two thirds of that for one cause. Shows "
+        "launches per step, their cost on the host, how short the kernels are, and which operators and lines keep the "
+        "GPU waiting.",
     .needs = kNeeds,
     .check = Check};
 

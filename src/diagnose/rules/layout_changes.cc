@@ -27,9 +27,9 @@ Evidence EvidenceOf(const Table& changes, const RowGroup& group, const LedgerVie
   const std::string line = TextOr(changes, row, "source_line", "");
   const double of = all > 0 ? static_cast<double>(ns) / static_cast<double>(all) : 0;
   return {StrCat(TextOr(changes, row, "operator", "kernels without an operator"), InLine(line), ": ",
-                 FormatCount(SumOver(changes, group, "calls")), " kernels such as ",
+                 FormatCounted(SumOver(changes, group, "calls"), "kernel"), " such as ",
                  Ellipsize(changes.Text(row, "kernel"), 60), ", ", ledger.CostText(ns), ", ", FormatPercent(of),
-                 " of its time"),
+                 changes.IsNull(row, "operator") ? " of the time of such kernels" : " of the operator's time"),
           static_cast<double>(ns),
           "ns",
           "gpu_op",
@@ -55,7 +55,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              most.empty() ? "" : StrCat("; most of them for ", most), ".");
   for (const RowGroup& group : groups) found.evidence.push_back(EvidenceOf(changes, group, ledger));
   found.recommendations.push_back(
-      {"keep images and the model in the layout the library computes in", "channels_last",
+      {"keep images and the model in the layout that the library computes in", "channels_last",
        "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)", "minutes"});
   const auto time = static_cast<double>(stake);
   found.gain = EstimateGain({.fix = "channels_last",
@@ -75,8 +75,8 @@ RULE(layout_changes) = {
     .title = "Tensors change their memory layout for each convolution",
     .why =
         "Time of the kernels with which cuDNN (nchwToNhwc, nhwcToNchw) and MIOpen (batched_transpose) turn tensors "
-        "into the layout they compute in and back. Speaks from 3 % of the time: channels_last brought 8 to 35 % of the "
-        "step in PyTorch's memory format tutorial.",
+        "into the layout they compute in and back. Reported at 3 % of the analysed time or more: channels_last brought "
+        "8 to 35 % of the step in PyTorch's memory format tutorial.",
     .needs = kNeeds,
     .check = Check};
 

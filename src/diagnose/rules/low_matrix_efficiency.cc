@@ -99,7 +99,7 @@ std::string UnalignedText(const Table& roofline, size_t row) {
     if (roofline.IsNull(row, size) || roofline.Int(row, size) % alignment == 0) continue;
     sizes += StrCat(sizes.empty() ? "" : ", ", size, " = ", roofline.Int(row, size));
   }
-  return sizes.empty() ? "" : StrCat(sizes, ": no multiple of ", alignment);
+  return sizes.empty() ? "" : StrCat(sizes, ": not a multiple of ", alignment);
 }
 
 // Why it is slow, as far as the tables tell; "".
@@ -164,14 +164,15 @@ std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<s
          "", "vocab_size = (vocab_size + 63) // 64 * 64", "hours"});
   if (attention)
     all.push_back(
-        {"try another kernel for attention: the backends differ by device, head size and length", "sdpa",
+        {"try another kernel for attention: which backend is fastest depends on GPU, head size and length", "sdpa",
          "with torch.nn.attention.sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION]):", "minutes"});
   if (conv)
-    all.push_back({"keep convolutions in channels_last, the layout matrix units read", "channels_last",
+    all.push_back({"keep convolutions in channels_last, the layout that matrix units read", "channels_last",
                    "model = model.to(memory_format=torch.channels_last)", "minutes"});
   if (small)
     all.push_back(
-        {"give each product more rows: a larger batch, or layers that share an input as one product", "", "", "hours"});
+        {"give each matrix product more rows: a larger batch, or one product for all layers that share an input", "",
+         "", "hours"});
   all.push_back({"let the compiler search for better kernels", "compile",
                  "model = torch.compile(model, mode=\"max-autotune\")", "minutes"});
   const auto first = std::find_if(all.begin(), all.end(), [](const Recommendation& one) { return one.fix == "sdpa"; });
@@ -207,8 +208,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kLowMatrixEfficiencyTime) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("matrix units reach ", FormatPercent(least_ns / static_cast<double>(time_ns)),
-                       " of what they can for ", ledger.CostText(time_ns));
+  found.title = StrCat("matrix units run at ", FormatPercent(least_ns / static_cast<double>(time_ns)),
+                       " of their roofline for ", ledger.CostText(time_ns));
   found.description =
       StrCat("Products, convolutions and attention on the matrix units that reach less than ",
              FormatPercent(kBadlyUsedShare), " of their roofline take ", FormatPercent(share), " of the time.");
@@ -226,12 +227,11 @@ RULE(low_matrix_efficiency) = {
     .title = "Matrix units are used far below their peak",
     .why =
         "Time of products, convolutions and attention on matrix units that reach less than 40 % of their roofline: "
-        "FLOPs and bytes from the shapes of the inputs, against the data sheet of the device (below "
-        "40 % is critical; of AMD's stated peaks 54 % count, what AMD says products reach). The products of attention "
-        "written out have a rule of their own. Layout changes that a library adds do not count. Speaks from 5 % of the "
-        "time. Operators "
-        "whose calls take less than 10 µs are left out, and "
-        "so is all whose shapes, device or units are not known.",
+        "FLOPs and bytes from the shapes of the inputs, against the data sheet of the GPU (below 40 % is critical; of "
+        "AMD's stated peaks 54 % count, what AMD says products reach). The products of attention that is not fused "
+        "have a rule of their own. Layout changes that a library adds do not count. Reported at 5 % of the analysed "
+        "time or more. Operators whose calls take less than 10 µs are left out, and so are kernels whose shapes, GPU "
+        "or units are not known.",
     .needs = kNeeds,
     .check = Check};
 

@@ -47,7 +47,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("kernels with ", FormatPercent(occupancy), " occupancy take ", ledger.CostText(ns));
   found.description = StrCat("Kernels off the matrix units that keep less than ", FormatNumber(kLowOccupancyPct, 0),
                              " % of the possible warps running, by the recorder's estimate, take ",
-                             FormatPercent(share), " of the time; too few to hide what each waits for.");
+                             FormatPercent(share), " of the time; too few to hide the time that each waits.");
   constexpr size_t kNamed = 4;
   for (size_t i = 0; i < rows.size() && i < kNamed; ++i)
     found.evidence.push_back(
@@ -57,9 +57,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back(
       {"let the compiler generate these kernels", "compile", "model = torch.compile(model)", "minutes"});
   found.recommendations.push_back(
-      {"in kernels of your own: fewer registers or less shared memory per block, and see with "
-       "ncu what limits them",
-       "", "ncu --section Occupancy --section LaunchStats python script.py", "hours"});
+      {"in kernels of your own, use fewer registers or less shared memory per block; ncu shows what limits them", "",
+       "ncu --section Occupancy --section LaunchStats python script.py", "hours"});
   const auto time = static_cast<double>(ns);
   found.gain = EstimateGain({.fix = "compile",
                              .wall_ns = ledger.total.wall_ns,
@@ -77,10 +76,10 @@ RULE(low_occupancy) = {
     .type = BottleneckType::kKernelEfficiency,
     .title = "Kernels keep too few warps running",
     .why =
-        "Time of kernels whose estimated occupancy, weighted by time, is below 30 %, although their "
-        "blocks fill the device. Products, convolutions, attention and all that runs on matrix units are left out: "
-        "tuned kernels of these hold their tiles in registers and run at low occupancy on purpose. Communication and "
-        "kernels under 10 µs are left out, too. Speaks from 5 % of the time.",
+        "Time of kernels whose estimated occupancy, weighted by time, is below 30 %, although their blocks fill the "
+        "GPU. Products, convolutions, attention and all that runs on matrix units are left out: tuned kernels of these "
+        "hold their tiles in registers and run at low occupancy on purpose. Communication and kernels under 10 µs are "
+        "left out, too. Reported at 5 % of the analysed time or more.",
     .needs = kNeeds,
     .check = Check};
 

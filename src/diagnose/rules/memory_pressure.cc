@@ -34,8 +34,8 @@ std::vector<Evidence> EvidenceOf(const Table& memory, size_t row, int64_t retrie
                    {},
                    ""});
   if (retries > 0)
-    all.push_back({StrCat("the driver was asked for memory and given some back in steady steps, ", FormatCount(retries),
-                          " times each: the allocator ran out and retried"),
+    all.push_back({StrCat("in steady steps the driver allocated memory and freed some, ", FormatCount(retries),
+                          " times each: the allocator ran out of memory and tried again"),
                    static_cast<double>(retries),
                    "",
                    "host_events",
@@ -49,7 +49,7 @@ std::vector<Recommendation> Recommend(const Table& memory, size_t row) {
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
-    all.push_back({"let segments grow instead of asking for new ones: less fragmentation", "",
+    all.push_back({"let the allocator extend its blocks instead of asking for new ones: less fragmentation", "",
                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   all.push_back({"keep fewer activations: recompute blocks in the backward pass", "checkpoint",
                  "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
@@ -75,17 +75,18 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       std::min(SumHostEvents(events, ledger, kAsked).later_calls, SumHostEvents(events, ledger, kFreed).later_calls);
   const double share = memory.Real(row, "peak_share");
   const double nearness = std::clamp((share - kMemoryPressureShare) / (1 - kMemoryPressureShare), 0.0, 1.0);
-  const std::string device = memory.IsNull(row, "rank") ? StrCat("device ", memory.Int(row, "device"))
-                                                        : StrCat("rank ", memory.Int(row, "rank"));
+  const std::string device =
+      memory.IsNull(row, "rank") ? StrCat("GPU ", memory.Int(row, "device")) : StrCat("rank ", memory.Int(row, "rank"));
   Bottleneck found;
   found.severity = retries > 0 ? 0.75 : 0.4 + 0.3 * nearness;
   found.title = StrCat("the GPU's memory is ", FormatPercent(share), " full");
-  found.description =
-      StrCat("At the peak the allocator of ", device, " holds ", FormatPercent(share), " of the device's memory",
-             rows.size() > 1
-                 ? StrCat(", and ", rows.size() - 1, " more devices are above ", FormatPercent(kMemoryPressureShare))
-                 : "",
-             ": no room for a larger batch, and a longer input may end the run.");
+  found.description = StrCat(
+      "At the peak the allocator of ", device, " holds ", FormatPercent(share), " of the GPU's memory",
+      rows.size() > 1
+          ? StrCat(", and ", FormatCounted(static_cast<int64_t>(rows.size()) - 1, "more GPU is", "more GPUs are"),
+                   " above ", FormatPercent(kMemoryPressureShare))
+          : "",
+      ". A larger batch does not fit, and a longer input may end the run.");
   found.evidence = EvidenceOf(memory, row, retries);
   found.recommendations = Recommend(memory, row);
   return std::vector{std::move(found)};
@@ -93,16 +94,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(memory_pressure) = {.id = "memory_pressure",
-                         .type = BottleneckType::kMemoryAllocation,
-                         .title = "The GPU's memory is nearly full",
-                         .why =
-                             "Peak of the memory that the framework's allocator holds, over the memory of the device, "
-                             "both as recorded. Speaks "
-                             "above 90 %, the line of the TensorBoard profiler plugin. Claims no time: where the "
-                             "allocator had to retry, the "
-                             "rule allocation counts what that cost.",
-                         .needs = kNeeds,
-                         .check = Check};
+RULE(memory_pressure) = {
+    .id = "memory_pressure",
+    .type = BottleneckType::kMemoryAllocation,
+    .title = "The GPU's memory is nearly full",
+    .why =
+        "Peak of the memory that the framework's allocator holds, over the memory of the GPU, both as recorded. "
+        "Reported above 90 %, the line of the TensorBoard profiler plugin. Claims no time: where the allocator had to "
+        "retry, the rule allocation counts what that cost.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

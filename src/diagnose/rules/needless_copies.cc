@@ -54,19 +54,20 @@ std::vector<RowGroup> Collect(const Table& places) {
   });
 }
 
-// ["float","c10::Half","Scalar"] → "c10::Half to float": a copy writes the first and reads the second.
+// ["float","c10::Half","Scalar"] → "float16 to float32": a copy writes the first and reads the second.
 std::string CastText(std::string_view types) {
   const std::vector<std::string_view> parts = Split(types, '"');
-  return parts.size() < 4 ? "change of type" : StrCat("change of type, ", parts[3], " to ", parts[1]);
+  return parts.size() < 4 ? "change of type"
+                          : StrCat("change of type, ", TypeText(parts[3]), " to ", TypeText(parts[1]));
 }
 
 std::string What(const Table& places, size_t row) {
   switch (KindOf(places, row)) {
     case Kind::kCast: return CastText(places.Text(row, "types"));
-    case Kind::kLayout: return "copy into another layout or an own memory";
-    case Kind::kOnDevice: return "copy within the device";
-    case Kind::kRoundTrip: return "copy to the device of what had just been copied to the host";
-    case Kind::kSmall: return "small copy to the device";
+    case Kind::kLayout: return "copy into another layout or into memory of its own";
+    case Kind::kOnDevice: return "copy within GPU memory";
+    case Kind::kRoundTrip: return "copy to the GPU of data that had just been copied to the host";
+    case Kind::kSmall: return "small copy to the GPU";
     case Kind::kNone: break;
   }
   return "";
@@ -76,9 +77,9 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
   const size_t row = place.first();
   const std::string line = TextOr(places, row, "source_line", "");
   const bool wrapper = places.Text(row, "inside") == "compiled";
-  return {StrCat(TextOr(places, row, "operator", "copies"), wrapper ? " directly inside a compiled function" : "",
-                 InLine(line), ": ", What(places, row), ", ", HowOften(places, place, "calls_per_step", "calls"), ", ",
-                 ledger.CostText(place.value)),
+  return {StrCat(TextOr(places, row, "operator", "copies outside of operators"),
+                 wrapper ? " directly inside a compiled function" : "", InLine(line), ": ", What(places, row), ", ",
+                 HowOften(places, place, "calls_per_step", "calls"), ", ", ledger.CostText(place.value)),
           static_cast<double>(place.value),
           "ns",
           "gpu_op",
@@ -101,22 +102,23 @@ Recommendation Recommend(Advice advice, const std::string& line, bool compiled) 
     case Advice::kStaticInputs:
       return {
           "mark parameters and buffers as static inputs of the compiled program, so that its wrapper need not copy "
-          "them; newer versions of PyTorch do so for those of modules: update it",
+          "them; newer versions of PyTorch do so for those of modules: update PyTorch",
           "", "for p in model.parameters(): torch._dynamo.mark_static_address(p)", "hours"};
     case Advice::kOneType:
-      return {StrCat("keep tensors in the type they are used in, convert once outside of the loop",
+      return {StrCat("keep tensors in the type in which they are used: convert once, outside of the loop",
                      compiled ? "" : ", or let the compiler fuse the conversion", line),
               compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "minutes"};
-    case Advice::kStay: return {StrCat("keep the tensor on the device", line), "", "", "hours"};
+    case Advice::kStay: return {StrCat("keep the tensor on the GPU", line), "", "", "hours"};
     case Advice::kOnDevice:
-      return {StrCat("make tensors on the device, or copy them at once", line), "",
+      return {StrCat("make tensors on the GPU, or copy them all at once", line), "",
               "torch.arange(n, device=device)  # instead of torch.arange(n).to(device)", "minutes"};
     case Advice::kOneLayout: break;
   }
-  return {StrCat("avoid the copy: give the producer the layout its reader wants, drop clone() and contiguous() that "
-                 "are not needed",
-                 compiled ? "" : ", or let the compiler fuse it", line),
-          compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "hours"};
+  return {
+      StrCat("avoid the copy: write the tensor in the layout that its reader wants, drop clone() and contiguous() that "
+             "are not needed",
+             compiled ? "" : ", or let the compiler fuse the copy", line),
+      compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -167,10 +169,9 @@ RULE(needless_copies) = {
     .title = "The GPU copies tensors it already has",
     .why =
         "Kernels that only change a tensor's type or layout (aten::copy_ under to, contiguous, clone, reshape), copies "
-        "within the device by operators, large tensors copied to the host and back within a step, and small copies to "
-        "the device where one place makes at least 8 a step. What optimiser, gradient accumulation and data loading "
-        "copy "
-        "is left out. Speaks from 5 % of the time, TraceLens' line for copies.",
+        "within the GPU by operators, large tensors copied to the host and back within a step, and small copies to the "
+        "GPU where one place makes at least 8 a step. What optimiser, gradient accumulation and data loading copy is "
+        "left out. Reported at 5 % of the analysed time or more, TraceLens' line for copies.",
     .needs = kNeeds,
     .check = Check};
 

@@ -129,21 +129,21 @@ std::string GenerationText(const Work& work, const Table& kernels) {
   for (size_t row = 0; row < kernels.rows() && name.empty(); ++row)
     if (LeastComputeMajor(kernels.Text(row, "name")) == work.major) name = kernels.Text(row, "name");
   return StrCat(
-      " The recording does not describe the device; its generation is read from names of kernels: ",
-      Ellipsize(name, 60), " is made for compute capability ", work.major,
+      " The recording does not describe the GPU; its generation is read from names of kernels: ", Ellipsize(name, 60),
+      " is made for compute capability ", work.major,
       MayLackUnits(work) ? ", which has matrix units on all but GTX 16 cards." : " and newer, which has matrix units.");
 }
 
 std::vector<Recommendation> Recommend(const Work& work) {
   std::vector<Recommendation> all;
   if (work.type == OffType::kFloat64)
-    return {{"tensors are double: hardly any model needs more than float32; convert model and data", "",
+    return {{"tensors are float64: hardly any model needs more than float32; convert model and data", "",
              "model = model.float(); batch = batch.float()", "minutes"}};
   if (!IsFloat32(work))
-    all.push_back(
-        {StrCat("tensors are ", work.dtype.empty() || work.dtype == "float" ? "in 16 bits or fewer" : work.dtype,
-                " already: make the sizes of channels and features multiples of 8, and use channels_last"),
-         "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
+    all.push_back({StrCat("tensors are ",
+                          work.dtype.empty() || work.dtype == "float" ? "in 16 bits or fewer" : TypeText(work.dtype),
+                          " already: make the sizes of channels and features multiples of 8, and use channels_last"),
+                   "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
   const std::string type = HasBf16(work) ? "bfloat16" : "float16";
   const std::string why =
       work.vendor == "nvidia" && !HasBf16(work)
@@ -152,12 +152,12 @@ std::vector<Recommendation> Recommend(const Work& work) {
           : std::string();
   if (IsFloat32(work))
     all.push_back(
-        {StrCat(MayLackUnits(work) ? "if the device has matrix units, " : "", "use mixed precision: autocast to ", type,
+        {StrCat(MayLackUnits(work) ? "if the GPU has matrix units, " : "", "use mixed precision: autocast to ", type,
                 HasBf16(work) ? "" : " with a gradient scaler", why),
          HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
          "minutes"});
   if (IsFloat32(work) && HasTf32(work))
-    all.push_back({"or allow TF32: float32 tensors, products on matrix units with 10 bits of mantissa", "tf32",
+    all.push_back({"or allow TF32: float32 tensors are multiplied on matrix units, with 10 bits of mantissa", "tf32",
                    "torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True", "minutes"});
   return all;
 }
@@ -174,9 +174,9 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
   all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs ",
                         MayLackUnits(work)
-                            ? "on ordinary units"
+                            ? "outside of matrix units"
                             : StrCat("outside the matrix units of ", work.device.empty() ? "the GPU" : work.device),
-                        work.dtype.empty() ? "" : StrCat(", on tensors of ", work.dtype)),
+                        work.dtype.empty() ? "" : StrCat(", on ", TypeText(work.dtype), " tensors")),
                  off_share, "share", "gpu_op", work.longest, ""});
   std::map<std::string_view, std::pair<int64_t, std::vector<int64_t>>> by_name;  // over ranks: time, longest runs
   for (size_t row = 0; row < kernels.rows(); ++row) {
@@ -244,14 +244,12 @@ RULE(no_tensor_cores) = {
     .title = "Matrix work does not use the matrix units",
     .why =
         "Time of matrix products, convolutions and attention in kernels whose names say that they do not use matrix "
-        "units, on devices that have them (NVIDIA from compute capability 7.0, AMD Instinct), of the type that takes "
-        "most of it: "
-        "mixed precision and TF32 are advice for float32 alone. Products of a matrix and a vector are bound by memory "
-        "and not "
-        "counted. Reported at 10 % of the analysed time or more; the TensorBoard plugin reports only when no kernel "
-        "uses them. Kernels whose names do not tell "
-        "are not counted. Where the recording does not describe the device, its generation is read from names of "
-        "kernels that carry it (volta_…, ampere_…, cutlass_80_…), and the rule says so.",
+        "units, on GPUs that have them (NVIDIA from compute capability 7.0, AMD Instinct), of the type that takes most "
+        "of it: mixed precision and TF32 are advice for float32 alone. Products of a matrix and a vector are bound by "
+        "memory and not counted. Reported at 10 % of the analysed time or more; the TensorBoard plugin reports only "
+        "when no kernel uses them. Kernels whose names do not say so are not counted. Where the recording does not "
+        "describe the GPU, its generation is read from names of kernels that carry it (volta_…, ampere_…, "
+        "cutlass_80_…), and the rule says so.",
     .needs = kNeeds,
     .check = Check};
 

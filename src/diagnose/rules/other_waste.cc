@@ -22,36 +22,48 @@ constexpr std::string_view kNeeds[] = {"ledger", "idle", "copies", "communicatio
 struct Waste {
   BottleneckType type;
   int64_t DeviceBreakdown::*part;
-  std::string_view gap_column;  // of table idle; "": none
-  std::string_view title;       // completed by the cost
-  std::string_view what;        // completes "For 12 % of the time …"
+  std::string_view gap_column;        // of table idle; "": none
+  std::string_view title, title_end;  // the cost stands between them
+  std::string_view what;              // completes "For 12 % of the time …"
   std::string_view advice;
 };
 
 constexpr std::array<Waste, 7> kWastes = {{
-    {BottleneckType::kDataLoading, &DeviceBreakdown::idle_data_ns, "data_ns", "the GPU waits for its next batch ",
+    {BottleneckType::kDataLoading, &DeviceBreakdown::idle_data_ns, "data_ns", "the GPU waits ", " for its next batch",
      "the GPU waits for the host to load data", "load the next batch while the GPU works on this one"},
-    {BottleneckType::kLaunchBound, &DeviceBreakdown::idle_launch_ns, "launch_ns", "the GPU waits for launches ",
+    {BottleneckType::kLaunchBound, &DeviceBreakdown::idle_launch_ns, "launch_ns", "the GPU waits ", " for launches",
      "the GPU waits for the host to launch its next work",
      "launch less: larger batches, fused kernels, a captured graph"},
-    {BottleneckType::kCpuGpuSync, &DeviceBreakdown::idle_sync_ns, "sync_ns",
-     "the GPU has no work while the host is in calls that block ",
+    {BottleneckType::kCpuGpuSync, &DeviceBreakdown::idle_sync_ns, "sync_ns", "the GPU waits ",
+     " while the host is in calls that block",
      "the GPU has no work while the host waits in a call that blocks: a synchronisation, a copy or an allocation",
-     "find what the host waits for, and launch the next work before it waits"},
-    {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, "host_ns",
-     "the GPU waits while the host runs other code ", "the GPU waits while the host runs code that launches nothing",
-     "record Python stacks (with_stack=True) to see which code, then do that work in another thread or less often"},
+     "find what the host waits for, and launch the next work before the host waits"},
+    {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, "host_ns", "the GPU waits ",
+     " while the host runs other code", "the GPU waits while the host runs code that launches nothing",
+     "record Python stacks (with_stack=True) to see which code runs, then run it in another thread or less often"},
     {BottleneckType::kMultiGpuComm, &DeviceBreakdown::exposed_comm_ns, "", "communication that nothing hides takes ",
-     "the GPU communicates and computes nothing", "overlap communication with computation, or send less"},
-    {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, "", "copies that nothing hides take ",
+     "", "the GPU communicates and computes nothing", "overlap communication with computation, or send less"},
+    {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, "", "copies that nothing hides take ", "",
      "the GPU only copies",
-     "keep data on the GPU instead of copying it back and forth; what must be copied, copy on a stream of its own "
-     "while "
-     "kernels run"},
-    {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, "unknown_ns",
-     "the GPU idles, and the recording does not show why, ", "the GPU idles for a reason that was not recorded",
+     "keep data on the GPU instead of copying it back and forth; make the copies that remain on a stream of their own "
+     "while kernels run"},
+    {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, "unknown_ns", "the GPU idles ",
+     ", and the recording does not show why", "the GPU idles for a reason that was not recorded",
      "record the host as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)"},
 }};
+
+// Says where a kind of copies goes: "h2d_pageable" → "host to GPU, pageable memory".
+std::string KindText(std::string_view kind) {
+  const size_t end = kind.find('_');
+  const std::string_view way = kind.substr(0, end);
+  const std::string_view text = way == "h2d"   ? "host to GPU"
+                                : way == "d2h" ? "GPU to host"
+                                : way == "d2d" ? "within the GPU"
+                                : way == "p2p" ? "GPU to GPU"
+                                               : "";
+  if (text.empty()) return std::string(kind);
+  return end == kind.npos ? std::string(text) : StrCat(text, ", ", kind.substr(end + 1), " memory");
+}
 
 std::vector<Evidence> CopyEvidence(const Table& copies) {
   std::vector<Evidence> all;
@@ -59,13 +71,14 @@ std::vector<Evidence> CopyEvidence(const Table& copies) {
     const std::string rate =
         copies.IsNull(row, "mean_gbps") ? "" : StrCat(" at ", FormatNumber(copies.Real(row, "mean_gbps"), 1), " GB/s");
     const std::string bytes = copies.IsNull(row, "bytes") ? "" : StrCat(", ", FormatBytes(copies.Int(row, "bytes")));
-    all.push_back({StrCat(copies.Text(row, "kind"), ": ", FormatCount(copies.Int(row, "calls")), " copies", bytes, rate,
-                          "; alone on the GPU for ", FormatDuration(copies.Int(row, "exposed_ns"))),
-                   static_cast<double>(copies.Int(row, "exposed_ns")),
-                   "ns",
-                   "copies",
-                   {},
-                   ""});
+    all.push_back(
+        {StrCat(KindText(copies.Text(row, "kind")), ": ", FormatCounted(copies.Int(row, "calls"), "copy", "copies"),
+                bytes, rate, "; nothing else runs on the GPU for ", FormatDuration(copies.Int(row, "exposed_ns"))),
+         static_cast<double>(copies.Int(row, "exposed_ns")),
+         "ns",
+         "copies",
+         {},
+         ""});
   }
   return all;
 }
@@ -74,8 +87,8 @@ std::vector<Evidence> CommunicationEvidence(const Table& communication) {
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(communication, "exposed_ns", 3)) {
     if (communication.IsNull(row, "kind")) continue;
-    all.push_back({StrCat(communication.Text(row, "kind"), ": ", FormatCount(communication.Int(row, "calls")),
-                          " calls, ", FormatDuration(communication.Int(row, "exposed_ns")), " not hidden"),
+    all.push_back({StrCat(communication.Text(row, "kind"), ": ", FormatCounted(communication.Int(row, "calls"), "call"),
+                          ", ", FormatDuration(communication.Int(row, "exposed_ns")), " not hidden"),
                    static_cast<double>(communication.Int(row, "exposed_ns")),
                    "ns",
                    "communication",
@@ -94,7 +107,7 @@ std::vector<Evidence> GapEvidence(const Table& idle, const Waste& waste) {
     const std::string where = TextOr(idle, row, "operator", TextOr(idle, row, "annotation", ""));
     if (where.empty() && line.empty()) continue;
     all.push_back({StrCat(FormatDuration(idle.Int(row, waste.gap_column)), " while the host is in ",
-                          where.empty() ? "its code" : where, InLine(line)),
+                          where.empty() ? "Python code" : where, InLine(line)),
                    static_cast<double>(idle.Int(row, waste.gap_column)), "ns", "idle", IdsOf(idle, {row}, "id"), line});
   }
   return all;
@@ -113,7 +126,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.type = most.type;
   found.share_of_step = share;
-  found.title = StrCat(most.title, ledger.CostText(of(most)));
+  found.title = StrCat(most.title, ledger.CostText(of(most)), most.title_end);
   found.description =
       StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
   found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get("copies"))
@@ -130,7 +143,8 @@ RULE(other_waste) = {
     .type = BottleneckType::kHostBound,
     .title = "Time of the GPU that no other rule explains",
     .why =
-        "The largest part of the ledger that is not computing: idle time by cause, exposed communication (without the "
+        "The largest part of the time breakdown that is not computing: idle time by cause, exposed communication "
+        "(without the "
         "waiting in which recorders start), exposed copies. Reported at 5 % of the analysed time or more, TraceLens' "
         "line "
         "for copies and communication, if no other finding is about the same kind of time. Has no gain.",

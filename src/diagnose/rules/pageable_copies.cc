@@ -51,11 +51,12 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
   const bool to_device = places.Text(row, "kind").starts_with("h2d");
   const int64_t alone = SumOver(places, place, "large_exposed_ns"), idle = SumOver(places, place, "idle_ns");
   const bool uneven = 10 * place.value < 9 * (alone + idle);
-  return {StrCat(TextOr(places, row, "operator", "copies"), InLine(line), ": ",
-                 FormatCount(SumOver(places, place, "calls")), " copies ", to_device ? "to the device" : "to the host",
-                 ", ", FormatBytes(bytes), rate, "; alone on the device ", ledger.CostText(alone),
-                 ", device idle while they are staged ", ledger.CostText(idle),
-                 uneven ? StrCat("; some steps take most of it, counted here as in the median step: ",
+  return {StrCat(TextOr(places, row, "operator", "outside of operators"), InLine(line), ": ",
+                 FormatCounted(SumOver(places, place, "calls"), "copy", "copies"),
+                 to_device ? " to the GPU" : " to the host", ", ", FormatBytes(bytes), rate,
+                 "; nothing else runs on the GPU for ", ledger.CostText(alone), ", and it waits for the data for ",
+                 ledger.CostText(idle),
+                 uneven ? StrCat("; some steps take most of this time, and what the median step loses counts: ",
                                  ledger.CostText(place.value))
                         : ""),
           static_cast<double>(place.value),
@@ -90,9 +91,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("copies through pageable memory take ", ledger.CostText(copies.stake_ns));
   found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device only moves, or waits for, data from or to host memory that is "
-                             "not pinned",
-                             mostly ? "; copying to the device takes more than half of the time" : "", ".");
+                             " of the time the GPU only copies, or waits for, data in host memory that is not pinned",
+                             mostly ? "; copies to the GPU take more than half of the time" : "", ".");
   for (size_t i = 0; i < copies.places.size() && i < 3; ++i)
     found.evidence.push_back(EvidenceOf(places, copies.places[i], ledger));
   found.recommendations = Recommend(places, copies, WorkloadOf(tables.run()));
@@ -113,11 +113,11 @@ RULE(pageable_copies) = {
     .type = BottleneckType::kCpuGpuSync,
     .title = "Copies from or to pageable memory hold up host and GPU",
     .why =
-        "Copies of more than 64,000 bytes between the device and host memory that is not pinned: time in which they "
-        "run and nothing computes, and idle time of the device while their call is at work; with three complete steps "
-        "or more, what the median step loses, for all of them. nsys lists all of them "
-        "(cuda_memcpy_async); this rule speaks from 5 % of the time, TraceLens' line for copies. Copies to the device "
-        "that take more than half of the time are named as such.",
+        "Copies of more than 64,000 bytes between the GPU and host memory that is not pinned: time in which they run "
+        "and nothing computes, and idle time of the GPU while their call is at work; with three complete steps or "
+        "more, what the median step loses, for all of them. nsys lists all of them (cuda_memcpy_async). This rule "
+        "reports them at 5 % of the analysed time or more, TraceLens' line for copies. Copies to the GPU that take "
+        "more than half of the time are named as such.",
     .needs = kNeeds,
     .check = Check};
 

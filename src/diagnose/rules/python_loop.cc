@@ -35,9 +35,10 @@ std::string Place(const Table& loops, size_t row) {
 Evidence EvidenceOf(const Table& loops, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   return {StrCat(Ellipsize(loops.Text(row, "pattern"), 80), Place(loops, row), ": up to ",
-                 FormatCount(loops.Int(row, "repeats")), " repetitions in a row, ",
-                 HowOften(loops, place, "loops_per_step", "loops"), ", ", FormatCount(SumOver(loops, place, "gpu_ops")),
-                 " device operations; device idle ", ledger.CostText(place.value)),
+                 FormatCounted(loops.Int(row, "repeats"), "repetition"), " in a row, ",
+                 HowOften(loops, place, "loops_per_step", "loops"), ", ",
+                 FormatCounted(SumOver(loops, place, "gpu_ops"), "GPU operation"), "; the GPU idles for ",
+                 ledger.CostText(place.value)),
           static_cast<double>(place.value),
           "ns",
           "slice",
@@ -80,11 +81,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   places.resize(std::min<size_t>(places.size(), 3));
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("loops over tensors leave the GPU idle ", ledger.CostText(stake));
-  found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device idles while the program repeats the same few operators on one "
-                             "small tensor after the other",
-                             Place(loops, places[0].first()), ".");
+  found.title = StrCat("loops over tensors leave the GPU idle for ", ledger.CostText(stake));
+  found.description = StrCat(
+      "For ", FormatPercent(share),
+      " of the time the GPU idles while the program repeats the same few operators on one small tensor after the other",
+      Place(loops, places[0].first()), ".");
   for (const RowGroup& place : places) found.evidence.push_back(EvidenceOf(loops, place, ledger));
   found.recommendations.push_back(AdviceFor(loops, places[0].first()));
   const auto idle = static_cast<double>(stake);
@@ -100,16 +101,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(python_loop) = {
-    .id = "python_loop",
-    .type = BottleneckType::kLaunchBound,
-    .title = "The program loops over the elements of tensors",
-    .why =
-        "Idle time of the device while one thread repeats a sequence of 1 to 8 operators at least 16 times in a row, "
-        "with the same shapes where they were recorded. Layers of a model, the optimiser, the backward pass and data "
-        "loading are not loops. Speaks from 5 % of the time, half of what launching in general must cost: it names one "
-        "place.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(python_loop) = {.id = "python_loop",
+                     .type = BottleneckType::kLaunchBound,
+                     .title = "The program loops over the elements of tensors",
+                     .why =
+                         "Idle time of the GPU while one thread repeats a sequence of 1 to 8 operators at least 16 "
+                         "times in a row, with the same shapes where they were recorded. Layers of a model, the "
+                         "optimiser, the backward pass and data loading are not loops. Reported at 5 % of the analysed "
+                         "time or more, half of what launching in general must cost: it names one place.",
+                     .needs = kNeeds,
+                     .check = Check};
 
 }  // namespace gapless::internal

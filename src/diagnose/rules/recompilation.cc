@@ -54,12 +54,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "host_bound";
-  found.title = StrCat("compiling again idles the GPU ", ledger.CostText(sum.later_idle_ns));
-  found.description = StrCat("For ", FormatPercent(share),
-                             " of the time the device is idle while torch.compile compiles in steps after the "
-                             "first recorded one: ",
-                             FormatCount(sum.later_calls), sum.later_calls == 1 ? " time" : " times", ", ",
-                             FormatDuration(sum.later_total_ns), " of host time", InLine(LineOf(events, sum)), ".");
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.later_idle_ns), " while code is compiled again");
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time the GPU is idle while torch.compile compiles in steps after the first recorded one: ",
+             FormatTimes(static_cast<double>(sum.later_calls)), ", ", FormatDuration(sum.later_total_ns),
+             " of host time", InLine(LineOf(events, sum)), ".");
   found.evidence = EventEvidence(events, sum.rows);
   for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
   found.recommendations.push_back(
@@ -75,17 +75,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(recompilation) = {
-    .id = "recompilation",
-    .type = BottleneckType::kRecompilation,
-    .title = "torch.compile compiles again in the middle of training",
-    .why =
-        "Idle time of the device while TorchDynamo, Inductor or Triton compile, or a CUDA graph is recorded, in "
-        "complete "
-        "steps after the first recorded one (PyTorch's '(dynamo_timed)' annotations and compiler frames; cache "
-        "look-ups "
-        "are not compilation). Speaks from 3 % of the time. Counts compiled pieces, which tell of graph breaks.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(recompilation) = {.id = "recompilation",
+                       .type = BottleneckType::kRecompilation,
+                       .title = "torch.compile compiles again in the middle of training",
+                       .why =
+                           "Idle time of the GPU while TorchDynamo, Inductor or Triton compile, or a CUDA graph is "
+                           "recorded, in complete steps after the first recorded one (PyTorch's '(dynamo_timed)' "
+                           "annotations and compiler frames; cache look-ups are not compilation). Reported at 3 % of "
+                           "the analysed time or more. Counts compiled pieces, which tell of graph breaks.",
+                       .needs = kNeeds,
+                       .check = Check};
 
 }  // namespace gapless::internal

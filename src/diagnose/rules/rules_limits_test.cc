@@ -58,7 +58,7 @@ TEST(ExposedCommunicationRule, HidesNoMoreThanThereIsComputation) {
   EXPECT_NEAR(Removed(found->gain->expected), 0.06, 0.001) << "60 µs compute alone, half of the stake are 400";
   EXPECT_NEAR(Removed(found->gain->low), 0.06, 0.001);
   EXPECT_NEAR(Removed(found->gain->high), 0.8, 0.001) << "sending less, or faster";
-  EXPECT_TRUE(Says(*found, "computation that could hide it: 60.0 µs of every step"));
+  EXPECT_TRUE(Says(*found, "computation that could hide communication: 60.0 µs of every step"));
 }
 
 TEST(ExposedCommunicationRule, HidesHalfWhereThereIsEnoughToHideBehind) {
@@ -153,7 +153,8 @@ TEST(StepVariationRule, IsBoundByTheTimeOfItsMainCause) {
   ASSERT_NE(found, nullptr);
   ASSERT_NE(of, nullptr);
   EXPECT_DOUBLE_EQ(*found->share_of_step, *of->share_of_step) << "9 ms beyond the median, 5.1 ms of waiting for data";
-  EXPECT_NE(found->description.find("beyond it and waiting for data"), std::string::npos) << found->description;
+  EXPECT_NE(found->description.find("beyond the median that goes into waiting for data"), std::string::npos)
+      << found->description;
 }
 
 // Ten steps of 20 launches; in one of them an operator takes 3 ms, and in one 1.5 ms, while the device idles.

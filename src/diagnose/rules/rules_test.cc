@@ -255,7 +255,7 @@ TEST(NoTensorCoresRule, AdvisesWhatTheDeviceCanDo) {
   const Bottleneck* found = Find(on_v100, "no_tensor_cores");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(*found->share_of_step, 0.797, 0.001);
-  EXPECT_SAYS(*found, "Tesla V100, on tensors of float");
+  EXPECT_SAYS(*found, "Tesla V100, on float32 tensors");
   EXPECT_SAYS(*found, "volta_sgemm");
   EXPECT_TRUE(Advises(*found, "amp=fp16"));
   EXPECT_FALSE(Advises(*found, "tf32")) << "compute capability 7 has none";
@@ -288,9 +288,9 @@ TEST(NoTensorCoresRule, ReadsTheGenerationFromNamesOfKernelsAndSaysSo) {
   const Diagnosis on_volta = Diagnose(volta.tables()), on_ampere = Diagnose(ampere.tables());
   const Bottleneck *old = Find(on_volta, "no_tensor_cores"), *newer = Find(on_ampere, "no_tensor_cores");
   ASSERT_NE(old, nullptr);
-  EXPECT_SAYS(*old, "does not describe the device");
+  EXPECT_SAYS(*old, "does not describe the GPU");
   EXPECT_SAYS(*old, "volta_sgemm_128x64_nn is made for compute capability 7, which has matrix units on all but GTX 16");
-  EXPECT_SAYS(*old, "if the device has matrix units, use mixed precision");
+  EXPECT_SAYS(*old, "if the GPU has matrix units, use mixed precision");
   EXPECT_TRUE(Advises(*old, "amp=fp16"));
   ASSERT_NE(newer, nullptr);
   EXPECT_SAYS(*newer, "compute capability 8 and newer");

@@ -49,7 +49,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title = StrCat("the step waits ", run.CostText(waits.total_ns), " for the next batch, over the whole run");
   found.description = StrCat("The training process waits for its next batch for ", run.ShareText(waits.total_ns),
-                             InLine(waits.line), ". The recorded steps are not counted, and do not show it.");
+                             InLine(waits.line), ". The recorded steps are not counted; they do not show these waits.");
   found.evidence.push_back({StrCat("waiting for batches: ", run.ShareText(waits.total_ns), ", the longest wait ",
                                    FormatDuration(waits.max_ns)),
                             share,

@@ -34,14 +34,14 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     for (const std::string_view kind : {"recompile", "graph_break"}) {
       const WholeRunSum sum = run.Sum(kind);
       for (size_t i = 0; i < sum.rows.size() && i < kMostReasons; ++i)
-        one.evidence.push_back(
-            {StrCat(kind == "recompile" ? "compiled again " : "graph break ",
-                    FormatCount(table.Int(sum.rows[i], "calls")), "×: ", Shortened(table.Text(sum.rows[i], "detail"))),
-             static_cast<double>(table.Int(sum.rows[i], "calls")),
-             "",
-             "whole_run",
-             {},
-             ""});
+        one.evidence.push_back({StrCat(kind == "recompile" ? "compiled again " : "graph break ",
+                                       FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))), ": ",
+                                       Shortened(table.Text(sum.rows[i], "detail"))),
+                                static_cast<double>(table.Int(sum.rows[i], "calls")),
+                                "",
+                                "whole_run",
+                                {},
+                                ""});
     }
   }
   return found;

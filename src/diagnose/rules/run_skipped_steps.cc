@@ -51,7 +51,7 @@ RULE(run_skipped_steps) = {
     .title = "GradScaler skips steps: their work is thrown away",
     .why =
         "Steps whose optimiser the loss scaler did not let step, as the agent saw in every step but the first and "
-        "the recorded ones. Reported from 17 steps and 1 % of the time on: the scaler's first search skips some ten "
+        "the recorded ones. Reported at 17 steps and 1 % of the time or more: the scaler's first search skips some ten "
         "steps, and later one in 2000.",
     .needs = kNeeds,
     .check = Check};

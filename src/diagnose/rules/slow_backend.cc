@@ -47,16 +47,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(host.idle_ns), " for ", host.backend, " on the host");
-  found.description =
-      StrCat("For ", FormatPercent(share), " of the time the device is idle while ", FormatCount(host.calls),
-             " collectives go through ", host.backend, ", which moves and reduces them on the host.");
+  found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle while ",
+                             FormatCounted(host.calls, "collective goes", "collectives go"), " through ", host.backend,
+                             ", which moves and reduces the data on the host.");
   found.evidence.push_back({StrCat(groups.Text(most, "kind"), " over ", groups.Text(most, "backend"), ": ",
-                                   FormatCount(groups.Int(most, "calls")), " calls, ",
+                                   FormatCounted(groups.Int(most, "calls"), "call"), ", ",
                                    FormatDuration(groups.Int(most, "total_ns")), " in all"),
                             static_cast<double>(groups.Int(most, "total_ns")), "ns", "slice",
                             IdsOf(groups, host.rows, "slice_id"), ""});
   found.recommendations.push_back(
-      {"let the devices talk to each other", "", "torch.distributed.init_process_group(\"nccl\")", "minutes"});
+      {"let the GPUs exchange data directly", "", "torch.distributed.init_process_group(\"nccl\")", "minutes"});
   const auto idle = static_cast<double>(host.idle_ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = idle * 0.25,
@@ -68,16 +68,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(slow_backend) = {.id = "slow_backend",
-                      .type = BottleneckType::kMultiGpuComm,
-                      .title = "Collectives go through the host instead of NCCL",
-                      .why =
-                          "Idle time of the device while collectives of gloo or mpi run on the host. The TensorBoard "
-                          "profiler plugin advises "
-                          "NCCL whenever DistributedDataParallel runs without it; this speaks from 5 % of the time, "
-                          "since small host-side "
-                          "groups beside NCCL are usual and cost nothing.",
-                      .needs = kNeeds,
-                      .check = Check};
+RULE(slow_backend) = {
+    .id = "slow_backend",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "Collectives go through the host instead of NCCL",
+    .why =
+        "Idle time of the GPU while collectives of gloo or mpi run on the host. The TensorBoard profiler plugin "
+        "advises NCCL whenever DistributedDataParallel runs without it. This rule reports them at 5 % of the analysed "
+        "time or more, since small host-side groups beside NCCL are usual and cost nothing.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

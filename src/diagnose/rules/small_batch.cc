@@ -128,10 +128,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.share_of_step = share;
   found.title =
       StrCat("batches of ", batch->size, " are too small for this GPU: ", ledger.CostText(stake), " go unused");
-  found.description =
-      StrCat("The device waits for launches or runs kernels that do not fill it for ", FormatPercent(share),
-             " of the time, and ", FormatPercent(1 - memory.Real(*fullest, "peak_share")),
-             " of its memory is free for larger batches.");
+  found.description = StrCat(
+      "The GPU waits for launches or runs kernels that do not fill it for ", FormatPercent(share), " of the time, and ",
+      FormatPercent(1 - memory.Real(*fullest, "peak_share")), " of its memory is free for larger batches.");
   found.evidence = EvidenceOf(waste, *batch, memory, *fullest, batches, ledger);
   found.recommendations.push_back(
       {StrCat("make the batch ", times, " times larger: ", batch->size * times,
@@ -153,18 +152,17 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(small_batch) = {
-    .id = "small_batch",
-    .type = BottleneckType::kSmallBatch,
-    .title = "Batches are too small for the GPU",
-    .why =
-        "Idle time while the host launches, warm-up and captures of graphs aside (from 10 % of the time), and "
-        "multiprocessors that kernels of 10 µs and "
-        "longer leave without blocks (below 60 % filled, from 5 % of the time), when less than half of the device's "
-        "memory was ever taken and the batch size is known: the program told the recorder, the model reads images, a "
-        "last batch is smaller, attention shows it, or a model without sequences reads features. Not reported when "
-        "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(small_batch) = {.id = "small_batch",
+                     .type = BottleneckType::kSmallBatch,
+                     .title = "Batches are too small for the GPU",
+                     .why =
+                         "Idle time while the host launches, warm-up and captures of graphs left out (from 10 % of the "
+                         "time), and multiprocessors that kernels of 10 µs and longer leave without blocks (below 60 % "
+                         "filled, from 5 % of the time), if less than half of the GPU's memory was ever taken and the "
+                         "batch size is known: the program told the recorder, the model reads images, a last batch is "
+                         "smaller, attention shows it, or a model without sequences reads features. Not reported when "
+                         "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
+                     .needs = kNeeds,
+                     .check = Check};
 
 }  // namespace gapless::internal

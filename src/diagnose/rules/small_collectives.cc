@@ -5,6 +5,7 @@
 // hosts). n of them coalesced take the time of one plus the bytes. The gain: nine tenths of their exposed time (high);
 // we expect six tenths, since some depend on each other, and at least a quarter. These shares are assumptions.
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -46,9 +47,10 @@ std::vector<Evidence> EvidenceOf(const Table& groups, const Small& small) {
       if (groups.Text(other, "kind") == kind)
         calls += groups.Int(other, "small_calls"), exposed += groups.Int(other, "small_exposed_ns"),
             same.push_back(other);
-    all.push_back({StrCat(kind, ": ", FormatCount(calls), " calls of less than 256 KiB, exposed ",
-                          FormatDuration(exposed / std::max<int64_t>(1, calls)), " each without waiting"),
-                   static_cast<double>(exposed), "ns", "gpu_op", IdsOf(groups, same, "gpu_op_id"), ""});
+    all.push_back(
+        {StrCat(kind, ": ", FormatCounted(calls, "call"), " of less than 256 KiB, not hidden for ",
+                FormatDuration(exposed / std::max<int64_t>(1, calls)), " each; waiting for other ranks is not counted"),
+         static_cast<double>(exposed), "ns", "gpu_op", IdsOf(groups, same, "gpu_op_id"), ""});
   }
   return all;
 }
@@ -84,11 +86,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "exposed_communication";
-  found.title = StrCat("small collectives run alone for ", ledger.CostText(small.exposed_ns));
+  found.title = StrCat("small collectives that nothing hides take ", ledger.CostText(small.exposed_ns));
   found.description =
       StrCat("For ", FormatPercent(share), " of the time nothing runs but collectives of less than 256 KiB, ",
-             FormatNumber(per_step, 0), ledger.step_rows > 0 ? " in every step" : " in the recording",
-             ": they take as long as their latency, whatever they carry.");
+             FormatCount(std::llround(per_step)), ledger.step_rows > 0 ? " in every step" : " in the recording",
+             ": each takes about as long as its latency, however little it carries.");
   found.evidence = EvidenceOf(groups, small);
   found.recommendations = Recommend(tables, groups, small);
   const auto exposed = static_cast<double>(small.exposed_ns);
@@ -103,16 +105,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(small_collectives) = {
-    .id = "small_collectives",
-    .type = BottleneckType::kMultiGpuComm,
-    .title = "Many collectives carry small messages",
-    .why =
-        "Exposed time of collectives whose message is below 256 KiB, known waiting for other ranks left out. NCCL's "
-        "bandwidth grows with size up to about a megabyte; below a quarter of that the time hardly depends on it. "
-        "Speaks "
-        "from 2 % of the time and ten such calls a step; silent where sizes were not recorded.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(small_collectives) = {.id = "small_collectives",
+                           .type = BottleneckType::kMultiGpuComm,
+                           .title = "Many collectives carry small messages",
+                           .why =
+                               "Exposed time of collectives whose message is below 256 KiB, known waiting for other "
+                               "ranks left out. NCCL's bandwidth grows with size up to about a megabyte; below a "
+                               "quarter of that the time hardly depends on it. Reported at 2 % of the analysed time or "
+                               "more, with ten such calls a step or more. Not reported where sizes were not recorded.",
+                           .needs = kNeeds,
+                           .check = Check};
 
 }  // namespace gapless::internal

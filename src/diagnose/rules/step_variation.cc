@@ -63,8 +63,8 @@ constexpr Advice kAdvice[] = {
      "another rank is late in these steps: compare the same steps of all ranks"},
     {"copies", "copies", "", "look for transfers that happen only in some steps"},
     {"compute", "computing", "",
-     "compare the inputs of these steps: longer sequences or larger batches take longer; if "
-     "they are alike, clocks or another process on the device differ"},
+     "compare the inputs of these steps: longer sequences or larger batches take longer; if they are alike, clocks or "
+     "another process on the GPU differ"},
     {"unknown", "idle time of unrecorded cause", "", "record these steps with stacks to see what the host does"},
 };
 
@@ -135,11 +135,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (part) found.part_of = main->rule;
   found.title = StrCat("uneven steps cost ", ledger.CostText(stake));
   const bool capped = stake < variation.excess_ns;
-  found.description = StrCat(FormatCount(variation.outliers), " of ", FormatCount(variation.steps),
-                             variation.outliers == 1 ? " complete steps takes" : " complete steps take",
-                             " much longer than the median; what is beyond it",
-                             capped ? StrCat(" and ", main->what) : "", " is ", FormatPercent(share), " of the time",
-                             main != nullptr && !capped ? StrCat(", most of it ", main->what) : "", ".");
+  found.description =
+      StrCat(FormatCount(variation.outliers), " of ", FormatCount(variation.steps),
+             variation.outliers == 1 ? " complete steps takes" : " complete steps take",
+             " much longer than the median; the time beyond the median",
+             capped ? StrCat(" that goes into ", main->what) : "", " is ", FormatPercent(share), " of the time",
+             main != nullptr && !capped ? StrCat(", most of it ", main->what) : "", ".");
   found.evidence = EvidenceOf(table, variation);
   found.recommendations.push_back(
       {main != nullptr ? std::string(main->text) : "record these steps with stacks to see what they do",
@@ -161,11 +162,11 @@ RULE(step_variation) = {
     .title = "Some steps take much longer than the others",
     .why =
         "Complete steps longer than the median by more than three robust standard deviations (3 × 1.4826 MAD) and a "
-        "tenth, "
-        "the first of the recording aside, and what they take beyond it. Speaks from 5 complete steps and 5 % of the "
-        "time, but not when more than a third of the steps are outliers: that is a rhythm. Where another rule claims "
-        "the time of the main cause, at most what that one claims. Says which part of the ledger differs most from "
-        "that of the median step.",
+        "tenth, the first of the recording left out, and the time they take beyond the median. Reported with 5 "
+        "complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps are "
+        "outliers: that is a rhythm. Where another rule claims "
+        "the time of the main cause, at most what that one claims. Names the part of the time breakdown that differs "
+        "most from that of the median step.",
     .needs = kNeeds,
     .check = Check};
 

@@ -40,8 +40,7 @@ Waiting Read(const Table& ranks) {
 }
 
 std::string NameOf(const Table& ranks, size_t row) {
-  return ranks.IsNull(row, "rank") ? StrCat("device ", ranks.Int(row, "device"))
-                                   : StrCat("rank ", ranks.Int(row, "rank"));
+  return ranks.IsNull(row, "rank") ? StrCat("GPU ", ranks.Int(row, "device")) : StrCat("rank ", ranks.Int(row, "rank"));
 }
 
 struct Reason {
@@ -51,7 +50,7 @@ constexpr Reason kReasons[] = {
     {"more_kernel_work", "more kernel work",
      "give all ranks the same work: equal batches, sequences of like length, even shards"},
     {"slower_kernels", "the same kernels, run more slowly",
-     "check this device's clocks, temperature and other processes: nvidia-smi -q -d PERFORMANCE,CLOCK"},
+     "check this GPU's clocks, temperature and other processes: nvidia-smi -q -d PERFORMANCE,CLOCK"},
     {"copies", "copies", "check this rank's transfers and its place on the PCIe and NUMA topology: nvidia-smi topo -m"},
     {"data", "waiting for its data loader", "check this rank's loader, its shard of the data set and its cores"},
     {"launch", "waiting for launches", "check this rank's host: cores pinned per rank, nothing else running on them"},
@@ -179,10 +178,13 @@ Evidence LongestWaits(const Table& groups) {
 
 Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& where) {
   if (!OneCauses(ranks, waiting) && !IsLastMostOften(ranks, waiting))
-    return {"no single rank is to blame: even out what differs from step to step, such as batch contents and host work",
-            "straggler", "", "hours"};
+    return {
+        "no single rank is to blame: even out the work that differs from step to step, such as batch contents and host "
+        "work",
+        "straggler", "", "hours"};
   const Reason* reason = ReasonOf(ranks, waiting.slow);
-  const std::string_view advice = reason != nullptr ? reason->advice : "record it with stacks to see what delays it";
+  const std::string_view advice =
+      reason != nullptr ? reason->advice : "record this rank with stacks to see what delays it";
   return {StrCat(NameOf(ranks, waiting.slow), ": ", advice, InLine(where.line)), "straggler", "", "hours"};
 }
 
@@ -224,19 +226,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(straggler) = {
-    .id = "straggler",
-    .type = BottleneckType::kMultiGpuComm,
-    .title = "Ranks wait for a slower one",
-    .why =
-        "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the rest for "
-        "waiting, "
-        "and the rank that waits least came last. Speaks when exposed waiting takes 5 % of the time, or 2 % where the "
-        "ranks' own work (computing and copying) "
-        "differs by more than a tenth, or one rank causes most of it and is behind in something. The "
-        "first collective "
-        "that all recorded is left out: recorders do not start at once.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(straggler) = {.id = "straggler",
+                   .type = BottleneckType::kMultiGpuComm,
+                   .title = "Ranks wait for a slower one",
+                   .why =
+                       "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the "
+                       "rest for waiting, and the rank that waits least came last. Reported if exposed waiting takes 5 "
+                       "% of the time, or 2 % where the ranks' own work (computing and copying) differs by more than a "
+                       "tenth, or one rank causes most of the waiting and is slower in its own work. The first "
+                       "collective that all recorded is left out: recorders do not start at once.",
+                   .needs = kNeeds,
+                   .check = Check};
 
 }  // namespace gapless::internal

@@ -58,13 +58,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat(FormatPercent(count_share), " of the kernels are shorter than 10 µs and take ",
                        ledger.CostText(totals.stake()));
   found.description = StrCat("Kernels under 10 µs and the gaps between them take ", FormatPercent(share),
-                             " of the time; of that, starting and draining the device is a large part.");
+                             " of the time; starting and ending each of them is a large part of that.");
   std::vector<RowGroup> groups =
       GroupRows(tiny, kKey, [&](size_t row) { return tiny.Int(row, "short_ns") + tiny.Int(row, "gap_ns"); });
   groups.resize(std::min<size_t>(groups.size(), 3));
   for (const RowGroup& group : groups) found.evidence.push_back(EvidenceOf(tiny, group, ledger));
   found.recommendations.push_back(
-      {"fuse small operators: compile the model", "compile", "model = torch.compile(model)", "minutes"});
+      {"compile the model: small operators are fused", "compile", "model = torch.compile(model)", "minutes"});
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "hours"});
   const auto kernels = static_cast<double>(totals.short_ns), gaps = static_cast<double>(totals.gap_ns);
   found.gain = EstimateGain({.fix = "compile",
@@ -79,16 +79,14 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(tiny_kernels) = {
-    .id = "tiny_kernels",
-    .type = BottleneckType::kKernelEfficiency,
-    .title = "Most kernels are too short to fill the GPU",
-    .why =
-        "Kernels under 10 µs, TraceLens' line, communication aside, and gaps under 10 µs between two of them. Speaks "
-        "when at least half of the kernels, and 32, are that short and they take 5 % of the time. Where the device "
-        "also waits "
-        "for launches it is part of launch_bound.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(tiny_kernels) = {.id = "tiny_kernels",
+                      .type = BottleneckType::kKernelEfficiency,
+                      .title = "Most kernels are too short to fill the GPU",
+                      .why =
+                          "Kernels under 10 µs, TraceLens' line, communication left out, and gaps under 10 µs between "
+                          "two of them. Reported if at least half of the kernels, and 32, are that short and they take "
+                          "5 % of the time. Where the GPU also waits for launches it is part of launch_bound.",
+                      .needs = kNeeds,
+                      .check = Check};
 
 }  // namespace gapless::internal

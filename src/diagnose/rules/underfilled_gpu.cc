@@ -42,13 +42,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (filled >= kWellUsedShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("kernels fill ", FormatPercent(filled), " of the GPU while they run; the rest is worth ",
+  found.title = StrCat("kernels fill ", FormatPercent(filled), " of the GPU; the unused part is worth ",
                        ledger.CostText(unfilled_ns));
-  found.description =
-      StrCat("Kernels of 10 µs and longer have blocks for ", FormatPercent(filled), " of the multiprocessors",
-             filled < kBadlyUsedShare ? ", less than two fifths of the device" : "", "; the rest is worth ",
-             FormatPercent(share), " of the time.");
-  found.evidence.push_back({StrCat("by their grids, kernels have blocks for ", FormatPercent(filled),
+  found.description = StrCat("Kernels of 10 µs and longer have blocks for ", FormatPercent(filled),
+                             " of the GPU's multiprocessors", filled < kBadlyUsedShare ? ", less than two fifths" : "",
+                             "; the unused part is worth ", FormatPercent(share), " of the time.");
+  found.evidence.push_back({StrCat("by the size of their grids, kernels have blocks for ", FormatPercent(filled),
                                    " of the multiprocessors while such kernels run: ", ledger.CostText(kernel_ns)),
                             filled,
                             "share",
@@ -58,9 +57,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (Evidence& one : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(one));
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "minutes"});
   found.recommendations.push_back(
-      {"run independent parts at once: separate streams, or grouped and batched operators "
-       "instead of a loop",
-       "", "torch.bmm(...) / torch._foreach_*(...) / torch.vmap(...)", "hours"});
+      {"run independent parts at once: on separate streams, or as one batched operator instead of a loop", "",
+       "torch.bmm(...) / torch._foreach_*(...) / torch.vmap(...)", "hours"});
   const auto idle = static_cast<double>(unfilled_ns);
   found.gain = EstimateGain({.fix = "",
                              .wall_ns = ledger.total.wall_ns,
@@ -78,9 +76,9 @@ RULE(underfilled_gpu) = {
     .type = BottleneckType::kKernelEfficiency,
     .title = "Kernels are too small to fill the GPU",
     .why =
-        "Multiprocessors that have blocks while kernels of 10 µs and longer run, communication aside, estimated from "
-        "grid sizes as the TensorBoard plugin does. Speaks below 60 % (below 40 % is critical), when "
-        "the unused part is worth 5 % of the time. Shorter kernels are left to the rules on launches.",
+        "Multiprocessors that have blocks while kernels of 10 µs and longer run, communication left out, estimated "
+        "from grid sizes as the TensorBoard plugin does. Reported below 60 % (below 40 % is critical), if the unused "
+        "part is worth 5 % of the time. Shorter kernels are left to the rules on launches.",
     .needs = kNeeds,
     .check = Check};
 

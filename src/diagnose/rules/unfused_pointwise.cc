@@ -57,7 +57,7 @@ Evidence EvidenceOf(const Table& fusion, const RowGroup& chain, const LedgerView
 // Chains that have a fused operator of their own in PyTorch.
 std::vector<Recommendation> Recommend(const Table& fusion, const std::vector<RowGroup>& worst, bool compiled) {
   std::vector<Recommendation> all;
-  all.push_back({compiled ? "compile what is not compiled yet: these chains run as single operators"
+  all.push_back({compiled ? "compile the code that is not compiled yet: these chains run as separate operators"
                           : "compile the model: each chain becomes one kernel",
                  "compile", "model = torch.compile(model)", "minutes"});
   for (const RowGroup& chain : worst) {
@@ -93,10 +93,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("chains of operators that could be one kernel each cost ", ledger.CostText(removable));
-  found.description =
-      StrCat(FormatCount(calls), " chains of element by element operators, reductions and normalisations take ",
-             ledger.CostText(device), " and read and write whole tensors at every link; in one kernel each, up to ",
-             FormatPercent(share), " of the time would go.");
+  found.description = StrCat(FormatCounted(calls, "chain"), " of elementwise operators, reductions and normalisations ",
+                             calls == 1 ? "takes " : "take ", ledger.CostText(device),
+                             ". Each operator reads and writes whole tensors; with one kernel per chain, up to ",
+                             FormatPercent(share), " of the time would be saved.");
   for (const RowGroup& chain : chains) found.evidence.push_back(EvidenceOf(fusion, chain, ledger));
   found.recommendations = Recommend(fusion, chains, SeesCompiler(tables));
   const auto bound = static_cast<double>(removable);
@@ -117,10 +117,10 @@ RULE(unfused_pointwise) = {
     .type = BottleneckType::kMemoryBandwidth,
     .title = "Chains of small operators could be one kernel each",
     .why =
-        "Chains of up to 15 element by element operators, reductions and normalisations that follow each other on a "
-        "stream with nothing between them, on tensors of fitting sizes where shapes were recorded; kernels of "
-        "compilers, optimisers and attention aside. Speaks when the part that one kernel per chain would save, (n-1)/n "
-        "of the time of n operators, is 3 % of the time; TraceLens lists candidates from 2 %.",
+        "Chains of up to 15 elementwise operators, reductions and normalisations that follow each other on a stream "
+        "with nothing between them, on tensors of fitting sizes where shapes were recorded; kernels of compilers, "
+        "optimisers and attention left out. Reported if the part that one kernel per chain would save, (n-1)/n of the "
+        "time of n operators, is 3 % of the time; TraceLens lists candidates from 2 %.",
     .needs = kNeeds,
     .check = Check};
 

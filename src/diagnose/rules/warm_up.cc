@@ -110,7 +110,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.description =
         StrCat("The program starts, and the GPU works for ", FormatDuration(start.busy_ns), " of ",
                FormatDuration(start.recorded_ns),
-               " on operations of which hardly any comes again. What limits steady work cannot be seen here.");
+               " on operations that are hardly ever repeated. What limits steady work cannot be seen here.");
   }
   found.evidence = EvidenceOf(tables.Get("warm_up"));
   found.recommendations = Recommend(Trains(tables));

@@ -45,7 +45,8 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   std::string text = ContentOf(journal.path_, kMostBytes);
   if (!anew && !text.empty() && !text.starts_with(head)) {
     if (!text.starts_with(kMark))
-      return Fail(ErrorCode::kInput, "this file is no journal of a bisection", journal.path_, "name another one");
+      return Fail(ErrorCode::kInput, "this file is not a journal of gapless bisect", journal.path_,
+                  "name another file");
     return Fail(ErrorCode::kInput, "this journal is of another search", journal.path_, "--restart begins it anew");
   }
   std::string kept = head;

@@ -227,7 +227,8 @@ std::string StoredText(const StoredComparison& comparison) {
   if (!tests.empty())
     text += Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"));
   if (comparison.mde_share)
-    text += StrCat("so many runs with this noise detect ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
+    text +=
+        StrCat("this number of runs with this noise detects ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
   return text + Wrapped(WhatTheyShow(comparison));
 }
 

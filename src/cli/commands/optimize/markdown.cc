@@ -33,7 +33,8 @@ void AddLog(const Optimized& result, std::string& text) {
     if (decision.measured)
       text += StrCat(" Measured ", SpeedupText(*decision.measured), " in ", decision.pairs, " pairs of ",
                      decision.live ? "blocks of steps" : "runs", ".");
-    if (decision.detectable) text += StrCat(" So many could tell ", FormatPercent(*decision.detectable), ".");
+    if (decision.detectable)
+      text += StrCat(" This number of pairs can detect a change of ", FormatPercent(*decision.detectable), ".");
     if (decision.guard.checked) text += StrCat(" Losses: ", LossesText(decision.guard), ".");
     if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
     text += "\n";

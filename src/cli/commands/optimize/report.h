@@ -42,7 +42,7 @@ std::string SpeedupText(const RatioInterval& speedup);
 // What a fix says of losses: "the same", "within rounding (0.0021)".
 std::string LossesText(const GuardReport& guard);
 
-// Whether all fixes together are faster beyond doubt.
+// Returns true if all fixes together are significantly faster.
 bool IsProved(const Optimized& result);
 // Whether the table tells of all together in a row of their own: the last fix's does not.
 bool HasRowOfAll(const Optimized& result);

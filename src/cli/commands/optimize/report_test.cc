@@ -38,7 +38,7 @@ TEST_F(Report, AFigureFromTooFewPairsIsNoPromise) {
 TEST_F(Report, AnIntervalAroundOneIsNoGain) {
   const Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
   EXPECT_EQ(ProofText(result),
-            "1.03× (0.97–1.10) with compile=default, from 12 pairs of runs: all together are not faster beyond doubt");
+            "1.03× (0.97–1.10) with compile=default, from 12 pairs of runs: all together are not significantly faster");
   EXPECT_EQ(Page(result).find("class=\"gain\""), std::string::npos);
 }
 
@@ -48,7 +48,7 @@ TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
   EXPECT_EQ(ProofText(result), said);
   EXPECT_NE(Page(result).find(said), std::string::npos);
   EXPECT_NE(OptimizeText({.result = result}, 80).find(said), std::string::npos);
-  EXPECT_EQ(ProofText(Optimized{}), "no fix made it faster beyond doubt: it stays as it is");
+  EXPECT_EQ(ProofText(Optimized{}), "no fix made the command significantly faster: it stays unchanged");
 }
 
 }  // namespace

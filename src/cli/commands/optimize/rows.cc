@@ -57,13 +57,13 @@ bool IsProved(const Optimized& result) {
 std::string ProofText(const Optimized& result) {
   if (result.accepted.empty())
     return result.interrupted ? "interrupted before a fix was found that stays"
-                              : "no fix made it faster beyond doubt: it stays as it is";
+                              : "no fix made the command significantly faster: it stays unchanged";
   if (!result.speedup) return "no time was left to prove all of them together: --budget gives more";
   const std::string what = StrCat(" with ", result.accepted.ToString(), ", from ", result.pairs,
                                   result.pairs == 1 ? " pair" : " pairs", " of runs");
   if (IsProved(result)) return StrCat(SpeedupText(*result.speedup), " faster", what);
   return StrCat(SpeedupText(*result.speedup), what, ": ",
-                result.speedup->low ? "all together are not faster beyond doubt"
+                result.speedup->low ? "all together are not significantly faster"
                                     : "too few to be sure of all together, --budget gives more");
 }
 

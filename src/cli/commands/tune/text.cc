@@ -53,7 +53,7 @@ std::string Conclusion(const TuneView& view) {
   const std::string rounds = StrCat(table.rounds, table.rounds == 1 ? " round" : " rounds");
   std::string text;
   if (table.best == 0) {
-    text = StrCat("nothing is faster beyond doubt, from ", rounds, ": it stays as it is\n");
+    text = StrCat("no setting is significantly faster, from ", rounds, ": the command stays unchanged\n");
   } else {
     const TuneRow& best = table.rows[table.best];
     text = StrCat(best.set.ToString(), " is best: ", SpeedupText(best.Speedup()), " from ", rounds, "\n");
@@ -103,7 +103,7 @@ std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<
   text += StrCat("  ", Padded("step", 13, false), "  ", Padded(TimeText(cost.step_ms), 10, true), "\n\n");
   text += StrCat("without the exchange of gradients a step is ", SpeedupText(cost.speedup), " as fast, from ",
                  cost.rounds, cost.rounds == 1 ? " round" : " rounds",
-                 cost.verdict == PairVerdict::kFaster ? "\n" : ", which is not beyond doubt\n");
+                 cost.verdict == PairVerdict::kFaster ? "\n" : ", which is not significant\n");
   if (!cost.same_work)
     text += "a rank alone has other batches, so what ranks cost each other is part of compute here\n";
   else if (cost.samples_per_second == 0)
