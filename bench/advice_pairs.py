@@ -70,6 +70,7 @@ PAIRS = [
 # Pairs of recordings in the corpus: a name, the fix, before, after, the device, when.
 SAMPLES = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_num_workers_"
 AUTOGRAD = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_autograd_api_num_workers_"
+KINETO = "pytorch/kineto@114171dfba"
 RECORDED = [
     ("resnet50_stacks", "workers=4", f"{SAMPLES}0/worker0.1623143089861.pt.trace.json.gz",
      f"{SAMPLES}4/worker0.1623212756351.pt.trace.json.gz", "Tesla V100", "2021-06"),
@@ -137,7 +138,10 @@ def recorded_rows(program: Path) -> list[Row]:
             continue
         ratio, low, high = (round(one, DIGITS) for one in ratio_of_medians(steps(after), steps(before)))
         rows.append(
-            Row(name, what, what.partition("=")[0], before, where, ratio, low, high, None, None, None, "pair", when)
+            Row(
+                name, what, what.partition("=")[0], before, where, ratio, low, high, None, None, None, "pair", when,
+                repository=KINETO, machine="gpu", note="medians of the complete steps of both recordings",
+            )  # fmt: skip
         )
     return rows
 
