@@ -15,6 +15,7 @@ a clone is not there, the ledger keeps what it has.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -28,11 +29,6 @@ from pathlib import Path
 import advice_kinds
 import advice_pairs
 from advice_ledger import DIGITS, LEAST_RATIO, Range, Row, kind_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    raise SystemExit("gpu_pairs.py needs Python 3.11 or newer")
 
 FACTS = Path(__file__).resolve().parent / "gpu_pairs.toml"
 LIMIT_S = 180
@@ -77,7 +73,9 @@ class Answer:
 
 
 def facts() -> list[GpuPair]:
-    document = tomllib.loads(FACTS.read_text(encoding="utf-8"))
+    if sys.version_info < (3, 11):
+        raise SystemExit("gpu_pairs.py needs Python 3.11 or newer")
+    document = importlib.import_module("tomllib").loads(FACTS.read_text(encoding="utf-8"))
     return [GpuPair(**one) for one in document["pair"]]
 
 
@@ -117,7 +115,8 @@ def ask(program: Path, recording: Path, what: str) -> Answer:
         return Answer(None, None, answer.get("reason", "nothing is predicted"))
     (prediction,) = answer["predictions"]
     if prediction.get("step_ns") is None:
-        return Answer(None, None, prediction.get("reason", "; ".join(prediction.get("no_effect", [])) or "no time given"))
+        no_effect = "; ".join(prediction.get("no_effect", []))
+        return Answer(None, None, prediction.get("reason", no_effect or "no time given"))
     told = _range(prediction["step_ns"], answer["step_ns"])
     return Answer(_range(prediction["model"]) if prediction.get("model") else told, told, "")
 

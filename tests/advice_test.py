@@ -119,7 +119,9 @@ class Ledger(unittest.TestCase):
 class GpuPairs(unittest.TestCase):
     """Pairs that others measured on their GPUs, bench/gpu_pairs.toml."""
 
-    PAIR = gpu_pairs.GpuPair("a", "o/n", "abcdef0", "t/x.json", "kernels:mm=0.5", "T4", 20, 10, 2, "solid", "pair", "how")
+    PAIR = gpu_pairs.GpuPair(
+        "a", "o/n", "abcdef0", "t/x.json", "kernels:mm=0.5", "T4", 20, 10, 2, "solid", "pair", "how"
+    )
 
     def test_each_is_a_row_of_the_ledger_and_says_how_it_was_read(self) -> None:
         rows = {one.id: one for one in ledger()}
