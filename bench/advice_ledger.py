@@ -5,6 +5,10 @@ A row is one fix of one program on one machine. All figures are ratios: the time
 `measured_low` and `measured_high` are the 95 % interval of the measurement; `predicted_low` and `predicted_high` what the
 program says of the recording from before the fix, before anything is calibrated by this ledger. Empty is unknown: the program
 does not know the fix yet, or refuses the recording.
+
+Rows of one repository are no independent trials: calibration is tested by leaving out whole repositories. `repository` is
+owner/name@commit, or "gapless" for the scripts of examples/pairs. Recordings of other repositories are never kept here: of such a
+row `recording` is owner__name/path, and bench/gpu_pairs.py predicts it.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import csv
 import io
 import json
 import math
+import re
 import statistics
 import subprocess
 from collections.abc import Sequence
@@ -25,6 +30,9 @@ LEDGER = ROOT / "bench/results/advice.csv"
 PICTURE = ROOT / "docs/pictures/reliability.svg"
 IN_REPOSITORY = "samples/"  # other recordings lie in the corpus
 DIGITS = 4
+OWN = "gapless"  # the repository of our own scripts
+MACHINES, CONFIDENCES = ("cpu", "gpu"), ("solid", "fair")
+IS_PINNED = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{7,40}")
 LEAST_RATIO = 10.0**-DIGITS  # no step takes no time at all
 
 
@@ -48,8 +56,12 @@ class Row:
     predicted_low: float | None
     predicted_expected: float | None
     predicted_high: float | None
-    source: str  # "pair"
+    source: str  # "pair": both sides recorded or timed here; "table": a published time of the side with the fix
     date: str
+    repository: str = OWN  # owner/name@commit
+    machine: str = "cpu"  # where the step ran: "cpu" or "gpu"
+    confidence: str = "solid"  # "solid": steady steps of both sides; "fair": few steps, or a published table
+    note: str = ""  # how the times were read
 
     @property
     def predicted(self) -> Range | None:
@@ -65,6 +77,11 @@ class Row:
 
     def path(self, corpus: Path) -> Path:
         return (ROOT if self.recording.startswith(IN_REPOSITORY) else corpus) / self.recording
+
+
+def kind_of(what: str) -> str:
+    """The name of the fix without its value: "kernels" of "kernels:flash=0.5"."""
+    return what.partition("=")[0].partition(":")[0]
 
 
 COLUMNS = [field.name for field in fields(Row)]
@@ -87,12 +104,16 @@ def parse(text: str) -> list[Row]:
 
 def check(row: Row) -> None:
     """Raises where a row contradicts itself."""
-    for name in ("id", "what", "kind", "recording", "device", "source", "date"):
+    for name in ("id", "what", "kind", "recording", "device", "source", "date", "repository"):
         if not getattr(row, name):
             raise ValueError(f"{row.id}: no {name}")
     if row.measured_ratio is None or not row.measured_ratio > 0:
         raise ValueError(f"{row.id}: no measured ratio")
-    if row.kind != row.what.partition("=")[0]:
+    if row.machine not in MACHINES or row.confidence not in CONFIDENCES:
+        raise ValueError(f"{row.id}: {row.machine} is none of {MACHINES}, or {row.confidence} none of {CONFIDENCES}")
+    if row.repository != OWN and not IS_PINNED.fullmatch(row.repository):
+        raise ValueError(f"{row.id}: {row.repository} is not owner/name@commit")
+    if row.kind != kind_of(row.what):
         raise ValueError(f"{row.id}: {row.what} is not of the kind {row.kind}")
     measured = (row.measured_low, row.measured_ratio, row.measured_high)
     predicted = (row.predicted_low, row.predicted_expected, row.predicted_high)

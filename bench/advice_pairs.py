@@ -34,6 +34,7 @@ from advice_ledger import (
     as_predicted,
     ask,
     curve,
+    kind_of,
     leave_one_out,
     parse,
     picture,
@@ -70,6 +71,8 @@ PAIRS = [
 # Pairs of recordings in the corpus: a name, the fix, before, after, the device, when.
 SAMPLES = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_num_workers_"
 AUTOGRAD = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_autograd_api_num_workers_"
+KINETO = "pytorch/kineto@114171dfba"
+RECORDED_NOTE = "medians of the complete steps of both recordings"
 RECORDED = [
     ("resnet50_stacks", "workers=4", f"{SAMPLES}0/worker0.1623143089861.pt.trace.json.gz",
      f"{SAMPLES}4/worker0.1623212756351.pt.trace.json.gz", "Tesla V100", "2021-06"),
@@ -137,8 +140,12 @@ def recorded_rows(program: Path) -> list[Row]:
             continue
         ratio, low, high = (round(one, DIGITS) for one in ratio_of_medians(steps(after), steps(before)))
         rows.append(
-            Row(name, what, what.partition("=")[0], before, where, ratio, low, high, None, None, None, "pair", when)
-        )
+            Row(
+                id=name, what=what, kind=kind_of(what), recording=before, device=where, measured_ratio=ratio,
+                measured_low=low, measured_high=high, predicted_low=None, predicted_expected=None, predicted_high=None,
+                source="pair", date=when, repository=KINETO, machine="gpu", note=RECORDED_NOTE,
+            )
+        )  # fmt: skip
     return rows
 
 
