@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advice_ledger import Range, Row
+from advice_ledger import ROOT, Range, Row
+
+PICTURE = ROOT / "docs/pictures/reliability.svg"
 
 COVERAGE = 0.8
 PRIOR = 2 * 0.3**2  # so many programs with such an effect, as predicted
@@ -25,7 +27,8 @@ LEAST_FACTOR, MOST_FACTOR = 0.5, 4.0
 
 
 def trial(row: Row) -> str:
-    return row.repository or row.recording or row.id
+    """The repository without its commit: rows of one share a script, a machine and an author."""
+    return row.repository.partition("@")[0] or row.recording or row.id
 
 
 def known(row: Row) -> Range:
@@ -114,3 +117,55 @@ def reliability(answers: Sequence[tuple[Row, Range]]) -> Reliability:
     ]
     within = sum(weight for holds, weight in held if holds) / len(of_trial)
     return Reliability(len(answers), len(of_trial), statistics.median(errors), within)
+
+
+def as_predicted(rows: Sequence[Row]) -> list[tuple[Row, Range]]:
+    """Each row with a prediction, as the models make it, with the least width."""
+    answers = []
+    for row in rows:
+        if row.predicted:
+            below, above = widths(row)
+            middle = known(row).expected
+            answers.append((row, Range(middle * math.exp(-below), middle, middle * math.exp(above))))
+    return answers
+
+
+NOMINAL = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def curve(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Of intervals that are meant to hold a share of the truths: the share, and what they hold, leaving one out."""
+    return [(share, reliability(leave_one_out(rows, share)).within) for share in NOMINAL]
+
+
+def picture(rows: Sequence[Row]) -> str:
+    """The reliability curve as SVG: on the diagonal intervals hold what they promise."""
+    size, left, top = 240, 46, 14
+
+    def at(meant: float, held: float) -> str:
+        return f"{left + size * meant:.1f},{top + size * (1 - held):.1f}"
+
+    known = sum(row.predicted is not None for row in rows)
+    points = curve(rows)
+    box = f"0 0 {left + size + 14} {top + size + 44}"
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="img" font-size="11" fill="#566270">',
+        f"<title>Reliability of {known} predictions, each calibrated by the others</title>",
+        f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="#c5ccd4"/>',
+        f'<polyline points="{at(0, 0)} {at(1, 1)}" stroke="#97a1ab" stroke-dasharray="4 4" fill="none"/>',
+        f'<polyline points="{" ".join(at(*point) for point in points)}" stroke="#2f6fd0" stroke-width="2" fill="none"/>',
+    ]
+    for meant, held in points:
+        x, y = at(meant, held).split(",")
+        out.append(f'<circle cx="{x}" cy="{y}" r="3.5" fill="#2f6fd0"><title>{meant:.0%}: {held:.0%}</title></circle>')
+    for share in (0, 0.5, 1):
+        out.append(f'<text x="{left + size * share:.0f}" y="{top + size + 16}" text-anchor="middle">{share:.0%}</text>')
+        out.append(f'<text x="{left - 6}" y="{top + size * (1 - share) + 4:.0f}" text-anchor="end">{share:.0%}</text>')
+    out.append(
+        f'<text x="{left + size / 2:.0f}" y="{top + size + 34}" text-anchor="middle">intervals are meant to hold</text>'
+    )
+    middle = top + size / 2
+    out.append(
+        f'<text x="12" y="{middle:.0f}" text-anchor="middle" transform="rotate(-90 12 {middle:.0f})">they hold</text>'
+    )
+    return "\n".join([*out, "</svg>", ""])

@@ -25,19 +25,16 @@ import tempfile
 from pathlib import Path
 
 import advice_keep
+from advice_calibration import PICTURE, as_predicted, curve, leave_one_out, picture, reliability
 from advice_ledger import (
     DIGITS,
     IN_REPOSITORY,
     LEDGER,
-    PICTURE,
+    OWN,
     Row,
-    as_predicted,
     ask,
-    curve,
     kind_of,
-    leave_one_out,
     parse,
-    picture,
     text_of,
 )
 from advice_measure import Pair, measure, ratio_of_medians
@@ -120,7 +117,7 @@ def measured(pair: Pair, most_pairs: int, tries: int) -> Row:
         id=pair.name, what=pair.fix, kind=pair.fix.partition("=")[0], recording=f"{IN_REPOSITORY}pairs/{pair.name}",
         device=device(), measured_ratio=round(found.ratio, DIGITS), measured_low=round(found.low, DIGITS),
         measured_high=round(found.high, DIGITS), predicted_low=None, predicted_expected=None, predicted_high=None,
-        source="pair", date=datetime.date.today().isoformat(),
+        source="pair", date=datetime.date.today().isoformat(), repository=f"{OWN}{pair.script}/{pair.case}",
     )  # fmt: skip
 
 
@@ -184,7 +181,8 @@ def table(rows: list[Row]) -> str:
             f"| `{row.id}` | `{row.what}` | {row.measured_ratio:.3f} | {row.measured_low or 0:.3f} to "
             f"{row.measured_high or 0:.3f} | {answer} |"
         )
-    for name, found in (("as predicted", as_predicted(rows)), ("leave one out", leave_one_out(rows))):
+    for name, answers in (("as predicted", as_predicted(rows)), ("leave one out", leave_one_out(rows))):
+        found = reliability(answers)
         lines.append(
             f"\n{name}: {found.rows} predictions, median error {found.median_error:.1%}, "
             f"{found.within:.0%} of the measured within the interval"
