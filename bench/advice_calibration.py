@@ -20,10 +20,9 @@ PICTURE = ROOT / "docs/pictures/reliability.svg"
 COVERAGE = 0.8
 PRIOR = 2 * 0.3**2  # so many programs with such an effect, as predicted
 LEAST_WIDTH = 0.03
-UNTESTED_FACTOR = 2.0
+UNTESTED_WIDTH = 0.2
 UNTESTED_SHARE = 0.35
 LEAST_PROGRAMS = 5
-LEAST_FACTOR, MOST_FACTOR = 0.5, 4.0
 
 
 def trial(row: Row) -> str:
@@ -36,14 +35,11 @@ def known(row: Row) -> Range:
     return row.predicted
 
 
-def widths(row: Row) -> tuple[float, float]:
-    """How far the model's own bounds lie below and above what it expects, in logarithms, with the least width."""
+def bounds(row: Row) -> tuple[float, float]:
+    """How far the model's own bounds lie below and above what it expects, in logarithms."""
     model = known(row)
     low, high = min(model.low, model.expected), max(model.high, model.expected)
-    return (
-        math.hypot(math.log(model.expected / low), LEAST_WIDTH),
-        math.hypot(math.log(high / model.expected), LEAST_WIDTH),
-    )
+    return math.log(model.expected / low), math.log(high / model.expected)
 
 
 class Calibration:
@@ -53,7 +49,7 @@ class Calibration:
         self.rows = [row for row in rows if row.predicted and row.machine in ("", machine)]
         self.of_trial = Counter(map(trial, self.rows))
         self.coverage = coverage
-        self.factor = self._factor()
+        self.width = self._width()
 
     def slope(self, kind: str, without: str | None = None) -> float:
         xy = xx = 0.0
@@ -64,28 +60,30 @@ class Calibration:
                 xx += x * x / self.of_trial[trial(row)]
         return (xy + PRIOR) / (xx + PRIOR)
 
-    def _factor(self) -> float:
+    def _width(self) -> float:
+        """What intervals need beside the models' own bounds."""
         if len(self.of_trial) < LEAST_PROGRAMS:
-            return UNTESTED_FACTOR
-        strain = []
+            return UNTESTED_WIDTH
+        wanted = []
         for row in self.rows:
             slope = self.slope(row.kind, without=trial(row))
             off = math.log(row.measured_ratio) - slope * math.log(known(row).expected)
-            below, above = widths(row)
-            strain.append((abs(off) / (above if off > 0 else below), 1 / self.of_trial[trial(row)]))
+            below, above = bounds(row)
+            wanted.append(
+                (math.sqrt(max(0, off**2 - (above if off > 0 else below) ** 2)), 1 / self.of_trial[trial(row)])
+            )
         rank = self.coverage * (len(self.of_trial) + 1) - 1e-9
-        for value, weight in sorted(strain):
+        for value, weight in sorted(wanted):
             rank -= weight
             if rank <= 0:
                 break
-        return min(MOST_FACTOR, max(LEAST_FACTOR, value))
+        return max(LEAST_WIDTH, value)
 
     def interval(self, row: Row) -> Range:
         middle = self.slope(row.kind) * math.log(known(row).expected)
         tested = any(other.kind == row.kind for other in self.rows)
-        factor = self.factor if tested else max(self.factor, UNTESTED_FACTOR)
         doubt = 0.0 if tested else UNTESTED_SHARE * math.log(known(row).expected)
-        below, above = (math.hypot(factor * width, doubt) for width in widths(row))
+        below, above = (math.hypot(bound, self.width, doubt) for bound in bounds(row))
         return Range(math.exp(middle - below), math.exp(middle), math.exp(middle + above))
 
 
@@ -112,9 +110,7 @@ def reliability(answers: Sequence[tuple[Row, Range]]) -> Reliability:
         return Reliability(0, 0, math.nan, math.nan)
     of_trial = Counter(trial(row) for row, _ in answers)
     errors = [abs(math.log(row.measured_ratio / said.expected)) for row, said in answers]
-    held = [
-        (said.low <= row.measured_ratio <= said.high, 1 / of_trial[trial(row)]) for row, said in answers
-    ]
+    held = [(said.low <= row.measured_ratio <= said.high, 1 / of_trial[trial(row)]) for row, said in answers]
     within = sum(weight for holds, weight in held if holds) / len(of_trial)
     return Reliability(len(answers), len(of_trial), statistics.median(errors), within)
 
@@ -124,7 +120,7 @@ def as_predicted(rows: Sequence[Row]) -> list[tuple[Row, Range]]:
     answers = []
     for row in rows:
         if row.predicted:
-            below, above = widths(row)
+            below, above = (math.hypot(bound, LEAST_WIDTH) for bound in bounds(row))
             middle = known(row).expected
             answers.append((row, Range(middle * math.exp(-below), middle, middle * math.exp(above))))
     return answers

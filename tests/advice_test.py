@@ -3,7 +3,7 @@
 """The ledger of advice (bench/results/advice.csv): what it says is well-formed, recorded, and what the program says now; its
 scripts run; what is kept of a recording names nobody.
 
-usage: advice_test.py PROGRAM [TEST...]    the scripts are skipped without a Python that has PyTorch: build/torch, or $GAPLESS_TORCH
+usage: advice_test.py PROGRAM PROBE [TEST...]    PROBE is predict_probe; the scripts are skipped without a Python that has PyTorch: build/torch, or $GAPLESS_TORCH
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from corpus import FOLDER, ROOT
 
 sys.path.insert(0, str(ROOT / "bench"))
 
+import advice_calibration
 import advice_keep
-import advice_kinds
 import advice_ledger
 import gpu_pairs
+from advice_calibration import as_predicted, leave_one_out, reliability
 from advice_ledger import Range, Row
 from advice_pairs import PAIRS
 
-PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
+PROGRAM = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
+PROBE = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release/predict_probe"
 PYTHON = Path(os.environ.get("GAPLESS_TORCH", ROOT / "build/torch/bin/python"))
 TOLERANCE = 2 * 10.0**-advice_ledger.DIGITS  # the ledger is rounded
 
@@ -162,28 +164,39 @@ class GpuPairs(unittest.TestCase):
 
     def test_a_repository_is_left_out_whole(self) -> None:
         """Rows of one repository do not calibrate each other, whatever their commits; those of another do."""
-        off = [row(name, 1, Range(0.5, 0.5, 0.5)) for name in "abcd"]
+        off = [replace(row(name, 0.9, Range(0.5, 0.5, 0.5)), machine="gpu") for name in "abcd"]
         alone = [replace(one, repository=f"o/n@{index:07}") for index, one in enumerate(off)]
         others = [replace(one, id=one.id * 2, repository="o/m@abcdef0") for one in off]
-        for tried in advice_kinds.trials(alone):
-            self.assertAlmostEqual(tried.error, math.log(2))
-        for tried in advice_kinds.trials(alone + others):
-            self.assertLess(tried.error, math.log(2) / 2)
+        for _, said in leave_one_out(alone):
+            self.assertAlmostEqual(said.expected, 0.5)
+        for _, said in leave_one_out(alone + others):
+            self.assertGreater(said.expected, 0.6)
 
 
 class Reliability(unittest.TestCase):
     def test_the_ledger_is_predicted_well(self) -> None:
-        """Each by a calibration that has not seen it: half within 10 %, and four of five within their intervals."""
-        found = advice_ledger.leave_one_out(ledger())
-        self.assertGreaterEqual(found.rows, 12)
-        self.assertLessEqual(found.median_error, 0.10)
-        self.assertGreaterEqual(found.within, 0.70)
-        self.assertLessEqual(found.within, 0.90)
+        """Each by a calibration that has not seen its repository: half within 10 %, and four of five within their intervals."""
+        for machine, least in (("gpu", 20), ("cpu", 15)):
+            found = reliability([one for one in leave_one_out(ledger()) if one[0].machine == machine])
+            self.assertGreaterEqual(found.rows, least)
+            self.assertLessEqual(found.median_error, 0.10)
+            self.assertGreaterEqual(found.within, 0.72)
+            self.assertLessEqual(found.within, 0.88)
         self.assertGreaterEqual(sum(one.measured_ratio > 0.97 for one in ledger()), 4, "fixes that do not help")
 
+    def test_the_program_says_the_same_of_rows_that_it_has_not_seen(self) -> None:
+        """Its calibration and the one of bench/advice_calibration.py were written from one definition."""
+        done = subprocess.run([str(PROBE), "--ledger"], check=True, capture_output=True, text=True)
+        program = {said["id"]: said for said in map(json.loads, done.stdout.splitlines())}
+        ours = leave_one_out(ledger())
+        self.assertEqual(sorted(program), sorted(one.id for one, _ in ours))
+        for one, said in ours:
+            for name in ("low", "expected", "high"):
+                self.assertAlmostEqual(getattr(said, name), program[one.id][name], places=9)
+
     def test_the_curve_in_the_docs_is_that_of_the_ledger(self) -> None:
-        drawn = advice_ledger.PICTURE.read_text(encoding="utf-8")
-        self.assertEqual(drawn, advice_ledger.picture(ledger()), "run bench/advice_pairs.py PROGRAM --picture")
+        drawn = advice_calibration.PICTURE.read_text(encoding="utf-8")
+        self.assertEqual(drawn, advice_calibration.picture(ledger()), "run bench/advice_pairs.py PROGRAM --picture")
 
     def test_of_the_predictions_as_they_are(self) -> None:
         rows = [
@@ -192,34 +205,22 @@ class Reliability(unittest.TestCase):
             row("near", 0.5 * math.exp(0.1), Range(0.4, 0.5, 0.6)),
             row("unknown", 0.5, None),
         ]
-        found = advice_ledger.as_predicted(rows)
+        found = reliability(as_predicted([replace(one, repository=f"gapless:{one.id}") for one in rows]))
         self.assertEqual(found.rows, 3)
         self.assertAlmostEqual(found.median_error, 0.1, places=6)
         self.assertAlmostEqual(found.within, 2 / 3)
 
-    def test_what_the_others_of_a_kind_teach_corrects(self) -> None:
-        """All of a kind are 20 % too low: left out, each is corrected by its nine likes, of eleven that count."""
-        rows = [row(f"row {number}", 0.6, Range(0.45, 0.5, 0.55)) for number in range(10)]
-        error = math.log(0.6 / 0.5)
-        self.assertAlmostEqual(advice_ledger.as_predicted(rows).median_error, error, places=6)
-        self.assertAlmostEqual(advice_ledger.leave_one_out(rows).median_error, error * 2 / 11, places=6)
-
-    def test_no_row_teaches_itself(self) -> None:
-        rows = [row("amp", 0.9, Range(0.5, 0.6, 0.7), "amp"), row("pin", 1, Range(1, 1, 1), "pin")]
-        self.assertGreater(advice_ledger.leave_one_out(rows).median_error, math.log(0.9 / 0.6) / 2 - 1e-9)
-
-    def test_intervals_that_are_too_narrow_are_widened_to_hold_the_usual_share(self) -> None:
-        """Errors spread evenly over ±20 % in intervals of ±5 %: 1 in 4 holds as predicted, 4 in 5 when widened."""
-        errors = [(number - 20) / 100 for number in range(41)]
-        middle = Range(0.5 * math.exp(-0.05), 0.5, 0.5 * math.exp(0.05))
-        rows = [row(f"row {place}", 0.5 * math.exp(error), middle) for place, error in enumerate(errors)]
-        self.assertLess(advice_ledger.as_predicted(rows).within, 0.4)
-        self.assertGreater(advice_ledger.leave_one_out(rows).within, 0.7)
-        self.assertLess(advice_ledger.leave_one_out(rows).within, 0.9)
+    def test_a_ladder_weighs_as_much_as_a_single_pair(self) -> None:
+        """Nine rows of one repository hold, the one of another does not: half of the trials."""
+        held = [
+            replace(row(f"row {number}", 0.5, Range(0.4, 0.5, 0.6)), repository="o/n@abcdef0") for number in range(9)
+        ]
+        missed = replace(row("missed", 0.9, Range(0.4, 0.5, 0.6)), repository="o/m@abcdef0")
+        self.assertAlmostEqual(reliability(as_predicted([*held, missed])).within, 0.5)
 
     def test_nothing_predicted_is_no_figure(self) -> None:
-        self.assertTrue(math.isnan(advice_ledger.leave_one_out([row("a", 0.5, None)]).median_error))
-        self.assertTrue(math.isnan(advice_ledger.as_predicted([]).within))
+        self.assertTrue(math.isnan(reliability(leave_one_out([row("a", 0.5, None)])).median_error))
+        self.assertTrue(math.isnan(reliability(as_predicted([])).within))
 
 
 class Kept(unittest.TestCase):
@@ -276,4 +277,4 @@ class Scripts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main()

@@ -24,7 +24,7 @@ std::string_view NameOf(Machine machine);  // "gpu", "cpu"
 struct AdviceRow {
   std::string id{}, kind{};  // of a combination: its items in order, joined by "+"
   std::string recording{};   // where the prediction was made from; empty: it is not kept
-  std::string repository{};  // rows with the same one are one trial; empty: those of its recording are
+  std::string repository{};  // owner/name@commit: those of one are one trial; empty: those of its recording are
   std::string machine{};     // "gpu", "cpu"; empty: counts for both
   double measured = 1;       // share of the step before
   StepShares model{};        // as the model said, without calibration

@@ -10,10 +10,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastFactor = 0.5, kMostFactor = 4;
-
-double WidthOf(double distance) { return std::hypot(distance, kLeastWidth); }
-
 struct Weighted {
   double value = 0, weight = 0;
 };
@@ -33,7 +29,7 @@ double MeasuredOf(const AdviceRow& row) { return std::log(row.measured); }
 
 // Without a repository all predictions from one recording are a trial.
 std::string TrialOf(const AdviceRow& row) {
-  if (!row.repository.empty()) return row.repository;
+  if (!row.repository.empty()) return row.repository.substr(0, row.repository.find('@'));
   return StrCat("\n", row.recording.empty() ? row.id : row.recording);
 }
 
@@ -65,7 +61,7 @@ Calibration::Calibration(std::span<const AdviceRow> rows, Machine machine) {
     if (row.machine.empty() || row.machine == NameOf(machine)) rows_.push_back(row);
   for (const AdviceRow& row : rows_) ++of_repository_[TrialOf(row)];
   for (const AdviceRow& row : rows_) Add(row, 1 / static_cast<double>(of_repository_[TrialOf(row)]));
-  FitFactor();
+  FitWidth();
 }
 
 void Calibration::Add(const AdviceRow& row, double weight) {
@@ -85,17 +81,18 @@ double Calibration::Miss(const AdviceRow& row) const {
   return MeasuredOf(row) - slope.value() * PredictedOf(row);
 }
 
-void Calibration::FitFactor() {
+void Calibration::FitWidth() {
   if (of_repository_.size() < kLeastPrograms) return;
-  std::vector<Weighted> scaled;
+  std::vector<Weighted> wanted;
   for (const AdviceRow& row : rows_) {
     const double off = Miss(row);
     const Effect model = EffectOf(row.model);
-    scaled.push_back({.value = std::abs(off) / WidthOf(off > 0 ? model.up : model.down),
+    const double bound = off > 0 ? model.up : model.down;
+    wanted.push_back({.value = std::sqrt(std::max(0.0, off * off - bound * bound)),
                       .weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second)});
   }
   const auto trials = static_cast<double>(of_repository_.size());
-  factor_ = std::clamp(Quantile(std::move(scaled), trials, kCoverage), kLeastFactor, kMostFactor);
+  width_ = std::max(kLeastWidth, Quantile(std::move(wanted), trials, kCoverage));
 }
 
 double Calibration::SlopeOf(std::string_view kind) const {
@@ -103,16 +100,11 @@ double Calibration::SlopeOf(std::string_view kind) const {
   return found == slopes_.end() ? 1 : found->second.value();
 }
 
-double Calibration::FactorOf(std::string_view kind) const {
-  return slopes_.contains(kind) ? factor_ : std::max(factor_, kUntestedFactor);
-}
-
 Effect Calibration::Apply(std::string_view kind, const Effect& model) const {
-  const double factor = FactorOf(kind);
   const double doubt = slopes_.contains(kind) ? 0 : kUntestedShare * std::abs(model.expected);
   return {.expected = SlopeOf(kind) * model.expected,
-          .down = std::hypot(factor * WidthOf(model.down), doubt),
-          .up = std::hypot(factor * WidthOf(model.up), doubt)};
+          .down = std::hypot(model.down, width_, doubt),
+          .up = std::hypot(model.up, width_, doubt)};
 }
 
 Calibration::Tested Calibration::TestedOf(std::string_view kind) const {

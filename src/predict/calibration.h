@@ -10,16 +10,15 @@
 //   slope   a of a kind of fix: how much of the predicted effect is there, by least squares through the origin with a
 //           prior of kPriorPrograms programs of which each had an effect of kPriorEffect as predicted. An effect of
 //           nothing stays nothing.
-//   width   h of a prediction: how far its model's own bounds lie from what it expects, in logarithms, and kLeastWidth
-//           beside it, for no step is measured exactly
-//   factor  c of a machine: of |y − a x| / h of every row, with a of the other repositories alone, the weighted
-//   quantile
-//           of rank 0.8 (n + 1) over n repositories, which makes intervals that hold four of five truths whatever the
-//           distribution (split conformal prediction, Papadopoulos et al. 2002; Lei et al. 2018). With fewer than
-//           kLeastPrograms, and for a kind that was not tested on such a machine, kUntestedFactor at least; of an
-//           effect that was not tested, besides, a share of kUntestedShare may not be there, or be more.
+//   width   w of a machine, beside what the model says of itself: with m how far the model's bound on the side of the
+//           truth lies from what it expects, a row would have been held by w = √((y − a x)² − m²), or by 0; with a of
+//           the other repositories alone, the weighted quantile of rank 0.8 (n + 1) over n repositories of these, which
+//           makes intervals that hold four of five truths whatever the distribution (split conformal prediction,
+//           Papadopoulos et al. 2002; Lei et al. 2018). At least kLeastWidth, for no step is measured exactly;
+//           kUntestedWidth with fewer than kLeastPrograms. Of an effect that was not tested on such a machine, besides,
+//           a share of kUntestedShare may not be there, or be more.
 //
-// The interval is exp(a x ± c h), on each side with the h of that side.
+// The interval is exp(a x ± √(m² + w²)), on each side with the m of that side.
 #pragma once
 
 #include <map>
@@ -36,7 +35,7 @@ namespace gapless::internal {
 inline constexpr double kCoverage = 0.8;
 inline constexpr double kPriorPrograms = 2, kPriorEffect = 0.3;
 inline constexpr double kLeastWidth = 0.03;
-inline constexpr double kUntestedFactor = 2, kUntestedShare = 0.35;
+inline constexpr double kUntestedWidth = 0.2, kUntestedShare = 0.35;
 inline constexpr size_t kLeastPrograms = 5;
 
 // The effect of one fix as its model says, in logarithms of the step's share.
@@ -51,7 +50,7 @@ class Calibration {
   // Of one kind of fix.
   Effect Apply(std::string_view kind, const Effect& model) const;
   double SlopeOf(std::string_view kind) const;
-  double FactorOf(std::string_view kind) const;
+  double width() const { return width_; }
 
   // On how many programs of this machine the kind was tested, and within which share of the truth half of the
   // predictions were; `within` is absent where there is none.
@@ -63,7 +62,7 @@ class Calibration {
 
  private:
   void Add(const AdviceRow& row, double weight);
-  void FitFactor();
+  void FitWidth();
   double Miss(const AdviceRow& row) const;  // y − a x, with a of the other repositories
 
   std::vector<AdviceRow> rows_{};
@@ -73,7 +72,7 @@ class Calibration {
     double value() const;
   };
   std::map<std::string, Slope, std::less<>> slopes_{};  // by kind
-  double factor_ = kUntestedFactor;
+  double width_ = kUntestedWidth;
 };
 
 StepShares SharesOf(const Effect& effect);

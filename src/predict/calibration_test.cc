@@ -31,7 +31,7 @@ StepShares Apply(const Calibration& calibration, std::string_view kind, const St
 TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
   const StepShares share = Apply(OnGpus({}), "amp", {.low = 0.5, .expected = 0.6, .high = 0.8});
   EXPECT_DOUBLE_EQ(share.expected, 0.6);
-  const double width = kUntestedFactor * std::hypot(std::log(0.6 / 0.5), kLeastWidth);
+  const double width = std::hypot(std::log(0.6 / 0.5), kUntestedWidth);
   EXPECT_NEAR(share.low, 0.6 * std::exp(-std::hypot(width, kUntestedShare * std::log(0.6))), 1e-12);
   EXPECT_EQ(OnGpus({}).TestedOf("amp").programs, 0U);
 }
@@ -74,8 +74,8 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
   for (size_t i = 0; i < rows.size(); ++i)
     held += rows[i].measured >= predicted[i].low && rows[i].measured <= predicted[i].high ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(held) / 200, kCoverage, 0.02);
-  EXPECT_NEAR(OnGpus(rows).FactorOf("any"), 1.2816 * 0.2 / std::hypot(0.1, kLeastWidth), 0.25);
-  EXPECT_GE(OnGpus(rows).FactorOf("another"), kUntestedFactor);
+  EXPECT_NEAR(OnGpus(rows).width(), std::sqrt(1.2816 * 1.2816 * 0.2 * 0.2 - 0.1 * 0.1), 0.04);
+  EXPECT_GT(OnGpus(rows).Apply("another", {.expected = -1}).up, OnGpus(rows).Apply("any", {.expected = -1}).up);
 }
 
 TEST(Calibration, SaysHowFarHalfOfAKindWereOff) {

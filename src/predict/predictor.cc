@@ -15,6 +15,8 @@ namespace {
 constexpr double kLeastRecordingCost = 0.02;  // of a step; less is not worth a sentence
 constexpr double kLeastShare = 0.01;          // no prediction promises more than a factor of 100
 
+constexpr Effect kNoEffect{.down = kLeastWidth, .up = kLeastWidth};
+
 double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
 
 // What can be replayed, the one with the most to see first.
@@ -158,7 +160,7 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
     }
     const auto effect = EffectOf(made, *after, item, others);
     if (!effect) return Unexpected{effect.error()};
-    prediction.effects.push_back(calibration_->Apply(item.name, *effect));
+    prediction.effects.push_back(after->acts ? calibration_->Apply(item.name, *effect) : kNoEffect);
     model = model + *effect, tested = tested + prediction.effects.back();
     made = std::move(*after);
   }
