@@ -3,12 +3,15 @@
 //
 // What changes. One launch takes the place of all in a step, and kernels follow each other as they did. The operators
 // around launches are no longer called, nor is the Python between them, as far as it comes in stretches of less than
-// 0.3 ms: a replay runs neither. What computes on the host stays, as do loading, copies, and longer stretches of
+// 0.5 ms: a replay runs neither. What computes on the host stays, as do loading, copies, and longer stretches of
 // Python. Where operators compute on the host there is nothing to launch. Beside `compile`, which also takes launches
 // away, the host's time is the shorter of both and not their product.
 //
 // Prior. A tenth of launches and operators is left (2 to 50 %), and half of the Python between them (2 % to all): which
 // of it belongs to the part that is captured cannot be seen.
+#include <algorithm>
+
+#include "analyses/window.h"
 #include "predict/what_if.h"
 #include "predict/what_ifs/common/launching.h"
 
@@ -21,7 +24,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   WhatIfEffect effect;
   for (uint32_t row = 0; row < trace.slices.size(); ++row)
     if (trace.slices.api[row] == ApiKind::kGraphLaunch) effect.nothing = "the step is launched as graphs already";
-  if (effect.nothing.empty() && !parts.LaunchesAnything())
+  const size_t steps = std::max<size_t>(1, AnalysedWindow(trace).steps.size());
+  if (effect.nothing.empty() && parts.launched_kernels() > 0 && parts.launched_kernels() <= steps)
+    effect.nothing = "a step launches one kernel: a graph of it is launched as often";
+  if (effect.nothing.empty() && parts.launched_kernels() == 0)
     effect.nothing = "no kernel is launched by the host: there are no launches to take away";
   if (!effect.nothing.empty()) return effect;
   times.LimitHost([&](const Edge& edge, int64_t ns) {

@@ -102,6 +102,12 @@ TEST(Traps, CudagraphWhereTheDeviceIsTheSlowerOne) {
   Program program = Busy();
   ExpectNothing(program, "cudagraph");
 }
+TEST(Traps, CudagraphOfOneLaunch) {
+  Program program;
+  program.Steps(
+      3, [&] { program.Kernel({.op = "aten::mul", .us = 4}).Host(15, "aten::item"); }, false);
+  ExpectNothing(program, "cudagraph");
+}
 TEST(Traps, CudagraphBesideHostWorkOfTheProgram) {
   Program program;
   program.Steps(

@@ -7,7 +7,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kShortOperatorNs = 20'000;  // of its own: what computes takes longer
-constexpr int64_t kShortGapNs = 300'000;      // of Python between operators: longer is something else
+constexpr int64_t kShortGapNs = 500'000;      // of Python between operators: longer is something else
 
 bool IsLibraryWork(GpuOpClass one) { return IsMatrixWork(one) || one == GpuOpClass::kCommunication; }
 
@@ -15,10 +15,13 @@ bool IsLibraryWork(GpuOpClass one) { return IsMatrixWork(one) || one == GpuOpCla
 
 HostParts::HostParts(const Trace& trace)
     : trace_(trace), launches_(trace.slices.size()), libraries_(trace.slices.size()), loading_(LoadingSlices(trace)) {
+  const std::vector<int64_t> code_ns = LoadingNs(trace, FindProgram(trace));
+  for (size_t row = 0; row < code_ns.size(); ++row)
+    if (code_ns[row] > 0) loading_[row] = 1;
   const GpuOpTable& ops = trace.gpu_ops;
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (!ops.launch[op].valid()) continue;
-    launches_anything_ = launches_anything_ || ops.kind[op] == GpuOpKind::kKernel;
+    launched_kernels_ += ops.kind[op] == GpuOpKind::kKernel ? 1 : 0;
     for (SliceId at = ops.launch[op]; at.valid(); at = trace.slices.parent[at.value]) {
       launches_[at.value] = 1;
       if (IsLibraryWork(ops.op_class[op])) libraries_[at.value] = 1;

@@ -21,12 +21,14 @@ class HostParts {
   HostPart Of(const Edge& edge, int64_t ns) const;
   // Returns true if products, convolutions, attention or an exchange are launched inside this slice.
   bool LaunchesLibraries(uint32_t slice) const { return libraries_[slice] != 0; }
-  bool LaunchesAnything() const { return launches_anything_; }
+  // Kernels with a launch in the whole recording.
+  size_t launched_kernels() const { return launched_kernels_; }
 
  private:
   const Trace& trace_;
-  std::vector<uint8_t> launches_, libraries_, loading_;  // by slice: something inside it does
-  bool launches_anything_ = false;
+  std::vector<uint8_t> launches_, libraries_;  // by slice: something inside it does
+  std::vector<uint8_t> loading_;               // by slice: it loads a batch, or the code of a kernel
+  size_t launched_kernels_ = 0;
 };
 
 }  // namespace gapless::internal
