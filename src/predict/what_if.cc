@@ -60,6 +60,11 @@ void EdgeTimes::LimitHost(const std::function<double(const Edge& edge, int64_t b
   }
 }
 
+void EdgeTimes::LimitGaps(int64_t most_ns) {
+  for (size_t i = 0; i < ns_.size(); ++i)
+    if (graph_->edges[i].kind == EdgeKind::kStream) ns_[i] = std::min(ns_[i], most_ns);
+}
+
 void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen) {
   DropWaits(kind, chosen, [](uint32_t) { return int64_t{0}; });
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of a step is launched as a graph: the host no longer launches kernel by kernel.
 //
-// What changes. One launch takes the place of all in a step, and kernels follow each other as they did. The operators
-// around launches are no longer called, nor is the Python between them, as far as it comes in stretches of less than
-// 0.5 ms: a replay runs neither. What computes on the host stays, as do loading, copies, and longer stretches of
-// Python. Where operators compute on the host there is nothing to launch. Beside `compile`, which also takes launches
-// away, the host's time is the shorter of both and not their product.
+// What changes. One launch takes the place of all in a step, and kernels follow each other within a microsecond (as
+// they did, in the cautious case). The operators around launches are no longer called, nor is the Python between them,
+// as far as it comes in stretches of less than 0.5 ms: a replay runs neither. What computes on the host stays, as do
+// loading, copies, and longer stretches of Python. Where operators compute on the host there is nothing to launch.
+// Beside `compile`, which also takes launches away, the host's time is the shorter of both and not their product.
 //
 // Prior. A tenth of launches and operators is left (2 to 50 %), and half of the Python between them (2 % to all): which
 // of it belongs to the part that is captured cannot be seen.
@@ -17,6 +17,8 @@
 
 namespace gapless::internal {
 namespace {
+
+constexpr int64_t kGapNs = 1000;  // between kernels of a graph that depend on each other
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   const Trace& trace = input.trace();
@@ -38,6 +40,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     }
     return 1.0;
   });
+  if (which != Case::kLittle) times.LimitGaps(kGapNs);
   effect.assumptions.emplace_back(
       "shapes and control flow are the same in every step, and nothing in it waits for the device");
   return effect;
@@ -50,7 +53,7 @@ WHATIF(cudagraph) = {.name = "cudagraph",
                      .why =
                          "The host's launches and the operators around them cost a tenth (2 to 50 %), as one launch "
                          "takes their place, and short stretches of Python between them half (2 % to all); kernels "
-                         "follow each other as they did. What the host computes, loads and copies stays. "
+                         "follow each other within a microsecond. What the host computes, loads and copies stays. "
                          "NVIDIA's documentation says 1.2 to 3 times as fast, often; where the device is busy all "
                          "the time nothing is gained.",
                      .safety = Safety::kExact,
