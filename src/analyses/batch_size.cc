@@ -33,6 +33,13 @@ bool IsAttention(std::string_view name) {
          name == "aten::_softmax";
 }
 
+// Names of operators that only models of sequences have, in whatever library they were written.
+bool IsOfSequences(std::string_view name) {
+  constexpr std::string_view kWords[] = {"attention", "attn", "rotary", "rope", "kv_cache"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return name.find(word) != name.npos; });
+}
+
 bool MultipliesInBatches(std::string_view name) { return name == "aten::bmm" || name == "aten::baddbmm"; }
 
 class Reader {
@@ -41,6 +48,8 @@ class Reader {
     for (size_t id = 0; id < role_.size(); ++id) role_[id] = RoleOf(trace.strings[static_cast<StringId>(id)]);
     for (uint32_t row = 0; row < trace.slices.size(); ++row)
       if (trace.slices.category[row] == SliceCategory::kOperator) Add(row);
+    const Column<GpuOpClass>& classes = trace.gpu_ops.op_class;
+    sequences_ |= std::find(classes.begin(), classes.end(), GpuOpClass::kAttention) != classes.end();
   }
 
   std::optional<BatchSize> Find() const {
@@ -52,13 +61,14 @@ class Reader {
  private:
   struct Role {
     const LayerName* layer = nullptr;
-    bool attention = false, batched = false;
+    bool attention = false, batched = false, of_sequences = false;
   };
 
   static Role RoleOf(std::string_view name) {
     const auto* const layer =
         std::find_if(std::begin(kLayers), std::end(kLayers), [&](const LayerName& one) { return one.name == name; });
-    return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name)};
+    return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name),
+            IsOfSequences(name)};
   }
 
   const std::vector<Input>& InputsOf(uint32_t row) {
@@ -70,6 +80,7 @@ class Reader {
 
   void Add(uint32_t row) {
     const Role& role = role_[static_cast<uint32_t>(trace_.slices.name[row])];
+    sequences_ |= role.of_sequences;
     if (role.layer == nullptr && !role.attention && !role.batched) return;
     const std::vector<Input>& inputs = InputsOf(row);
     if (inputs.empty()) return;
@@ -90,16 +101,18 @@ class Reader {
   }
 
   // The inputs of the first layer in all steps: the one dimension that is smaller from some call on, at its full size.
+  // Only a few calls can be of a last batch: where most are smaller, a prompt is followed by single tokens.
   std::optional<int64_t> PartialBatch() const {
     const Shape& full = calls_.front();
     const Shape* partial = nullptr;
+    size_t smaller = 0;
     for (const Shape& call : calls_) {
       if (call.size() != full.size()) return std::nullopt;
       if (call == full && partial != nullptr) return std::nullopt;  // not the last ones
       if (call != full && partial != nullptr && call != *partial) return std::nullopt;
-      if (call != full) partial = &call;
+      if (call != full) partial = &call, ++smaller;
     }
-    if (partial == nullptr) return std::nullopt;
+    if (partial == nullptr || 2 * smaller > calls_.size()) return std::nullopt;
     std::optional<int64_t> found;
     for (size_t i = 0; i < full.size(); ++i) {
       if ((*partial)[i] == full[i]) continue;
@@ -139,12 +152,13 @@ class Reader {
     }
     if (input.empty() || (layer_->kind == LayerKind::kLinear && input.size() < 2)) return std::nullopt;
     const bool rows_may_be_flat = input.size() == (layer_->kind == LayerKind::kEmbedding ? 1u : 2u) && sequences_;
-    if (!rows_may_be_flat)
-      if (const auto batch = PartialBatch()) return BatchSize{*batch, BatchSource::kPartialBatch, first_};
+    // Attention comes first: what is smaller in the last calls may be a shorter sequence.
     if (const auto batch = FromAttention(input, rows_may_be_flat))
       return BatchSize{*batch, BatchSource::kAttention, first_};
     if (const auto batch = FromScores(input, rows_may_be_flat))
       return BatchSize{*batch, BatchSource::kAttention, first_};
+    if (!rows_may_be_flat)
+      if (const auto batch = PartialBatch()) return BatchSize{*batch, BatchSource::kPartialBatch, first_};
     if (layer_->kind == LayerKind::kLinear && input.size() == 2 && !sequences_)
       return BatchSize{input[0], BatchSource::kFeatures, first_};
     return std::nullopt;

@@ -4,11 +4,15 @@
 //
 //   1. samples per step, as the training program told the recorder;
 //   2. images: the first dimension of a convolution's input with all its dimensions (N in NCHW and NHWC);
-//   3. a last, partial batch: the one dimension of the first layer's input that is smaller in later calls;
-//   4. attention: the first dimension of its [batch, heads, length, size] or [batch, length, heads, size], where all
+//   3. attention: the first dimension of its [batch, heads, length, size] or [batch, length, heads, size], where all
 //      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows; of scores
 //      [batch · heads, length, length] the length, which leaves the other dimension;
-//   5. features: the first dimension of a linear layer's [batch, features], in models without sequences.
+//   4. a last, partial batch: the one dimension of the first layer's input that is smaller in later calls, if most
+//   calls
+//      have the full size (a prompt that is followed by single tokens is no batch);
+//   5. features: the first dimension of a linear layer's [batch, features], in models without sequences: no attention
+//   in any
+//      library, no ids, no products of batches of matrices.
 //
 // Everything else is unknown. A single vector has no batch.
 #pragma once

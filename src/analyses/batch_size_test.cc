@@ -98,6 +98,21 @@ TEST(BatchSize, ALastPartialBatchTellsItsDimension) {
             32);
 }
 
+// A prompt of 128 tokens for 8 requests, and then a token each.
+TEST(BatchSize, APromptBeforeSingleTokensIsNoBatch) {
+  HandMade trace;
+  for (int64_t call = 0; call < 6; ++call)
+    trace.OperatorOn("aten::embedding", call * 100, call * 100 + 50,
+                     {.shapes = call == 0 ? "[[50000,768],[8,128]]" : "[[50000,768],[8,1]]"});
+  EXPECT_FALSE(FindBatchSize(*trace.Finish()));
+}
+// Rows of a serving engine are tokens: its attention has a name of its own.
+TEST(BatchSize, RowsBesideAnyAttentionAreNoBatch) {
+  HandMade trace;
+  trace.OperatorOn("aten::linear", 0, 50, {.shapes = "[[46,2880],[512,2880],[]]"});
+  trace.OperatorOn("vllm::unified_attention", 60, 90, {.shapes = "[[46,64,64]]"});
+  EXPECT_FALSE(FindBatchSize(*trace.Finish()));
+}
 TEST(BatchSize, LengthsThatVaryAreNoBatch) {
   EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,768],[32,128]]"},
                        {"aten::embedding", "[[30522,768],[32,91]]"},

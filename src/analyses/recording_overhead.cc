@@ -7,8 +7,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kCallNs = 2000;                                                          // a call of CUDA
-constexpr int64_t kOperatorNs = 1000, kShapesNs = 500, kMemoryNs = 500, kStacksNs = 1000;  // of Kineto
-constexpr int64_t kPythonNs = 1000;                                                        // of Kineto
+constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs = 2500;   // of Kineto
+constexpr int64_t kPythonNs = 800;                                                         // of Kineto
 constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // of Nsight Systems
 
 struct Costs {

@@ -7,6 +7,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kLateNs = 8'000, kJustAfterNs = 6'000, kWaitNs = 2'000;  // R5
+constexpr int64_t kUnseenNs = 1'000'000;                                   // R10
 
 }  // namespace
 
@@ -21,7 +22,9 @@ DeviceEdges::DeviceEdges(const Trace& trace, const ProgramRows& program, const D
 void DeviceEdges::AddBegin(uint32_t op) {
   ++graph_.facts().ops;
   const int64_t ready_ns = std::max({LinkLaunch(op), LinkStream(op), LinkStreamWaits(op)});
-  if (ready_ns != kAbsent)
+  if (ready_ns != kAbsent && !newest_.contains(ops_.device[op]) && WaitedForUnseen(op))
+    graph_.LinkRoot();
+  else if (ready_ns != kAbsent)
     InferWait(op, ready_ns);
   else if (!LinkUnexplained(op, ready_ns))
     graph_.LinkRoot();
@@ -51,6 +54,17 @@ int64_t DeviceEdges::LinkLaunch(uint32_t op) {
   const int64_t ns = std::min(order_.launch_ns + work_ns, graph_.Since(launch));
   graph_.Link(work_ns > 0 ? EdgeKind::kCall : EdgeKind::kLaunch, launch, ns, work_ns > 0 ? call : op);
   return graph_.NsOf(launch) + ns;
+}
+
+// R10. Returns true if the first operation of a device began long after its call had returned or, if the call copies,
+// had begun: the device was busy with what had been launched before the recording began.
+bool DeviceEdges::WaitedForUnseen(uint32_t op) const {
+  if (!HasLaunch(trace_, program_, op)) return false;
+  const uint32_t call = ops_.launch[op].value;
+  const ApiKind api = trace_.slices.api[call];
+  const bool copies = api == ApiKind::kMemcpy || api == ApiKind::kBlockingMemcpy;
+  const int64_t since = trace_.slices.ts_ns[call] + (copies ? 0 : trace_.slices.dur_ns[call]);
+  return graph_.now_ns() - since >= kUnseenNs;
 }
 
 // Returns true if a call launched this operation and no other, so that the call says when it could start.

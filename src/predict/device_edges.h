@@ -26,6 +26,7 @@ class DeviceEdges {
   int64_t LinkStream(uint32_t op);
   int64_t LinkStreamWaits(uint32_t op);
   void InferWait(uint32_t op, int64_t ready_ns);
+  bool WaitedForUnseen(uint32_t op) const;
   bool HasOwnLaunch(uint32_t op) const;
   bool LinkUnexplained(uint32_t op, int64_t ready_ns);
   bool LinkUnseen(uint32_t op);

@@ -59,5 +59,19 @@ TEST(DeviceEdges, KernelsOfAGraphKeepTheirDistance) {
   EXPECT_EQ(check.refusal, "");
 }
 
+// The recording begins while the device still works on the graph before: the graph's first kernel begins 6 ms after its
+// launch, and nothing that was recorded says why.
+TEST(DeviceEdges, TheFirstOperationMayWaitForWhatWasNotRecorded) {
+  HandMade made;
+  made.Kernel("gather", {0, 5 * kUs, 6000 * kUs, 6010 * kUs});
+  for (int64_t i = 0; i < 100; ++i)
+    made.Kernel("gemm", {10 * kUs + i * 10 * kUs, 14 * kUs + i * 10 * kUs, 6011 * kUs + i * 50 * kUs,
+                         6060 * kUs + i * 50 * kUs});
+  const auto trace = made.Finish();
+  const SelfCheck check = Check(*trace);
+  EXPECT_EQ(check.refusal, "");
+  EXPECT_NEAR(check.error, 0, 0.01);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -9,6 +9,8 @@
 namespace gapless::internal {
 namespace {
 
+constexpr int64_t kUnseenNs = 1'000'000;  // of device work before a span that nothing recorded explains
+
 int64_t Latest(std::span<const int64_t> times, const std::vector<Instant>& instants) {
   int64_t latest = 0;
   for (const Instant instant : instants) latest = std::max(latest, times[instant]);
@@ -30,14 +32,20 @@ StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
   }
   if (first != kNoInstant) starts_.push_back(first);
   if (last != kNoInstant) ends_.push_back(last);
+  const GpuOpTable& ops = trace.gpu_ops;
+  Instant first_op = kNoInstant;  // of the span, if its launch came before
   for (uint32_t op = 0; op < graph.op_end.size(); ++op) {
-    const SliceId launch = trace.gpu_ops.launch[op];
-    const int64_t launched = launch.valid() ? trace.slices.ts_ns[launch.value] : trace.gpu_ops.ts_ns[op];
+    const SliceId launch = ops.launch[op];
+    const int64_t launched = launch.valid() ? trace.slices.ts_ns[launch.value] : ops.ts_ns[op];
     if (graph.op_end[op] == kNoInstant || launched >= host.end) continue;
-    (launched < host.start ? starts_ : ends_).push_back(graph.op_end[op]);
+    const bool is_before = launched < host.start && ops.ts_ns[op] < window.span.start;
+    (is_before ? starts_ : ends_).push_back(graph.op_end[op]);
+    if (!is_before && ops.ts_ns[op] >= window.span.start) first_op = std::min(first_op, graph.op_begin[op]);
   }
-  if (first == kNoInstant && starts_.empty() && !ends_.empty())  // the first of the operations begins it
-    starts_.push_back(*std::min_element(graph.op_begin.begin(), graph.op_begin.end()));
+  // The span begins on the device if no host was recorded, or if the device was busy with what was not.
+  if (first_op != kNoInstant &&
+      window.span.start - Latest(graph.recorded_ns, starts_) > (starts_.empty() ? -1 : kUnseenNs))
+    starts_.push_back(first_op);
 }
 
 std::pair<int64_t, Instant> StepSpan::Within(std::span<const int64_t> times) const {

@@ -52,6 +52,19 @@ void EdgeTimes::ScaleHost(const std::function<double(uint32_t slice)>& factor) {
   }
 }
 
+void EdgeTimes::LimitHost(const std::function<double(const Edge& edge, int64_t before_ns)>& share) {
+  for (size_t i = 0; i < ns_.size(); ++i) {
+    const Edge& edge = graph_->edges[i];
+    if (edge.kind != EdgeKind::kHost && edge.kind != EdgeKind::kCall) continue;
+    ns_[i] = std::min<int64_t>(ns_[i], std::llround(static_cast<double>(before_[i]) * share(edge, before_[i])));
+  }
+}
+
+void EdgeTimes::LimitGaps(int64_t most_ns) {
+  for (size_t i = 0; i < ns_.size(); ++i)
+    if (graph_->edges[i].kind == EdgeKind::kStream) ns_[i] = std::min(ns_[i], most_ns);
+}
+
 void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen) {
   DropWaits(kind, chosen, [](uint32_t) { return int64_t{0}; });
 }

@@ -55,6 +55,11 @@ class EdgeTimes {
   // of gpu_op or slice that owns the edge; kNoRowValue: host work outside every slice.
   void ScaleOps(const std::function<double(uint32_t op)>& factor);
   void ScaleHost(const std::function<double(uint32_t slice)>& factor);
+  // Host work takes at most this share of what it took before any what-if; asked for each of its edges, with what the
+  // edge took. Two what-ifs that take away the same work do not multiply.
+  void LimitHost(const std::function<double(const Edge& edge, int64_t before_ns)>& share);
+  // Operations that follow each other on a stream have at most `most_ns` between them.
+  void LimitGaps(int64_t most_ns);
   // Blocking calls, full queues: the call no longer waits. `chosen` is asked for the owner of the edge: the row of the
   // call, of kFeed the row of the copy.
   void DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen);

@@ -4,10 +4,15 @@
 //
 // Matrix work in fp32 gets two to three times as fast (Daydream, Zhu et al. 2020: 3 on Volta; TF32 on Ampere leaves 1.5
 // to 2 of it), work bound by memory up to twice. The optimiser and the exchange of gradients stay in fp32. Autocast
-// casts weights in every step and costs the host some calls.
+// casts weights in every step and costs the host some calls. A device with a small ratio of peaks (data/devices.csv)
+// gains less, at the most that ratio; one without bf16 is asked for fp16 instead.
+#include <algorithm>
+
 #include "base/strings.h"
 #include "predict/what_if.h"
+#include "predict/what_ifs/common/device.h"
 #include "predict/what_ifs/common/op_inputs.h"
+#include "predict/what_ifs/common/passes.h"
 
 namespace gapless::internal {
 namespace {
@@ -43,6 +48,16 @@ std::string NothingToGain(const MatrixTime& time) {
   return {};
 }
 
+// The peak for a type of 16 bits over that for float32; NaN: the device is not known.
+struct Peaks16 {
+  double tflops = DevicePeaks::kNone, ratio = DevicePeaks::kNone;
+};
+Peaks16 PeaksOf(const DevicePeaks* device, bool bf16) {
+  if (device == nullptr) return {};
+  const double tflops = bf16 ? device->bf16 : device->fp16;
+  return {.tflops = tflops, .ratio = tflops / device->fp32};
+}
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
   if (!item.value.empty() && item.value != "bf16" && item.value != "fp16")
     return Fail(ErrorCode::kUsage, "amp takes bf16 or fp16", Printable(item.ToString()));
@@ -51,16 +66,31 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (ops.size() == 0)
     return WhatIfEffect{
         .refusal = "the host computes: what 16 bits bring there depends on its processor, and is not modelled"};
+  const DevicePeaks* device = RecordedDevice(input.trace());
+  const bool bf16 = item.value == "bf16" || (item.value.empty() && (device == nullptr || device->bf16 > 0));
+  const Peaks16 peaks = PeaksOf(device, bf16);
+  if (device != nullptr && !(peaks.tflops > 0)) {
+    const bool other = bf16 && device->fp16 > 0;
+    (other ? effect.refusal : effect.nothing) =
+        StrCat(device->name, other ? " has no matrix units for bf16: ask for amp=fp16" : " has no matrix units");
+    return effect;
+  }
   const std::vector<uint8_t> moves = Float32OffUnits(input.trace());
   effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
   if (!effect.nothing.empty()) return effect;
-  const double matrix = Pick(which, 1 / 1.5, 1 / 2.3, 1 / 3.2), memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
+  const double matrix = LeftOfMatrixWork(which, 1.5, 2.3, 3.2, peaks.ratio);
+  const double memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
+  const Passes passes = FindPasses(input.trace());
+  ProductBound bound(input.trace(), device, peaks.tflops, 0.5);
   times.ScaleOps([&](uint32_t op) {
-    if (IsMatrixWork(ops.op_class[op])) return (moves[op] != 0 ? matrix : 1.0) + kCastShare;
+    if (passes.of_op[op] == Pass::kOptimizer) return 1.0;
+    if (IsMatrixWork(ops.op_class[op])) return (moves[op] != 0 ? std::max(matrix, bound.Of(op)) : 1.0) + kCastShare;
     return IsMemoryBound(ops.op_class[op]) ? memory + kCastShare : 1.0;
   });
   times.ScaleHost([&](uint32_t) { return kHostMore; });
-  effect.assumptions.emplace_back("the GPU has matrix units for this type, and the shapes suit them (multiples of 8)");
+  effect.assumptions.emplace_back(
+      device != nullptr ? "the shapes suit matrix units (multiples of 8)"
+                        : "the GPU has matrix units for this type, and the shapes suit them (multiples of 8)");
   return effect;
 }
 
@@ -72,7 +102,8 @@ WHATIF(amp) = {.name = "amp",
                .why =
                    "Autocast runs matrix work in bf16 or fp16 on matrix units, 2.3 times as fast (1.5 to 3.2: "
                    "Daydream, Zhu et al. 2020, takes 3 on Volta; TF32 on Ampere leaves half of it), and work "
-                   "bound by memory moves half the bytes, 1.6 times as fast (1.3 to 2). The optimiser and the "
+                   "bound by memory moves half the bytes, 1.6 times as fast (1.3 to 2). The device's ratio of peaks "
+                   "limits it. The optimiser and the "
                    "exchange of gradients stay in fp32. Casts add 3 % of the kernels' time, and the host does "
                    "5 % more.",
                .safety = Safety::kRounding,

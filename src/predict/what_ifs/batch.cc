@@ -7,9 +7,11 @@
 // With a second recording of the program, of another batch, the two parts of each class of kernels are fitted to both:
 // a line through two points. Within a tenth of what it grows or shrinks by.
 //
-// Prior, with one recording. A kernel that has a block for every multiprocessor grows with the batch; one that has not
-// first fills them, where that was recorded. Of this growth nine tenths are expected. Small kernels hide their fixed
-// part in it: six tenths in the case that is better for larger batches, all of it in the other.
+// Prior, with one recording. A kernel keeps its time until its blocks fill the multiprocessors, where that was
+// recorded, and grows with the batch from there on. A multiprocessor holds several blocks at once, as many as its
+// threads, registers and shared memory allow: it is full with half of them (with one in the case that is worse for
+// larger batches, with all of them in the other). Of the growth from there on nine tenths are expected; small kernels
+// hide their fixed part in it: six tenths in the better case, all of it in the other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,10 +69,31 @@ std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t siz
   return std::nullopt;
 }
 
+// How many blocks of this kernel a multiprocessor holds at once, 1 at least: threads, registers and shared memory are
+// limited. What was not recorded limits nothing but the number of blocks.
+double ResidentBlocks(const Trace& trace, uint32_t op) {
+  constexpr double kMostBlocks = 16, kThreads = 1536, kRegisters = 65'536, kSharedBytes = 100'000;
+  const GpuOpTable& ops = trace.gpu_ops;
+  const auto known = [](int32_t value) { return value == kAbsent32 ? 1.0 : std::max(1.0, static_cast<double>(value)); };
+  double most_threads = kThreads;
+  for (size_t row = 0; row < trace.devices.size(); ++row)
+    if (trace.devices.device[row] == ops.device[op] && trace.devices.max_threads_per_sm[row] > 0)
+      most_threads = trace.devices.max_threads_per_sm[row];
+  const double threads = known(ops.block_x[op]) * known(ops.block_y[op]) * known(ops.block_z[op]);
+  double blocks = std::min(kMostBlocks, most_threads / threads);
+  if (ops.registers[op] > 0) blocks = std::min(blocks, kRegisters / (threads * ops.registers[op]));
+  if (ops.shared_bytes[op] > 0) blocks = std::min(blocks, kSharedBytes / ops.shared_bytes[op]);
+  return std::max(1.0, std::floor(blocks));
+}
+
 // What a kernel takes with `ratio` times the samples, when it fills the device first.
-double Grown(const GpuOpTable& ops, uint32_t op, double ratio) {
-  const auto blocks = static_cast<double>(ops.blocks_per_sm[op]);
-  return blocks > 0 ? std::max(1.0, blocks * ratio) / std::max(1.0, blocks) : ratio;
+double Grown(const Trace& trace, uint32_t op, double ratio, Case which) {
+  const auto blocks = static_cast<double>(trace.gpu_ops.blocks_per_sm[op]);
+  if (!(blocks > 0)) return ratio;
+  const double resident = trace.gpu_ops.block_x[op] > 0 ? ResidentBlocks(trace, op) : 1;
+  const bool larger = ratio > 1;
+  const double full = std::max(1.0, resident * Pick(which, larger ? 0 : 1, 0.5, larger ? 1 : 0));
+  return std::max(full, blocks * ratio) / std::max(full, blocks);
 }
 
 bool Grows(const GpuOpTable& ops, const Passes& passes, uint32_t op) {
@@ -100,7 +123,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   times.ScaleOps([&](uint32_t op) {
     if (!Grows(trace.gpu_ops, passes, op)) return 1.0;
     const double grown =
-        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace.gpu_ops, op, ratio);
+        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace, op, ratio, which);
     return std::max(0.0, 1 + growth * (grown - 1));
   });
   times.ScaleHost(
@@ -122,7 +145,8 @@ WHATIF(batch) = {.name = "batch",
                  .why =
                      "Work of the device that grows with the batch is scaled, parameters, optimiser, exchange of"
                      " gradients and host stay. With a second recording of another batch size both parts are "
-                     "fitted; with one, nine tenths (six tenths to all) of the work are taken to grow. The "
+                     "fitted; with one, a kernel keeps its time until its blocks fill the multiprocessors, and nine "
+                     "tenths (six tenths to all) of the work beyond are taken to grow. The "
                      "answer is the time for the samples of the recorded step.",
                  .safety = Safety::kTraining,
                  .apply = Apply};

@@ -47,6 +47,21 @@ TEST(Batch, AKernelThatDoesNotFillTheDeviceFillsItFirst) {
   Program more = Training(64, 400, 0.5F);
   EXPECT_NEAR(Ask(more, "batch=256").SavedUs(), -400 * 0.9, 1) << "half a block becomes two: twice the time";
 }
+// A multiprocessor of 2048 threads holds eight blocks of 256: one block each leaves it nearly empty.
+TEST(Batch, AMultiprocessorHoldsSeveralBlocksAtOnce) {
+  const GpuOpRow row{.block_x = 256, .block_y = 1, .block_z = 1, .blocks_per_sm = 1};
+  Program program;
+  program.made().Device({.device = 0, .vendor = Vendor::kNvidia, .max_threads_per_sm = 2048});
+  program.Steps(2, [&] {
+    program.Under("aten::conv2d", [&] { program.KernelOf("conv", 400, row); },
+                  {.shapes = "[[16,3,8,8],[64,3,7,7]]", .types = R"(["float","float"])"});
+  });
+  Analysed run(std::vector{program.Finish()});
+  EXPECT_NEAR(AskOf(run, "batch=64").SavedUs(), 0, 1) << "four blocks: half of what it holds";
+  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(), -400 * 0.9, 5) << "eight blocks: twice as long";
+  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Case::kMuch), 0, 1);
+  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Case::kLittle), -400 * 7, 20) << "in proportion";
+}
 TEST(Batch, TwoRecordingsTellWhatGrows) {
   Program small = Training(64, 400), large = Training(128, 700, kNanF, 2);
   Analysed run(std::vector{small.Finish(), large.Finish()});

@@ -57,6 +57,15 @@ class Program {
     host_ += 5 * kUs;
     return *this;
   }
+  // A kernel on the compute stream with the launch numbers of `row`, and no operator of its own.
+  Program& KernelOf(std::string_view name, int64_t us, GpuOpRow row) {
+    const int64_t begin = host_, start = StartOn(kCompute), end = start + us * kUs;
+    row.stream = kCompute;
+    made_->Kernel(name, {begin + kUs, begin + 3 * kUs, start, end}, row);
+    device_[kCompute] = end;
+    host_ += 5 * kUs;
+    return *this;
+  }
   // A copy of a batch; from pageable memory the call returns 1 µs after it.
   Program& Copy(CopyKind kind, int64_t us, int64_t stream = kCompute, int64_t bytes = kAbsent) {
     const int64_t begin = host_, start = StartOn(stream), end = start + us * kUs;
