@@ -25,18 +25,16 @@ import tempfile
 from pathlib import Path
 
 import advice_keep
+from advice_calibration import PICTURE, as_predicted, curve, leave_one_out, picture, reliability
 from advice_ledger import (
     DIGITS,
     IN_REPOSITORY,
     LEDGER,
-    PICTURE,
+    OWN,
     Row,
-    as_predicted,
     ask,
-    curve,
-    leave_one_out,
+    kind_of,
     parse,
-    picture,
     text_of,
 )
 from advice_measure import Pair, measure, ratio_of_medians
@@ -70,6 +68,8 @@ PAIRS = [
 # Pairs of recordings in the corpus: a name, the fix, before, after, the device, when.
 SAMPLES = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_num_workers_"
 AUTOGRAD = "kineto/pytorch__kineto/tb_plugin/samples/resnet50_autograd_api_num_workers_"
+KINETO = "pytorch/kineto@114171dfba"
+RECORDED_NOTE = "medians of the complete steps of both recordings"
 RECORDED = [
     ("resnet50_stacks", "workers=4", f"{SAMPLES}0/worker0.1623143089861.pt.trace.json.gz",
      f"{SAMPLES}4/worker0.1623212756351.pt.trace.json.gz", "Tesla V100", "2021-06"),
@@ -117,7 +117,7 @@ def measured(pair: Pair, most_pairs: int, tries: int) -> Row:
         id=pair.name, what=pair.fix, kind=pair.fix.partition("=")[0], recording=f"{IN_REPOSITORY}pairs/{pair.name}",
         device=device(), measured_ratio=round(found.ratio, DIGITS), measured_low=round(found.low, DIGITS),
         measured_high=round(found.high, DIGITS), predicted_low=None, predicted_expected=None, predicted_high=None,
-        source="pair", date=datetime.date.today().isoformat(),
+        source="pair", date=datetime.date.today().isoformat(), repository=f"{OWN}{pair.script}/{pair.case}",
     )  # fmt: skip
 
 
@@ -137,8 +137,12 @@ def recorded_rows(program: Path) -> list[Row]:
             continue
         ratio, low, high = (round(one, DIGITS) for one in ratio_of_medians(steps(after), steps(before)))
         rows.append(
-            Row(name, what, what.partition("=")[0], before, where, ratio, low, high, None, None, None, "pair", when)
-        )
+            Row(
+                id=name, what=what, kind=kind_of(what), recording=before, device=where, measured_ratio=ratio,
+                measured_low=low, measured_high=high, predicted_low=None, predicted_expected=None, predicted_high=None,
+                source="pair", date=when, repository=KINETO, machine="gpu", note=RECORDED_NOTE,
+            )
+        )  # fmt: skip
     return rows
 
 
@@ -177,7 +181,8 @@ def table(rows: list[Row]) -> str:
             f"| `{row.id}` | `{row.what}` | {row.measured_ratio:.3f} | {row.measured_low or 0:.3f} to "
             f"{row.measured_high or 0:.3f} | {answer} |"
         )
-    for name, found in (("as predicted", as_predicted(rows)), ("leave one out", leave_one_out(rows))):
+    for name, answers in (("as predicted", as_predicted(rows)), ("leave one out", leave_one_out(rows))):
+        found = reliability(answers)
         lines.append(
             f"\n{name}: {found.rows} predictions, median error {found.median_error:.1%}, "
             f"{found.within:.0%} of the measured within the interval"

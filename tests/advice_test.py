@@ -23,7 +23,9 @@ from corpus import FOLDER, ROOT
 sys.path.insert(0, str(ROOT / "bench"))
 
 import advice_keep
+import advice_kinds
 import advice_ledger
+import gpu_pairs
 from advice_ledger import Range, Row
 from advice_pairs import PAIRS
 
@@ -71,6 +73,9 @@ class Ledger(unittest.TestCase):
             replace(good, predicted_high=0.3),
             replace(good, kind="amp"),
             replace(good, recording=""),
+            replace(good, machine="tpu"),
+            replace(good, confidence="sure"),
+            replace(good, repository="owner/name"),
         ):
             with self.assertRaises(ValueError, msg=str(bad)):
                 advice_ledger.parse(advice_ledger.text_of([bad]))
@@ -83,6 +88,8 @@ class Ledger(unittest.TestCase):
     def test_every_recording_is_there(self) -> None:
         for one in ledger():
             with self.subTest(one.id):
+                if one.machine == "gpu" and one.id in {pair.id for pair in gpu_pairs.facts()}:
+                    self.skipTest("recordings of other repositories are never kept")
                 if not one.recording.startswith(advice_ledger.IN_REPOSITORY) and not FOLDER.is_dir():
                     self.skipTest(f"no recordings in {FOLDER} (set GAPLESS_CORPUS)")
                 self.assertTrue(one.path(FOLDER).exists(), one.recording)
@@ -107,6 +114,61 @@ class Ledger(unittest.TestCase):
                     for name in ("low", "expected", "high"):
                         is_near = math.isclose(getattr(now, name), getattr(one.predicted, name), abs_tol=TOLERANCE)
                         self.assertTrue(is_near, f"{name}: {now}, in the ledger {one.predicted}; {hint}")
+
+
+class GpuPairs(unittest.TestCase):
+    """Pairs that others measured on their GPUs, bench/gpu_pairs.toml."""
+
+    PAIR = gpu_pairs.GpuPair(
+        "a", "o/n", "abcdef0", "t/x.json", "kernels:mm=0.5", "T4", 20, 10, 2, "solid", "pair", "how"
+    )
+
+    def test_each_is_a_row_of_the_ledger_and_says_how_it_was_read(self) -> None:
+        rows = {one.id: one for one in ledger()}
+        for pair in gpu_pairs.facts():
+            with self.subTest(pair.id):
+                self.assertEqual(rows[pair.id], pair.row(rows[pair.id].predicted))
+                self.assertTrue(pair.note)
+
+    def test_a_fact_becomes_a_row(self) -> None:
+        made = self.PAIR.row(Range(0.4, 0.5, 0.6))
+        advice_ledger.check(made)
+        self.assertEqual((made.kind, made.machine, made.repository), ("kernels", "gpu", "o/n@abcdef0"))
+        self.assertEqual((made.measured_ratio, made.predicted_expected, made.recording), (0.5, 0.5, "o__n/t/x.json"))
+
+    def test_the_table_says_held_missed_refused_or_not_there(self) -> None:
+        def line(said: Range | None, reason: str = "") -> str:
+            return gpu_pairs.line_of(self.PAIR, gpu_pairs.Answer(said, said, reason))
+
+        self.assertIn("2.00 (1.67 to 2.50) | 2.000 | held", line(Range(0.4, 0.5, 0.6)))
+        self.assertIn("missed", line(Range(0.8, 0.9, 1)))
+        self.assertIn("refused | 2.000 | | no steps", line(None, "no steps"))
+        self.assertIn("no clone holds the recording", gpu_pairs.line_of(self.PAIR, None))
+
+    def test_the_recording_is_taken_from_a_clone_at_its_commit(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            clone = Path(folder) / "o+n"
+            for words in (["init", "-q", str(clone)], ["-C", str(clone), "add", "."]):
+                subprocess.run(["git", *words], check=True)
+                (clone / "t").mkdir(exist_ok=True)
+                (clone / "t/x.json").write_text("then", encoding="utf-8")
+            who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+            subprocess.run(["git", "-C", str(clone), *who, "commit", "-qm", "x"], check=True)
+            (clone / "t/x.json").write_text("now", encoding="utf-8")
+            with gpu_pairs.recording_of(replace(self.PAIR, commit="HEAD"), Path(folder)) as found:
+                self.assertEqual(found and found.read_text(encoding="utf-8"), "then")
+            with gpu_pairs.recording_of(replace(self.PAIR, repository="o/other"), Path(folder)) as found:
+                self.assertIsNone(found)
+
+    def test_a_repository_is_left_out_whole(self) -> None:
+        """Rows of one repository do not calibrate each other, whatever their commits; those of another do."""
+        off = [row(name, 1, Range(0.5, 0.5, 0.5)) for name in "abcd"]
+        alone = [replace(one, repository=f"o/n@{index:07}") for index, one in enumerate(off)]
+        others = [replace(one, id=one.id * 2, repository="o/m@abcdef0") for one in off]
+        for tried in advice_kinds.trials(alone):
+            self.assertAlmostEqual(tried.error, math.log(2))
+        for tried in advice_kinds.trials(alone + others):
+            self.assertLess(tried.error, math.log(2) / 2)
 
 
 class Reliability(unittest.TestCase):

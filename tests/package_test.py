@@ -113,7 +113,9 @@ class Package(unittest.TestCase):
         ranked = json.loads(run(PROGRAM, "analyze", SAMPLE, "--json"))["bottlenecks"][:3]
         expected = []
         for number, found in enumerate(ranked, 1):
-            expected.append(f"{number} {found['id']}: {found['title']}, {found['gain']['expected']:.2f} times")
+            said = f", {found['gain']['expected']:.2f} times" if "gain" in found else ""
+            said += f", cured with {found['cured_by']}" if "cured_by" in found else ""
+            expected.append(f"{number} {found['id']}: {found['title']}{said}")
             expected += [f"    {advice['text']}" for advice in found["recommendations"]]
         self.assertEqual(lines[: len(expected)], expected)
         sql = "SELECT sum(dur_ns) AS ns FROM gpu_op WHERE kind = 'kernel'"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict_probe [--without RULE]... FILE...: the self-check of each recording as a line of JSON, with rules of the
 // graph left out as asked (R3, R6, R7, R8 or R9). What tests/predict_corpus.py drives over many recordings.
+// predict_probe --ledger: each row of the ledger of advice as a calibration predicts it that has not seen its
+// repository, as a line of JSON. What tests/advice_test.py compares.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -9,6 +11,7 @@
 
 #include "base/json_writer.h"
 #include "ingest/load.h"
+#include "predict/calibration.h"
 #include "predict/self_check.h"
 
 using namespace gapless::internal;
@@ -48,9 +51,27 @@ void Print(const std::string& path, const SelfCheck& check, const Graph::Facts& 
   std::puts(out.c_str());
 }
 
+int PrintLedger() {
+  const auto rows = BuiltInLedger();
+  const std::vector<StepShares> said = LeaveOneOut(rows);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string out;
+    JsonWriter json(out);
+    json.BeginObject();
+    json.Field("id", rows[i].id);
+    json.Field("low", said[i].low);
+    json.Field("expected", said[i].expected);
+    json.Field("high", said[i].high);
+    json.EndObject();
+    std::puts(out.c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--ledger") return PrintLedger();
   GraphRules rules;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {

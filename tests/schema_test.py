@@ -40,9 +40,10 @@ def problems_of(document: dict[str, Any], validator: jsonschema.Draft202012Valid
         idle = sum(device[f"idle_{cause}_ns"] for cause in ("data", "launch", "sync", "host", "unknown"))
         if parts != device["wall_ns"] or idle != device["idle_ns"]:
             yield f"the breakdown of trace {device['trace']} does not add up"
-    gains = [b["gain"]["expected"] for b in document["bottlenecks"] if "gain" in b]
-    if gains != sorted(gains, reverse=True):
-        yield f"bottlenecks are not ranked by expected gain: {gains}"
+    planned = {step["bottleneck"] for step in document["plan"]}
+    listed = [one["id"] for one in document["bottlenecks"] if one["id"] in planned]
+    if listed != [step["bottleneck"] for step in document["plan"]]:
+        yield f"bottlenecks are not in the order of the plan: {listed}"
 
 
 def main() -> int:

@@ -22,6 +22,7 @@ void PrintDearest(const gapless::Run& run, size_t most) {
   for (size_t i = 0; i < std::min(most, found.size()); ++i) {
     std::cout << i + 1 << ' ' << found[i].id << ": " << found[i].title;
     if (found[i].gain) std::cout << std::fixed << std::setprecision(2) << ", " << found[i].gain->expected << " times";
+    if (!found[i].cured_by.empty()) std::cout << ", cured with " << found[i].cured_by;
     std::cout << '\n';
     for (const gapless::Recommendation& advice : found[i].recommendations) std::cout << "    " << advice.text << '\n';
   }

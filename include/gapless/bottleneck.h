@@ -53,6 +53,8 @@ struct Gain {
   double confidence = 0;  // 0–1
   // "replay": the recording replayed with the fix, an 80 % interval; "amdahl": estimated from the time at stake.
   std::string method{};
+  // On how many programs such fixes were tested on a machine of this kind (with a GPU, or without); absent: not asked.
+  std::optional<int64_t> tested_programs{};
 };
 
 struct Bottleneck {
@@ -64,9 +66,19 @@ struct Bottleneck {
   std::optional<double> share_of_step{};  // 0–1
   std::vector<Evidence> evidence{};
   std::vector<Recommendation> recommendations{};
+  // What fixing it brings after everything above it in the ranked list is fixed. Absent: not known, or it hangs under
+  // another one (cured_by).
   std::optional<Gain> gain{};
   // The id of a rule that claims the same time in more general terms: where both speak, their gains are not added.
   std::string part_of{};
+  // The id of the bottleneck above it whose fix cures this one, too; "": it has a place of its own.
+  std::string cured_by{};
+  // Of the recorded step, what is left when all above it is fixed: what its gain is of.
+  double step_left = 1;
+  // What its fix takes away beside the time at stake, where it brings more than that time; else "".
+  std::string also{};
+  // The fix makes another training of it, or needs other hardware: a choice beside the plan, which leaves it out.
+  bool apart = false;
 };
 
 }  // namespace gapless

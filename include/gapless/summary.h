@@ -36,15 +36,24 @@ struct Scaling {
   bool estimated = false;  // true: an upper bound, made without a single run
 };
 
-// What the first few fixes would buy together, by one replay of all of them.
-struct Combination {
-  std::vector<std::string> ids{};    // of the bottlenecks, in the order of the ranked list
-  std::vector<std::string> fixes{};  // items of `predict --what`
+// A place in the plan: what one fix brings after those before it, and what all of them bring up to here.
+struct PlanStep {
+  std::string id{};                  // of the bottleneck that it is for
+  std::string fix{};                 // item of `predict --what`; empty: none stands for it, its gain is an estimate
+  std::vector<std::string> cures{};  // ids of the other bottlenecks that it cures
   Gain gain{};
-  // Of tested predictions half were within this share of the truth; absent: too few were tested.
-  std::optional<double> tested_within{};
-  int64_t tested_pairs = 0;
-  bool tested_of_this_kind = false;  // false: fixes of every kind, for there are too few of this one
+  Gain so_far{};
+};
+
+// What the whole plan buys.
+struct Combination {
+  std::vector<std::string> ids{};    // of the bottlenecks of the plan, in its order
+  std::vector<std::string> fixes{};  // items of `predict --what` that were replayed, in the same order
+  Gain gain{};
+  std::optional<Gain> replayed{};        // of `fixes` alone; absent: nothing could be replayed
+  std::vector<std::string> estimated{};  // ids of the plan's bottlenecks that no replay models: by their own estimate
+  std::vector<std::string> left_out{};   // ids of bottlenecks whose fix is a choice beside the plan
+  std::vector<std::string> untested{};   // names of fixes that were tested on no program on such a machine
 };
 
 struct RunSummary {
@@ -72,10 +81,10 @@ struct RunSummary {
   // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with
   // an empty or unknown class.
   std::string_view limit;
-  std::string class_evidence;  // one sentence with the numbers; empty with run_class
-  // Of `together`; without it, of removing all bottlenecks, by the time at stake. Absent: none has a gain.
-  std::optional<Gain> estimated_speedup;
-  std::optional<Combination> together{};  // absent: nothing could be replayed, or no fix has a model
+  std::string class_evidence;             // one sentence with the numbers; empty with run_class
+  std::vector<PlanStep> plan{};           // the fixes worth making, each once, the one that brings most first
+  std::optional<Combination> together{};  // absent: the plan is empty
+  std::optional<Gain> estimated_speedup;  // of `together`
 };
 
 }  // namespace gapless

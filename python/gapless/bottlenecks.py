@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,6 @@ from .results import ProfileResult, ProfilerType
 
 MOST = 5
 CRITICAL, WARNING = 0.7, 0.4
-MOST_REMOVED = 0.95  # of the time
 READ_FIRST = (
     ProfilerType.PYTORCH_PROFILER,
     ProfilerType.NSIGHT_SYSTEMS,
@@ -40,7 +40,8 @@ class BottleneckType(enum.Enum):
 
 @dataclass
 class Bottleneck:
-    """One entry of `bottlenecks` in `gapless analyze --json`. `gain` is of the whole step: low, expected, high; None where unknown."""
+    """One entry of `bottlenecks` in `gapless analyze --json`. `gain` is what fixing it brings after those
+    above it: low, expected, high; None where unknown, and where the fix of `cured_by` cures it."""
 
     type: BottleneckType
     severity: float  # 0–1
@@ -52,6 +53,10 @@ class Bottleneck:
     share_of_step: float | None = None
     gain: dict[str, Any] | None = None
     part_of: str = ""  # the rule that claims the same time in more general terms
+    cured_by: str = ""  # the id of the bottleneck above whose fix cures it, too
+    step_left: float = 1.0  # of the recorded step, when all above it is fixed
+    also: str = ""  # what its fix does beside the time at stake, where that is more
+    apart: bool = False  # its fix changes the training: a choice, which no sum counts
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Bottleneck:
@@ -66,6 +71,10 @@ class Bottleneck:
             share_of_step=found.get("share_of_step"),
             gain=found.get("gain"),
             part_of=found.get("part_of", ""),
+            cured_by=found.get("cured_by", ""),
+            step_left=float(found.get("step_left", 1)),
+            also=found.get("also", ""),
+            apart=bool(found.get("apart", False)),
         )
 
     def fixes(self) -> list[str]:
@@ -112,15 +121,12 @@ def _group(title: str, bottlenecks: list[Bottleneck]) -> str:
 
 
 def _estimate(bottlenecks: list[Bottleneck]) -> str:
-    """Shares of the time that go away add up; what is part of another given one is not counted twice."""
+    """Each gain is of what those above it leave, so that they multiply; what is part of another given one is not counted
+    twice, and what would change the training not at all."""
     whole = {one.id for one in bottlenecks if one.gain}
-    counted = [one.gain for one in bottlenecks if one.gain and one.part_of not in whole]
+    counted = [one.gain for one in bottlenecks if one.gain and not one.apart and one.part_of not in whole]
+    counted = [gain for gain in counted if gain["expected"] > 1]
     if not counted:
         return "none can be estimated"
-
-    def together(bound: str) -> float:
-        removed = sum(1 - 1 / max(1.0, float(gain[bound])) for gain in counted)
-        return 1 / (1 - min(MOST_REMOVED, removed))
-
-    expected, low, high = (together(bound) for bound in ("expected", "low", "high"))
+    expected, low, high = (math.prod(float(gain[bound]) for gain in counted) for bound in ("expected", "low", "high"))
     return f"{expected:.2f}x ({low:.2f}-{high:.2f}x) if all of the above are fixed"

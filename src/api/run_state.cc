@@ -8,6 +8,12 @@ const Advice& RunState::Advised() const {
   return *advice_;
 }
 
+const Diagnosis& RunState::Diagnosed() const {
+  const Advice& advice = Advised();
+  std::call_once(diagnosed_, [&] { advice.diagnosis(); });
+  return advice.diagnosis();
+}
+
 Result<Database> RunState::TakeDatabase() const {
   {
     const std::lock_guard lock(databases_mutex_);

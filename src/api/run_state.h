@@ -45,7 +45,7 @@ struct RunState {
 
   // What all rules find, with what fixes would buy.
   const Advice& Advised() const;
-  const Diagnosis& Diagnosed() const { return Advised().diagnosis(); }
+  const Diagnosis& Diagnosed() const;
   // Runs one statement. The sink may ask this run again, and may throw.
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
@@ -57,7 +57,7 @@ struct RunState {
  private:
   Result<Database> TakeDatabase() const;
 
-  mutable std::once_flag advised_;
+  mutable std::once_flag advised_, diagnosed_;
   mutable std::optional<Advice> advice_;
   mutable std::mutex databases_mutex_;
   mutable std::vector<Database> databases_;  // open and not in use

@@ -36,13 +36,12 @@ bool CountedElsewhere(const Bottleneck& one, std::span<const Bottleneck> all) {
   });
 }
 
-// Shares of the time that go away add up; the least and the most of what the gains say.
+// Each gain is of what those above it leave, so that they multiply.
 double Combined(std::span<const Bottleneck> all, double Gain::*bound) {
-  constexpr double kMostRemoved = 0.95;
-  double removed = 0;
+  double factor = 1;
   for (const Bottleneck& one : all)
-    if (one.gain && (*one.gain).*bound > 1 && !CountedElsewhere(one, all)) removed += 1 - 1 / ((*one.gain).*bound);
-  return 1 / (1 - std::min(removed, kMostRemoved));
+    if (one.gain && one.gain->expected > 1 && !one.apart && !CountedElsewhere(one, all)) factor *= (*one.gain).*bound;
+  return factor;
 }
 
 }  // namespace

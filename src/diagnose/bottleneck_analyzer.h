@@ -19,8 +19,9 @@ struct BottleneckAnalyzer {
   static std::vector<Bottleneck> AnalyzeAll(Tables& tables);
   static std::vector<Bottleneck> MostSevere(std::vector<Bottleneck> all);  // of what was found already
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
-  // Performance Improvement": the factor if all given ones were cured. What is part of another that is given, too, is
-  // not counted twice. Milder ones count in the estimate only.
+  // Performance Improvement": the factor if all given ones were cured, as `analyze` plans them. What is part of another
+  // that is given, too, is not counted twice, nor is what would change the training. Milder ones count in the estimate
+  // only.
   static std::string GenerateReport(std::span<const Bottleneck> bottlenecks);
 };
 

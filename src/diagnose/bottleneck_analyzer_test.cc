@@ -38,8 +38,8 @@ TEST(BottleneckAnalyzer, ReportHasCriticalIssuesWarningsAndAnEstimate) {
             "   -> do this\n"
             "\n"
             "Estimated Performance Improvement\n"
-            "3.33x (1.00-3.33x) if all of the above are fixed\n")
-      << "half and a fifth of the time go";
+            "2.50x (1.00-2.50x) if all of the above are fixed\n")
+      << "half of the time goes, and then a fifth";
 }
 
 TEST(BottleneckAnalyzer, WhatIsPartOfAnotherIsNotCountedTwice) {

@@ -68,8 +68,8 @@ std::optional<RunCost> CostOf(const Run& run, const RunSummary& summary, const C
   return cost;
 }
 
-Saving SavingPerMonth(const RunCost& cost, const Gain& gain) {
-  const auto saved = [&](double speedup) { return Times(cost.month, speedup > 1 ? 1 - 1 / speedup : 0); };
+Saving SavingPerMonth(const RunCost& cost, const Gain& gain, double left) {
+  const auto saved = [&](double speedup) { return Times(cost.month, speedup > 1 ? left * (1 - 1 / speedup) : 0); };
   return {.low = saved(gain.low), .expected = saved(gain.expected), .high = saved(gain.high)};
 }
 

@@ -37,6 +37,7 @@ std::optional<RunCost> CostOf(const Run& run, const RunSummary& summary, const C
 struct Saving {
   Amount low, expected, high;
 };
-Saving SavingPerMonth(const RunCost& cost, const Gain& gain);
+// `left`: of the recorded step, what other fixes have left already.
+Saving SavingPerMonth(const RunCost& cost, const Gain& gain, double left = 1);
 
 }  // namespace gapless::internal

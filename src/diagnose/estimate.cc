@@ -2,8 +2,7 @@
 #include "diagnose/estimate.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
+#include <numeric>
 
 namespace gapless::internal {
 namespace {
@@ -11,7 +10,6 @@ namespace {
 constexpr double kMostRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
 
 double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMostRemoved)); }
-double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 
 // What kind of time a fix of this type removes.
 enum Kind : uint8_t { kIdleTime, kKernelTime, kCommunicationTime, kKinds };
@@ -35,44 +33,6 @@ Kind KindOf(BottleneckType type) {
   return kIdleTime;
 }
 
-// The bottleneck that claims this one's time in the most general terms, itself when none does.
-const Bottleneck& RootOf(const Bottleneck& one, const std::vector<Bottleneck>& bottlenecks) {
-  const Bottleneck* root = &one;
-  for (size_t depth = 0; depth < bottlenecks.size() && !root->part_of.empty(); ++depth) {
-    const auto above = std::find_if(bottlenecks.begin(), bottlenecks.end(),
-                                    [&](const Bottleneck& other) { return other.id == root->part_of; });
-    if (above == bottlenecks.end()) break;
-    root = &*above;
-  }
-  return *root;
-}
-
-// What a bottleneck removes, or its parts together if that is more.
-double CombinedRemoval(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger, double Gain::*bound) {
-  struct Claim {
-    double own = 0, parts = 0;
-  };
-  std::map<const Bottleneck*, Claim> claims;
-  for (const Bottleneck& one : bottlenecks) {
-    if (!one.gain) continue;
-    const Bottleneck& root = RootOf(one, bottlenecks);
-    Claim& claim = claims[&root];
-    (&root == &one ? claim.own : claim.parts) += RemovedBy((*one.gain).*bound);
-  }
-  std::array<double, kKinds> removed{};
-  for (const auto& [root, claim] : claims) removed[KindOf(root->type)] += std::max(claim.own, claim.parts);
-  // Without a device there is only the host's time, of which the rules take parts that do not overlap.
-  constexpr double kMostOfHost = 0.95;
-  if (ledger.total.wall_ns == 0)
-    return std::min(kMostOfHost, removed[kIdleTime] + removed[kKernelTime] + removed[kCommunicationTime]);
-  const std::array<double, kKinds> most{ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns),
-                                        ledger.Share(ledger.total.compute_ns),
-                                        ledger.Share(ledger.total.exposed_comm_ns)};
-  double all = 0;
-  for (size_t kind = 0; kind < kKinds; ++kind) all += std::min(removed[kind], most[kind]);
-  return all;
-}
-
 }  // namespace
 
 Gain EstimateGain(const TimeAtStake& stake) {
@@ -87,15 +47,28 @@ Gain EstimateGain(const TimeAtStake& stake) {
           .method = "amdahl"};
 }
 
-Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger) {
-  Gain combined{.low = SpeedupOf(CombinedRemoval(bottlenecks, ledger, &Gain::low)),
-                .expected = SpeedupOf(CombinedRemoval(bottlenecks, ledger, &Gain::expected)),
-                .high = SpeedupOf(CombinedRemoval(bottlenecks, ledger, &Gain::high)),
-                .confidence = 1,
-                .method = "amdahl"};
-  for (const Bottleneck& one : bottlenecks)
-    if (one.gain) combined.confidence = std::min(combined.confidence, one.gain->confidence);
-  return combined;
+RemovableTime::RemovableTime(const LedgerView& ledger) : device_(ledger.total.wall_ns > 0) {
+  if (device_)
+    all_ = {ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns), ledger.Share(ledger.total.compute_ns),
+            ledger.Share(ledger.total.exposed_comm_ns)};
+  else
+    all_[kIdleTime] = kMostRemoved;
+  left_ = all_;
+}
+
+double RemovableTime::LeftOf(double share, BottleneckType type) const {
+  const size_t kind = device_ ? KindOf(type) : kIdleTime;
+  const bool of_its_kind = share <= all_[kind];
+  return std::clamp(share, 0.0, of_its_kind ? left_[kind] : std::accumulate(left_.begin(), left_.end(), 0.0));
+}
+
+void RemovableTime::Take(double share, BottleneckType type) {
+  const size_t own = device_ ? KindOf(type) : kIdleTime;
+  for (size_t i = 0; i < kKinds; ++i) {  // its own kind first
+    double& left = left_[(own + i) % kKinds];
+    const double taken = std::min(left, share);
+    left -= taken, share -= taken;
+  }
 }
 
 }  // namespace gapless::internal

@@ -6,9 +6,9 @@
 // replays the trace replaces this function: it gets the item of `predict --what` and returns the same Gain.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
@@ -25,10 +25,21 @@ struct TimeAtStake {
 // Orders and bounds the three (0 ≤ low ≤ expected ≤ high < wall) and turns them into speedup factors.
 Gain EstimateGain(const TimeAtStake& stake);
 
-// Of removing all bottlenecks together. Gains over the same kind of time do not add up: those that remove idle time
-// together remove at most all idle time, those that shorten kernels at most what the kernels take, and so for
-// communication. A bottleneck that is part of another one counts within that one. Those without a gain count for
-// nothing.
-Gain CombineGains(const std::vector<Bottleneck>& bottlenecks, const LedgerView& ledger);
+// How much of each kind of time estimates may still take away. Gains over the same kind of time do not add up: those
+// that remove idle time together remove at most all idle time, those that shorten kernels at most what the kernels
+// take, and so for communication. A finding that asks for more than its kind ever was is about other time, too. Without
+// a device there is only the host's time, of which 5 % always stay.
+class RemovableTime {
+ public:
+  explicit RemovableTime(const LedgerView& ledger);
+  // Of `share` of the recorded step what can still go.
+  double LeftOf(double share, BottleneckType type) const;
+  void Take(double share, BottleneckType type);
+
+ private:
+  static constexpr size_t kKinds = 3;
+  bool device_ = false;
+  std::array<double, kKinds> all_{}, left_{};
+};
 
 }  // namespace gapless::internal

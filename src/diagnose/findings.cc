@@ -12,10 +12,14 @@ bool Has(const std::vector<std::string>& ids, const std::string& id) {
 
 }  // namespace
 
-Findings Conclude(Tables& tables, Diagnosis diagnosis, const AnalyzeOptions& options) {
+Diagnosis Choose(Diagnosis diagnosis, const AnalyzeOptions& options) {
   std::erase_if(diagnosis.bottlenecks, [&](const Bottleneck& one) {
     return (!options.only.empty() && !Has(options.only, one.id)) || Has(options.without, one.id);
   });
+  return diagnosis;
+}
+
+Findings Conclude(Tables& tables, Diagnosis diagnosis, const AnalyzeOptions& options) {
   Findings findings{.diagnosis = std::move(diagnosis), .summary = {}, .cost = {}};
   findings.summary = Summarise(tables, findings.diagnosis, options.single_step_ns);
   findings.cost = CostOf(tables.run(), findings.summary, options.rates);

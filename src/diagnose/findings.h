@@ -17,7 +17,10 @@ struct Findings {
   std::optional<RunCost> cost;
 };
 
-// Ids in `options` that name no rule choose nothing: callers check them.
+// The findings of the rules that `options` ask for. Ids that name no rule choose nothing: callers check them.
+Diagnosis Choose(Diagnosis diagnosis, const AnalyzeOptions& options);
+
+// `diagnosis`: of the chosen rules.
 Findings Conclude(Tables& tables, Diagnosis diagnosis, const AnalyzeOptions& options);
 
 }  // namespace gapless::internal

@@ -12,9 +12,9 @@ Diagnosis Three() {
   return diagnosis;
 }
 
-std::string IdsOf(const Findings& findings) {
+std::string IdsOf(const Diagnosis& diagnosis) {
   std::string ids;
-  for (const Bottleneck& one : findings.diagnosis.bottlenecks) ids += one.id;
+  for (const Bottleneck& one : diagnosis.bottlenecks) ids += one.id;
   return ids;
 }
 
@@ -24,18 +24,11 @@ class FindingsTest : public ::testing::Test {
   Tables tables{run};
 };
 
-TEST_F(FindingsTest, TheRulesAskedForInTheOrderOfTheDiagnosis) {
-  EXPECT_EQ(IdsOf(Conclude(tables, Three(), {})), "abc");
-  EXPECT_EQ(IdsOf(Conclude(tables, Three(), {.only = {"c", "a"}})), "ac");
-  EXPECT_EQ(IdsOf(Conclude(tables, Three(), {.without = {"b"}})), "ac");
-  EXPECT_EQ(IdsOf(Conclude(tables, Three(), {.only = {"a", "b"}, .without = {"b"}})), "a");
-}
-
-TEST_F(FindingsTest, TheSpeedupIsOfWhatWasChosen) {
-  Diagnosis diagnosis = Three();
-  diagnosis.bottlenecks[0].gain = Gain{.low = 1, .expected = 1.5, .high = 2};
-  EXPECT_TRUE(Conclude(tables, diagnosis, {}).summary.estimated_speedup);
-  EXPECT_FALSE(Conclude(tables, diagnosis, {.without = {"a"}}).summary.estimated_speedup);
+TEST(Findings, AreThoseOfTheRulesAskedForInTheOrderOfTheDiagnosis) {
+  EXPECT_EQ(IdsOf(Choose(Three(), {})), "abc");
+  EXPECT_EQ(IdsOf(Choose(Three(), {.only = {"c", "a"}})), "ac");
+  EXPECT_EQ(IdsOf(Choose(Three(), {.without = {"b"}})), "ac");
+  EXPECT_EQ(IdsOf(Choose(Three(), {.only = {"a", "b"}, .without = {"b"}})), "a");
 }
 
 TEST_F(FindingsTest, NothingIsCostedWithoutARate) { EXPECT_FALSE(Conclude(tables, Three(), {}).cost); }

@@ -8,7 +8,6 @@
 #include "analyses/columns.h"
 #include "analyses/scaling.h"
 #include "base/strings.h"
-#include "diagnose/estimate.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/screening.h"
@@ -205,9 +204,6 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
   Classify(ledger, tables, KernelsComeFirst(diagnosis), recording, summary);
-  const auto has_gain = [](const Bottleneck& one) { return one.gain.has_value(); };
-  if (std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), has_gain))
-    summary.estimated_speedup = CombineGains(diagnosis.bottlenecks, ledger);
   return summary;
 }
 

@@ -48,27 +48,19 @@ TEST(Estimate, NeverPromisesMoreThanAFactorOfTwenty) {
 TEST(Estimate, TogetherFixesRemoveAtMostTheTimeThereIs) {
   LedgerView ledger;
   ledger.total = {.wall_ns = 100, .compute_ns = 70, .idle_ns = 30};
-  Bottleneck loading, launching, kernels;
-  loading.type = BottleneckType::kDataLoading, launching.type = BottleneckType::kLaunchBound;
-  kernels.type = BottleneckType::kKernelEfficiency;
-  for (Bottleneck* one : {&loading, &launching, &kernels}) one->gain = Gain{1.1, 1.25, 1.25, 0.5, "amdahl"};
-  const Gain both = CombineGains({loading, launching}, ledger);
-  EXPECT_DOUBLE_EQ(both.expected, 1 / 0.7) << "two fifths of idle time are asked for, but there are only 30 %";
-  EXPECT_DOUBLE_EQ(CombineGains({loading, launching, kernels}, ledger).expected, 1 / 0.5) << "kernels are other time";
+  RemovableTime time(ledger);
+  time.Take(0.2, BottleneckType::kDataLoading);
+  EXPECT_NEAR(time.LeftOf(0.25, BottleneckType::kLaunchBound), 0.1, 1e-12) << "of 30 % that are idle";
+  EXPECT_DOUBLE_EQ(time.LeftOf(0.7, BottleneckType::kKernelEfficiency), 0.7) << "kernels are other time";
+  EXPECT_DOUBLE_EQ(time.LeftOf(0.2, BottleneckType::kMultiGpuComm), 0.2) << "none communicates: it is other time";
+  time.Take(0.1, BottleneckType::kHostBound);
+  EXPECT_NEAR(time.LeftOf(0.1, BottleneckType::kLaunchBound), 0, 1e-12);
 }
 
-TEST(Estimate, APartCountsWithinTheWhole) {
-  LedgerView ledger;
-  ledger.total = {.wall_ns = 100, .idle_ns = 100};
-  Bottleneck whole, part, other_part;
-  whole.id = "launch_bound", part.part_of = other_part.part_of = "launch_bound";
-  whole.type = part.type = other_part.type = BottleneckType::kLaunchBound;
-  whole.gain = Gain{1, 1.25, 1.25, 0.5, "amdahl"};
-  part.gain = other_part.gain = Gain{1, 1 / 0.9, 1 / 0.9, 0.5, "amdahl"};
-  EXPECT_DOUBLE_EQ(CombineGains({whole, part}, ledger).expected, 1.25);
-  other_part.gain->expected = 1 / 0.7;
-  EXPECT_DOUBLE_EQ(CombineGains({whole, part, other_part}, ledger).expected, 1 / 0.6) << "the parts promise more";
-  EXPECT_DOUBLE_EQ(CombineGains({part}, ledger).expected, 1 / 0.9) << "its whole does not speak";
+TEST(Estimate, WithoutADeviceThereIsOnlyTheHostsTime) {
+  RemovableTime time{LedgerView{}};
+  time.Take(0.5, BottleneckType::kDataLoading);
+  EXPECT_DOUBLE_EQ(time.LeftOf(0.9, BottleneckType::kKernelEfficiency), 0.45);
 }
 
 TEST(Diagnosis, APartNamesAWholeThatIsFound) {

@@ -50,7 +50,8 @@ ApiKind ClassifyApi(std::string_view full) {
   if (Has(call, "Launch")) return ApiKind::kKernelLaunch;
   if (starts("Memcpy")) return Has(call, "Async") ? ApiKind::kMemcpy : ApiKind::kBlockingMemcpy;
   if (starts("Memset")) return ApiKind::kMemset;
-  if (starts("DeviceSynchronize") || starts("CtxSynchronize")) return ApiKind::kDeviceSync;
+  if (starts("DeviceSynchronize") || starts("CtxSynchronize") || starts("ThreadSynchronize"))  // the last: before CUDA 4
+    return ApiKind::kDeviceSync;
   if (starts("StreamSynchronize")) return ApiKind::kStreamSync;
   if (starts("EventSynchronize")) return ApiKind::kEventSync;
   if (starts("StreamWaitEvent")) return ApiKind::kStreamWait;

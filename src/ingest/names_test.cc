@@ -19,6 +19,7 @@ TEST(ClassifyApi, LaunchesOfEveryKind) {
 TEST(ClassifyApi, WaitsAndCopies) {
   EXPECT_EQ(ClassifyApi("cudaDeviceSynchronize"), ApiKind::kDeviceSync);
   EXPECT_EQ(ClassifyApi("hipDeviceSynchronize"), ApiKind::kDeviceSync);
+  EXPECT_EQ(ClassifyApi("cudaThreadSynchronize"), ApiKind::kDeviceSync) << "what it was called until CUDA 4";
   EXPECT_EQ(ClassifyApi("cudaStreamSynchronize"), ApiKind::kStreamSync);
   EXPECT_EQ(ClassifyApi("cudaEventSynchronize"), ApiKind::kEventSync);
   EXPECT_EQ(ClassifyApi("cudaStreamWaitEvent"), ApiKind::kStreamWait);

@@ -2,8 +2,8 @@
 // What the rules found, with what each fix and all of them together would buy.
 //
 // A rule estimates its gain from the intervals at stake (diagnose/estimate.h). Where its first recommendation names an
-// item of `predict --what` and the recording passes the self-check, a replay takes the place of the estimate. Of all
-// together the combination is replayed as a whole: gains over the same time are not counted twice.
+// item of `predict --what` and the recording passes the self-check, a replay takes the place of the estimate. The order
+// and the gains are those of one plan (plan.h), which everything that shows them takes from here.
 #pragma once
 
 #include <optional>
@@ -12,40 +12,37 @@
 #include <vector>
 
 #include "diagnose/findings.h"
+#include "predict/plan.h"
 #include "predict/predictor.h"
 #include "predict/step_picture.h"
 #include "predict/sweep.h"
 
 namespace gapless::internal {
 
-inline constexpr size_t kMostTogether = 3;
-
-// Speedup factors of the whole step.
-Gain GainOf(const Prediction& prediction, const Calibration& calibration);
-
 class Advice {
  public:
   // `tables` outlives it.
   explicit Advice(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger());
 
-  // Every rule's bottlenecks, ranked by what their fixes buy.
-  const Diagnosis& diagnosis() const { return diagnosis_; }
+  // Every rule's bottlenecks, in the order of the plan and with its gains. Not for two threads at once.
+  const Diagnosis& diagnosis() const;
   // Absent: nothing can be replayed.
   const std::optional<Predictor>& predictor() const { return predictor_; }
+  // The plan is made of the rules that are asked for.
   Findings Conclude(const AnalyzeOptions& options) const;
-  // A step as recorded, and with these fixes; absent: it cannot be replayed, or there is no complete step.
+  // A step as recorded, and with the fixes of the plan that can be replayed, as long as the plan says of them; absent:
+  // there are none, or there is no complete step.
   std::optional<StepPictures> Draw(const Combination& together) const;
   // What cheaper kernels would buy, of the few that take the most time; empty: nothing can be replayed.
   std::vector<SweptPart> SweepKernels() const;
 
  private:
-  void Price(Bottleneck& bottleneck) const;
-  std::optional<Gain> GainOfFix(const Recommendation& recommendation, Safety most) const;
-  std::optional<Combination> Together(const std::vector<Bottleneck>& bottlenecks) const;
+  bool Replays() const { return predictor_ && predictor_->check().accepted(); }
 
   Tables& tables_;
   std::optional<Predictor> predictor_;
-  Diagnosis diagnosis_;
+  Diagnosis found_;                               // with the rules' own estimates
+  mutable std::optional<Diagnosis> diagnosis_{};  // as planned, once somebody asked
 };
 
 }  // namespace gapless::internal

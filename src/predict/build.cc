@@ -8,7 +8,8 @@
 //
 //   R1  A host thread goes from instant to instant; what lies between is its own work.
 //   R2  A call that does not block takes as long as it took.
-//   R3  A call that blocks takes only what it took after the operation it waited for had ended.
+//   R3  A call that blocks takes only what it took after the operation it waited for had ended. A call that feeds a
+//       copy piece by piece, and returns before the copy has ended, takes as much of the copy's time as it took.
 //   R4  An operation starts when its launch is so far, the one before it on its stream is over, and what its stream
 //       waits for is over. The launch takes the shortest time that was seen, not what it was queued behind.
 //   R5  Waits between streams that were not recorded are inferred: an operation that starts later than R4 allows, just
@@ -20,6 +21,10 @@
 //   R8  Threads that only poll are no part of the program.
 //   R9  At the same instant: operations end before they begin, and before calls end, which end before calls begin.
 //   R10 Nothing stands at its recorded time but the first instant.
+//   R11 A launch that takes far longer than usual while the queue is all but empty is at work: it loads its kernel. The
+//       operation starts when that is done.
+//   R12 An operation that no call of its own launched (one of a graph, or one of a recording without a host) keeps its
+//       distance to the one before it on its stream, as far as nothing else explains it.
 #include <algorithm>
 
 #include "predict/device_edges.h"

@@ -2,159 +2,141 @@
 #include "predict/calibration.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <set>
 
-#include "base/csv.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
-
-extern const std::string_view kAdviceCsv;  // generated from bench/results/advice.csv
-
 namespace {
 
 constexpr double kLeastFactor = 0.5, kMostFactor = 4;
 
-double ErrorOf(const AdviceRow& row) { return std::log(row.measured / row.model.expected); }
+double WidthOf(double distance) { return std::hypot(distance, kLeastWidth); }
 
-double WidthDown(const StepShares& model) { return std::hypot(std::log(model.expected / model.low), kLeastWidth); }
-double WidthUp(const StepShares& model) { return std::hypot(std::log(model.high / model.expected), kLeastWidth); }
-
-// The value of rank ⌈share · (n + 1)⌉ of n, the largest at most.
-double Quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size() + 1)));
-  return values[std::clamp<size_t>(rank, 1, values.size()) - 1];
-}
-
-// A number that is above 0; absent: an empty field.
-Result<std::optional<double>> Share(std::string_view field, size_t row) {
-  if (field.empty()) return std::optional<double>();
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error == std::errc() && end == field.data() + field.size() && std::isfinite(value) && value > 0)
-    return std::optional(value);
-  return Fail(ErrorCode::kInput, "this is no share of a step", StrCat("row ", row, ": ", Printable(field)));
-}
-
-// Where the columns that count stand.
-struct Columns {
-  size_t id = 0, kind = 0, recording = 0, measured = 0, low = 0, expected = 0, high = 0;
-  size_t most() const { return std::max({id, kind, recording, measured, low, expected, high}); }
+struct Weighted {
+  double value = 0, weight = 0;
 };
 
-Result<Columns> FindColumns(const std::vector<std::string>& names) {
-  Columns columns;
-  const std::pair<std::string_view, size_t*> wanted[] = {{"id", &columns.id},
-                                                         {"kind", &columns.kind},
-                                                         {"recording", &columns.recording},
-                                                         {"measured_ratio", &columns.measured},
-                                                         {"predicted_low", &columns.low},
-                                                         {"predicted_expected", &columns.expected},
-                                                         {"predicted_high", &columns.high}};
-  for (const auto& [name, place] : wanted) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return Fail(ErrorCode::kInput, StrCat("the ledger has no column ", name), "row 1");
-    *place = static_cast<size_t>(found - names.begin());
-  }
-  return columns;
+// Of values whose weights add up to the number of trials, the one of rank `share` · (trials + 1), the largest at most.
+double Quantile(std::vector<Weighted> values, double trials, double share) {
+  std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  constexpr double kRoundingError = 1e-9;
+  double rank = share * (trials + 1) - kRoundingError;
+  for (const Weighted& one : values)
+    if ((rank -= one.weight) <= 0) return one.value;
+  return values.empty() ? 0 : values.back().value;
 }
 
-// Absent: it was not measured, or nothing was predicted.
-Result<std::optional<AdviceRow>> RowOf(const std::vector<std::string>& fields, const Columns& columns, size_t number) {
-  if (fields.size() <= columns.most())
-    return Fail(ErrorCode::kInput, "a row of the ledger is too short", StrCat("row ", number));
-  double shares[4] = {};
-  const size_t places[4] = {columns.measured, columns.low, columns.expected, columns.high};
-  for (size_t i = 0; i < 4; ++i) {
-    const auto share = Share(fields[places[i]], number);
-    if (!share) return Unexpected{share.error()};
-    if (!*share) return std::optional<AdviceRow>();
-    shares[i] = **share;
-  }
-  const StepShares model{
-      .low = std::min(shares[1], shares[2]), .expected = shares[2], .high = std::max(shares[3], shares[2])};
-  return std::optional<AdviceRow>({.id = fields[columns.id],
-                                   .kind = fields[columns.kind],
-                                   .recording = fields[columns.recording],
-                                   .measured = shares[0],
-                                   .model = model});
+double PredictedOf(const AdviceRow& row) { return std::log(row.model.expected); }
+double MeasuredOf(const AdviceRow& row) { return std::log(row.measured); }
+
+// Without a repository all predictions from one recording are a trial.
+std::string TrialOf(const AdviceRow& row) {
+  if (!row.repository.empty()) return row.repository;
+  return StrCat("\n", row.recording.empty() ? row.id : row.recording);
 }
 
 }  // namespace
 
-Result<std::vector<AdviceRow>> ParseLedger(std::string_view csv) {
-  CsvReader reader(csv);
-  std::vector<std::string> fields;
-  if (!reader.Next(fields)) return Fail(ErrorCode::kInput, "the ledger has no line of names");
-  const auto columns = FindColumns(fields);
-  if (!columns) return Unexpected{columns.error()};
-  std::vector<AdviceRow> rows;
-  for (size_t number = 2; reader.Next(fields); ++number) {
-    auto row = RowOf(fields, *columns, number);
-    if (!row) return Unexpected{row.error()};
-    if (*row) rows.push_back(std::move(**row));
+StepShares SharesOf(const Effect& effect) {
+  return {.low = std::exp(effect.expected - effect.down),
+          .expected = std::exp(effect.expected),
+          .high = std::exp(effect.expected + effect.up)};
+}
+
+Effect EffectOf(const StepShares& shares) {
+  return {.expected = std::log(shares.expected),
+          .down = std::log(shares.expected / shares.low),
+          .up = std::log(shares.high / shares.expected)};
+}
+
+Effect operator+(const Effect& a, const Effect& b) {
+  return {.expected = a.expected + b.expected, .down = std::hypot(a.down, b.down), .up = std::hypot(a.up, b.up)};
+}
+
+double Calibration::Slope::value() const {
+  constexpr double kPrior = kPriorPrograms * kPriorEffect * kPriorEffect;
+  return (xy + kPrior) / (xx + kPrior);
+}
+
+Calibration::Calibration(std::span<const AdviceRow> rows, Machine machine) {
+  for (const AdviceRow& row : rows)
+    if (row.machine.empty() || row.machine == NameOf(machine)) rows_.push_back(row);
+  for (const AdviceRow& row : rows_) ++of_repository_[TrialOf(row)];
+  for (const AdviceRow& row : rows_) Add(row, 1 / static_cast<double>(of_repository_[TrialOf(row)]));
+  FitFactor();
+}
+
+void Calibration::Add(const AdviceRow& row, double weight) {
+  Slope& slope = slopes_[row.kind];
+  slope.xy += weight * PredictedOf(row) * MeasuredOf(row), slope.xx += weight * PredictedOf(row) * PredictedOf(row);
+}
+
+// What the row's own repository added to the slope is taken out again.
+double Calibration::Miss(const AdviceRow& row) const {
+  Slope slope = slopes_.find(row.kind)->second;
+  for (const AdviceRow& other : rows_) {
+    if (other.kind != row.kind || TrialOf(other) != TrialOf(row)) continue;
+    const double weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second);
+    slope.xy -= weight * PredictedOf(other) * MeasuredOf(other);
+    slope.xx -= weight * PredictedOf(other) * PredictedOf(other);
   }
-  return rows;
+  return MeasuredOf(row) - slope.value() * PredictedOf(row);
 }
 
-std::span<const AdviceRow> BuiltInLedger() {
-  static const std::vector<AdviceRow> kRows = [] {
-    auto parsed = ParseLedger(kAdviceCsv);
-    return parsed ? std::move(*parsed) : std::vector<AdviceRow>();  // a test parses it
-  }();
-  return kRows;
-}
-
-Calibration::Calibration(std::span<const AdviceRow> rows) : rows_(rows.begin(), rows.end()) {
-  std::map<std::string_view, double> pairs;
-  for (const AdviceRow& row : rows_) shifts_[row.kind] += ErrorOf(row), ++pairs[row.kind];
-  for (auto& [kind, sum] : shifts_) sum /= pairs[kind] + kPriorPairs;
-  if (rows_.size() < kLeastPairs) return;
-  std::vector<double> scaled;
+void Calibration::FitFactor() {
+  if (of_repository_.size() < kLeastPrograms) return;
+  std::vector<Weighted> scaled;
   for (const AdviceRow& row : rows_) {
-    const double off = ErrorOf(row) - ShiftOf(row.kind);
-    scaled.push_back(std::abs(off) / (off > 0 ? WidthUp(row.model) : WidthDown(row.model)));
+    const double off = Miss(row);
+    const Effect model = EffectOf(row.model);
+    scaled.push_back({.value = std::abs(off) / WidthOf(off > 0 ? model.up : model.down),
+                      .weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second)});
   }
-  factor_ = std::clamp(Quantile(std::move(scaled), kCoverage), kLeastFactor, kMostFactor);
+  const auto trials = static_cast<double>(of_repository_.size());
+  factor_ = std::clamp(Quantile(std::move(scaled), trials, kCoverage), kLeastFactor, kMostFactor);
 }
 
-double Calibration::ShiftOf(std::string_view kind) const {
-  if (const auto found = shifts_.find(kind); found != shifts_.end()) return found->second;
-  const size_t end = kind.find('+');
-  if (end == std::string_view::npos) return 0;
-  // Of a combination that nobody tested: the sum of its parts', lest it be worse than one of them.
-  return ShiftOf(kind.substr(0, end)) + ShiftOf(kind.substr(end + 1));
+double Calibration::SlopeOf(std::string_view kind) const {
+  const auto found = slopes_.find(kind);
+  return found == slopes_.end() ? 1 : found->second.value();
 }
 
-StepShares Calibration::Apply(std::string_view kind, const StepShares& model) const {
-  const double expected = model.expected * std::exp(ShiftOf(kind));
-  return {.low = expected * std::exp(-factor_ * WidthDown(model)),
-          .expected = expected,
-          .high = expected * std::exp(factor_ * WidthUp(model))};
+double Calibration::FactorOf(std::string_view kind) const {
+  return slopes_.contains(kind) ? factor_ : std::max(factor_, kUntestedFactor);
 }
 
-std::optional<Calibration::Quote> Calibration::QuoteFor(std::string_view kind) const {
-  const std::vector<StepShares> predicted = LeaveOneOut(rows_);
-  std::vector<double> of_kind, of_any;
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const double off = std::abs(rows_[i].measured / predicted[i].expected - 1);
-    of_any.push_back(off);
-    if (rows_[i].kind == kind) of_kind.push_back(off);
+Effect Calibration::Apply(std::string_view kind, const Effect& model) const {
+  const double factor = FactorOf(kind);
+  const double doubt = slopes_.contains(kind) ? 0 : kUntestedShare * std::abs(model.expected);
+  return {.expected = SlopeOf(kind) * model.expected,
+          .down = std::hypot(factor * WidthOf(model.down), doubt),
+          .up = std::hypot(factor * WidthOf(model.up), doubt)};
+}
+
+Calibration::Tested Calibration::TestedOf(std::string_view kind) const {
+  std::set<std::string> programs;
+  std::vector<Weighted> off;
+  for (const AdviceRow& row : rows_) {
+    if (row.kind != kind) continue;
+    programs.insert(TrialOf(row));
+    off.push_back({.value = std::abs(std::expm1(Miss(row))), .weight = 1});
   }
-  const bool any = of_kind.size() < kLeastPairs;
-  std::vector<double>& chosen = any ? of_any : of_kind;
-  if (chosen.size() < kLeastPairs) return std::nullopt;
-  return Quote{.within = Quantile(chosen, 0.5), .pairs = chosen.size(), .any_kind = any};
+  if (programs.empty()) return {};
+  constexpr double kHalf = 0.5;
+  const auto rows = static_cast<double>(off.size());
+  return {.programs = programs.size(), .within = Quantile(std::move(off), rows, kHalf)};
 }
 
 std::vector<StepShares> LeaveOneOut(std::span<const AdviceRow> rows) {
   std::vector<StepShares> predicted;
-  for (size_t out = 0; out < rows.size(); ++out) {
-    std::vector<AdviceRow> others(rows.begin(), rows.end());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
-    predicted.push_back(Calibration(others).Apply(rows[out].kind, rows[out].model));
+  for (const AdviceRow& out : rows) {
+    std::vector<AdviceRow> others;
+    for (const AdviceRow& row : rows)
+      if (TrialOf(row) != TrialOf(out)) others.push_back(row);
+    const Calibration calibration(others, out.machine == NameOf(Machine::kHost) ? Machine::kHost : Machine::kGpu);
+    predicted.push_back(SharesOf(calibration.Apply(out.kind, EffectOf(out.model))));
   }
   return predicted;
 }

@@ -3,17 +3,23 @@
 //
 // The ledger of advice (bench/results/advice.csv, part of the program, and what a user's own store adds to it) holds
 // for every tested prediction what the model said of the step, as a share of the step before, and what was measured.
-// With e = ln(measured / expected) of each:
+// Rows of machines with a GPU and of machines without one are kept apart: a model that is right on the one says little
+// of the other. All rows of one repository are one trial, for they share its script, its machine and its author; each
+// repository weighs the same. With x = ln(expected) and y = ln(measured) of each row:
 //
-//   shift   of a kind of fix: the sum of its e over its number plus kPriorPairs, so that few pairs move little
-//           of a combination that nobody tested: the sum of its parts' shifts
+//   slope   a of a kind of fix: how much of the predicted effect is there, by least squares through the origin with a
+//           prior of kPriorPrograms programs of which each had an effect of kPriorEffect as predicted. An effect of
+//           nothing stays nothing.
 //   width   h of a prediction: how far its model's own bounds lie from what it expects, in logarithms, and kLeastWidth
 //           beside it, for no step is measured exactly
-//   factor  c for all kinds: of |e − shift| / h, the ⌈0.8 (n + 1)⌉-th smallest, which makes intervals that hold four
-//           of five truths whatever the distribution (split conformal prediction, Papadopoulos et al. 2002; Lei et al.
-//           2018); 1 with fewer than kLeastPairs
+//   factor  c of a machine: of |y − a x| / h of every row, with a of the other repositories alone, the weighted
+//   quantile
+//           of rank 0.8 (n + 1) over n repositories, which makes intervals that hold four of five truths whatever the
+//           distribution (split conformal prediction, Papadopoulos et al. 2002; Lei et al. 2018). With fewer than
+//           kLeastPrograms, and for a kind that was not tested on such a machine, kUntestedFactor at least; of an
+//           effect that was not tested, besides, a share of kUntestedShare may not be there, or be more.
 //
-// The interval is expected · e^shift · e^(±c h), on each side with the h of that side.
+// The interval is exp(a x ± c h), on each side with the h of that side.
 #pragma once
 
 #include <map>
@@ -23,56 +29,59 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "predict/advice_ledger.h"
 
 namespace gapless::internal {
 
 inline constexpr double kCoverage = 0.8;
-inline constexpr double kPriorPairs = 2;
+inline constexpr double kPriorPrograms = 2, kPriorEffect = 0.3;
 inline constexpr double kLeastWidth = 0.03;
-inline constexpr size_t kLeastPairs = 4;
+inline constexpr double kUntestedFactor = 2, kUntestedShare = 0.35;
+inline constexpr size_t kLeastPrograms = 5;
 
-// Of the step before: 0.5 is twice as fast.
-struct StepShares {
-  double low = 1, expected = 1, high = 1;
+// The effect of one fix as its model says, in logarithms of the step's share.
+struct Effect {
+  double expected = 0, down = 0, up = 0;  // the distances to its bounds: at least 0
 };
-
-struct AdviceRow {
-  std::string id{}, kind{};  // of a combination: its items in order, joined by "+"
-  std::string recording{};   // where the prediction was made from; empty: it is not kept
-  double measured = 1;       // share of the step before
-  StepShares model{};        // as the model said, without calibration
-};
-
-// Rows of a ledger file (CSV with a line of names: at least id, kind, measured_ratio, predicted_low,
-// predicted_expected, predicted_high); those without a prediction or a measurement are left out. A fault names its
-// line.
-Result<std::vector<AdviceRow>> ParseLedger(std::string_view csv);
-std::span<const AdviceRow> BuiltInLedger();
 
 class Calibration {
  public:
-  explicit Calibration(std::span<const AdviceRow> rows);
+  Calibration(std::span<const AdviceRow> rows, Machine machine);
 
-  StepShares Apply(std::string_view kind, const StepShares& model) const;
-  // Half of the predictions of this kind were within this share of the truth, and of how many that is said; of any kind
-  // when there are fewer than kLeastPairs of it. Absent: too few at all.
-  struct Quote {
-    double within = 0;
-    size_t pairs = 0;
-    bool any_kind = false;
+  // Of one kind of fix.
+  Effect Apply(std::string_view kind, const Effect& model) const;
+  double SlopeOf(std::string_view kind) const;
+  double FactorOf(std::string_view kind) const;
+
+  // On how many programs of this machine the kind was tested, and within which share of the truth half of the
+  // predictions were; `within` is absent where there is none.
+  struct Tested {
+    size_t programs = 0;
+    std::optional<double> within{};
   };
-  std::optional<Quote> QuoteFor(std::string_view kind) const;
-  double factor() const { return factor_; }
-  double ShiftOf(std::string_view kind) const;
+  Tested TestedOf(std::string_view kind) const;
 
  private:
-  std::vector<AdviceRow> rows_;
-  std::map<std::string, double, std::less<>> shifts_{};  // by kind
-  double factor_ = 1;
+  void Add(const AdviceRow& row, double weight);
+  void FitFactor();
+  double Miss(const AdviceRow& row) const;  // y − a x, with a of the other repositories
+
+  std::vector<AdviceRow> rows_{};
+  std::map<std::string, size_t, std::less<>> of_repository_{};  // rows of each
+  struct Slope {
+    double xy = 0, xx = 0;  // weighted sums
+    double value() const;
+  };
+  std::map<std::string, Slope, std::less<>> slopes_{};  // by kind
+  double factor_ = kUntestedFactor;
 };
 
-// Each row predicted by a calibration that has not seen it.
+StepShares SharesOf(const Effect& effect);
+Effect EffectOf(const StepShares& shares);
+// Of what both do, one after the other: errors of independent models add as squares.
+Effect operator+(const Effect& a, const Effect& b);
+
+// Each row predicted by a calibration that has seen none of its repository.
 std::vector<StepShares> LeaveOneOut(std::span<const AdviceRow> rows);
 
 }  // namespace gapless::internal

@@ -12,27 +12,55 @@ extern const std::string_view kAdviceCsv;
 
 namespace {
 
-AdviceRow Row(std::string kind, double measured, double expected, double half_width = 0.1) {
-  return {.kind = std::move(kind),
+AdviceRow Row(std::string kind, double measured, double expected, std::string repository, double half_width = 0.1) {
+  return {.id = repository,
+          .kind = std::move(kind),
+          .repository = repository,
+          .machine = "gpu",
           .measured = measured,
           .model = {
               .low = expected * std::exp(-half_width), .expected = expected, .high = expected * std::exp(half_width)}};
 }
 
-TEST(Calibration, WithoutTestsTheModelStands) {
-  const StepShares share = Calibration({}).Apply("amp", {.low = 0.5, .expected = 0.6, .high = 0.8});
-  EXPECT_DOUBLE_EQ(share.expected, 0.6);
-  EXPECT_NEAR(share.low, 0.6 * std::exp(-std::hypot(std::log(0.6 / 0.5), kLeastWidth)), 1e-12);
-  EXPECT_FALSE(Calibration({}).QuoteFor("amp").has_value());
+Calibration OnGpus(std::span<const AdviceRow> rows) { return {rows, Machine::kGpu}; }
+
+StepShares Apply(const Calibration& calibration, std::string_view kind, const StepShares& model) {
+  return SharesOf(calibration.Apply(kind, EffectOf(model)));
 }
 
-// Two pairs that came out 10 % slower than predicted, against a prior of two that were right: half of it is believed.
-TEST(Calibration, MovesAKindByWhatItsTestsWereOff) {
-  const std::vector<AdviceRow> rows = {Row("workers", 0.66, 0.6), Row("workers", 0.88, 0.8)};
-  const Calibration calibration(rows);
-  EXPECT_NEAR(calibration.ShiftOf("workers"), std::log(1.1) / 2, 1e-12);
-  EXPECT_EQ(calibration.ShiftOf("amp"), 0);
-  EXPECT_EQ(calibration.ShiftOf("amp+workers"), calibration.ShiftOf("workers")) << "a combination: its parts'";
+TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
+  const StepShares share = Apply(OnGpus({}), "amp", {.low = 0.5, .expected = 0.6, .high = 0.8});
+  EXPECT_DOUBLE_EQ(share.expected, 0.6);
+  const double width = kUntestedFactor * std::hypot(std::log(0.6 / 0.5), kLeastWidth);
+  EXPECT_NEAR(share.low, 0.6 * std::exp(-std::hypot(width, kUntestedShare * std::log(0.6))), 1e-12);
+  EXPECT_EQ(OnGpus({}).TestedOf("amp").programs, 0U);
+}
+
+// Two programs that kept half of what was predicted, against a prior of two that kept all.
+TEST(Calibration, BelievesAKindAsFarAsItsTestsDid) {
+  const double effect = std::exp(-kPriorEffect), half = std::exp(-kPriorEffect / 2);
+  const std::vector<AdviceRow> rows = {Row("workers", half, effect, "a"), Row("workers", half, effect, "b")};
+  const Calibration calibration = OnGpus(rows);
+  EXPECT_NEAR(calibration.SlopeOf("workers"), 0.75, 1e-12);
+  EXPECT_EQ(calibration.SlopeOf("amp"), 1);
+  EXPECT_EQ(Apply(calibration, "workers", {1, 1, 1}).expected, 1) << "no effect stays none";
+}
+
+TEST(Calibration, ALadderOfOneRepositoryIsOneTrial) {
+  std::vector<AdviceRow> rows = {Row("amp", 0.5, 0.7, "one"), Row("amp", 0.7, 0.7, "other")};
+  const double before = OnGpus(rows).SlopeOf("amp");
+  for (int i = 0; i < 9; ++i) rows.push_back(rows[0]);
+  EXPECT_NEAR(OnGpus(rows).SlopeOf("amp"), before, 1e-12);
+  EXPECT_EQ(OnGpus(rows).TestedOf("amp").programs, 2U);
+}
+
+TEST(Calibration, KeepsMachinesApart) {
+  std::vector<AdviceRow> rows = {Row("compile", 0.3, 0.9, "a"), Row("compile", 0.3, 0.9, "b")};
+  for (AdviceRow& row : rows) row.machine = "cpu";
+  EXPECT_EQ(OnGpus(rows).SlopeOf("compile"), 1);
+  EXPECT_GT(Calibration(rows, Machine::kHost).SlopeOf("compile"), 1.2);
+  rows[0].machine.clear();
+  EXPECT_EQ(OnGpus(rows).TestedOf("compile").programs, 1U) << "of a machine that is not told it counts for both";
 }
 
 // Truths scatter twice as far as the models believe: intervals of tested predictions hold four of five all the same.
@@ -40,26 +68,28 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> off(0, 0.2);
   std::vector<AdviceRow> rows;
-  for (int i = 0; i < 200; ++i) rows.push_back(Row("any", 0.7 * std::exp(off(random)), 0.7));
+  for (int i = 0; i < 200; ++i) rows.push_back(Row("any", 0.7 * std::exp(off(random)), 0.7, std::to_string(i)));
   const std::vector<StepShares> predicted = LeaveOneOut(rows);
   size_t held = 0;
   for (size_t i = 0; i < rows.size(); ++i)
     held += rows[i].measured >= predicted[i].low && rows[i].measured <= predicted[i].high ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(held) / 200, kCoverage, 0.02);
-  EXPECT_NEAR(Calibration(rows).factor(), 1.2816 * 0.2 / std::hypot(0.1, kLeastWidth), 0.25);
+  EXPECT_NEAR(OnGpus(rows).FactorOf("any"), 1.2816 * 0.2 / std::hypot(0.1, kLeastWidth), 0.25);
+  EXPECT_GE(OnGpus(rows).FactorOf("another"), kUntestedFactor);
 }
 
-TEST(Calibration, QuotesItsKindOnceThereAreEnough) {
-  std::vector<AdviceRow> rows = {Row("amp", 1.1, 1), Row("amp", 0.9, 1), Row("pin", 1, 1), Row("pin", 1, 1)};
-  auto quote = Calibration(rows).QuoteFor("amp");
-  ASSERT_TRUE(quote.has_value());
-  EXPECT_TRUE(quote->any_kind);
-  EXPECT_EQ(quote->pairs, 4U);
-  rows.push_back(Row("amp", 1.1, 1)), rows.push_back(Row("amp", 0.9, 1));
-  quote = Calibration(rows).QuoteFor("amp");
-  EXPECT_FALSE(quote->any_kind);
-  EXPECT_EQ(quote->pairs, 4U);
-  EXPECT_NEAR(quote->within, 0.12, 0.03);
+TEST(Calibration, SaysHowFarHalfOfAKindWereOff) {
+  const std::vector<AdviceRow> rows = {Row("amp", 1.1, 1, "a"), Row("amp", 0.9, 1, "b"), Row("amp", 1, 1, "c")};
+  const Calibration::Tested tested = OnGpus(rows).TestedOf("amp");
+  EXPECT_EQ(tested.programs, 3U);
+  EXPECT_NEAR(*tested.within, 0.1, 1e-9);
+}
+
+TEST(Effect, OfTwoThatAreIndependent) {
+  const Effect both = Effect{-0.5, 0.3, 0.1} + Effect{-0.2, 0.4, 0.1};
+  EXPECT_DOUBLE_EQ(both.expected, -0.7);
+  EXPECT_DOUBLE_EQ(both.down, 0.5);
+  EXPECT_NEAR(SharesOf(EffectOf({0.4, 0.5, 0.7})).high, 0.7, 1e-12);
 }
 
 TEST(Ledger, TheProgramsOwnCanBeRead) {
@@ -78,6 +108,15 @@ TEST(Ledger, RowsThatWereNotTestedAreLeftOut) {
   ASSERT_EQ(rows->size(), 1U);
   EXPECT_EQ((*rows)[0].id, "a");
   EXPECT_EQ((*rows)[0].model.high, 0.7);
+  EXPECT_EQ((*rows)[0].machine, "") << "an older ledger tells neither repository nor machine";
+}
+TEST(Ledger, TellsRepositoryAndMachine) {
+  const auto rows = ParseLedger(
+      "machine,id,kind,recording,measured_ratio,predicted_low,predicted_expected,predicted_high,repository\n"
+      "gpu,a,amp,x.json,0.5,0.4,0.6,0.7,owner/name\n");
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ((*rows)[0].machine, "gpu");
+  EXPECT_EQ((*rows)[0].repository, "owner/name");
 }
 
 TEST(Ledger, SaysWhatItCannotRead) {

@@ -42,7 +42,8 @@ bool InLoading(const Trace& trace, uint32_t slice) {
 
 Bound BoundOf(const Trace& trace, const Edge& edge) {
   switch (edge.kind) {
-    case EdgeKind::kGpu: return BoundOfOp(trace.gpu_ops, edge.owner);
+    case EdgeKind::kGpu:
+    case EdgeKind::kFeed: return BoundOfOp(trace.gpu_ops, edge.owner);
     case EdgeKind::kLaunch:
     case EdgeKind::kStream:
     case EdgeKind::kWait:
@@ -79,7 +80,7 @@ class Names {
 
  private:
   static bool IsOfDevice(EdgeKind kind) {
-    return kind == EdgeKind::kGpu || kind == EdgeKind::kLaunch || kind == EdgeKind::kStream || kind == EdgeKind::kWait;
+    return IsDeviceTime(kind) || kind == EdgeKind::kLaunch || kind == EdgeKind::kStream || kind == EdgeKind::kWait;
   }
   // The nearest operator or mark around; the slice itself when there is none.
   std::string Operator(uint32_t slice) const {

@@ -11,15 +11,20 @@ constexpr int64_t kLateNs = 8'000, kJustAfterNs = 6'000, kWaitNs = 2'000;  // R5
 }  // namespace
 
 DeviceEdges::DeviceEdges(const Trace& trace, const ProgramRows& program, const DeviceOrder& order, GrowingGraph& graph)
-    : trace_(trace), ops_(trace.gpu_ops), program_(program), order_(order), graph_(graph) {}
+    : trace_(trace),
+      ops_(trace.gpu_ops),
+      program_(program),
+      order_(order),
+      host_seen_(std::find(program.slices.begin(), program.slices.end(), 1) != program.slices.end()),
+      graph_(graph) {}
 
 void DeviceEdges::AddBegin(uint32_t op) {
   ++graph_.facts().ops;
   const int64_t ready_ns = std::max({LinkLaunch(op), LinkStream(op), LinkStreamWaits(op)});
-  if (ready_ns == kAbsent)
-    graph_.LinkRoot();
-  else
+  if (ready_ns != kAbsent)
     InferWait(op, ready_ns);
+  else if (!LinkUnexplained(op, ready_ns))
+    graph_.LinkRoot();
   graph_.graph().op_begin[op] = last_begun_ = graph_.now();
   TakeStream(op);
 }
@@ -40,9 +45,18 @@ int64_t DeviceEdges::LinkLaunch(uint32_t op) {
     ++graph_.facts().ops_without_launch;
     return kAbsent;
   }
-  const int64_t ns = std::min(order_.launch_ns, graph_.Since(launch));
-  graph_.Link(EdgeKind::kLaunch, launch, ns, op);
+  // R11: what a launch takes beyond the usual is work that it does before the operation can start.
+  const uint32_t call = ops_.launch[op].value;
+  const int64_t work_ns = order_.loading_ns[call];
+  const int64_t ns = std::min(order_.launch_ns + work_ns, graph_.Since(launch));
+  graph_.Link(work_ns > 0 ? EdgeKind::kCall : EdgeKind::kLaunch, launch, ns, work_ns > 0 ? call : op);
   return graph_.NsOf(launch) + ns;
+}
+
+// Returns true if a call launched this operation and no other, so that the call says when it could start.
+bool DeviceEdges::HasOwnLaunch(uint32_t op) const {
+  const uint32_t before = order_.previous[op];
+  return HasLaunch(trace_, program_, op) && (before == kNoRowValue || ops_.launch[before] != ops_.launch[op]);
 }
 
 int64_t DeviceEdges::LinkStream(uint32_t op) {
@@ -50,7 +64,8 @@ int64_t DeviceEdges::LinkStream(uint32_t op) {
   if (before == kNoRowValue) return kAbsent;
   const Instant end = graph_.graph().op_end[before];
   const Instant from = end != kNoInstant ? end : graph_.graph().op_begin[before];  // not over: they overlap
-  const int64_t ns = end != kNoInstant ? std::min(order_.stream_ns, graph_.Since(from)) : graph_.Since(from);
+  const bool keeps = end == kNoInstant || (!HasOwnLaunch(op) && graph_.Since(from) < kLateNs);  // R12
+  const int64_t ns = keeps ? graph_.Since(from) : std::min(order_.stream_ns, graph_.Since(from));
   graph_.Link(EdgeKind::kStream, from, ns, op);
   return graph_.NsOf(from) + ns;
 }
@@ -89,14 +104,26 @@ void DeviceEdges::InferWait(uint32_t op, int64_t ready_ns) {
 }
 
 // Late for a reason that was not recorded: room on the device, most of all. The operation keeps its distance to what
-// the device did last.
-void DeviceEdges::LinkUnexplained(uint32_t op, int64_t ready_ns) {
+// the device did last. Returns false if that says nothing.
+bool DeviceEdges::LinkUnexplained(uint32_t op, int64_t ready_ns) {
   const auto device = newest_.find(ops_.device[op]);
   const Instant last = device == newest_.end() ? kNoInstant : device->second.Elsewhere(ops_.stream[op]);
-  if (last == kNoInstant || graph_.NsOf(last) <= ready_ns) return;
+  if (last == kNoInstant || graph_.NsOf(last) <= ready_ns) return LinkUnseen(op);
   graph_.Link(EdgeKind::kWait, last, graph_.Since(last), op);
   ++graph_.facts().waits_unexplained;
   graph_.facts().unexplained_ns += graph_.Since(last);
+  return true;
+}
+
+// R12. The gap before an operation that no call of its own launched is host work, if there is a host in the recording
+// and it did not launch a graph.
+bool DeviceEdges::LinkUnseen(uint32_t op) {
+  const uint32_t before = order_.previous[op];
+  if (HasOwnLaunch(op) || before == kNoRowValue || graph_.graph().op_end[before] == kNoInstant) return false;
+  const Instant end = graph_.graph().op_end[before];
+  const bool by_host = host_seen_ && !HasLaunch(trace_, program_, op);
+  graph_.Link(by_host ? EdgeKind::kHost : EdgeKind::kStream, end, graph_.Since(end), by_host ? kNoRowValue : op);
+  return true;
 }
 
 void DeviceEdges::TakeStream(uint32_t op) { newest_[ops_.device[op]].Take(ops_.stream[op], graph_.now()); }

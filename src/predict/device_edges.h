@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules R4, R5, R10 of build.cc: what the instants of device operations wait for.
+// Rules R4, R5, R10, R11, R12 of build.cc: what the instants of device operations wait for.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,16 @@ class DeviceEdges {
   int64_t LinkStream(uint32_t op);
   int64_t LinkStreamWaits(uint32_t op);
   void InferWait(uint32_t op, int64_t ready_ns);
-  void LinkUnexplained(uint32_t op, int64_t ready_ns);
+  bool HasOwnLaunch(uint32_t op) const;
+  bool LinkUnexplained(uint32_t op, int64_t ready_ns);
+  bool LinkUnseen(uint32_t op);
   void TakeStream(uint32_t op);
 
   const Trace& trace_;
   const GpuOpTable& ops_;
   const ProgramRows& program_;
   const DeviceOrder& order_;
+  const bool host_seen_;  // some thread of the program was recorded
   GrowingGraph& graph_;
   std::map<StreamKey, size_t> next_wait_{};           // into DeviceOrder::stream_waits
   std::map<int32_t, NewestOfTwo<int64_t>> newest_{};  // by device, of its streams

@@ -42,7 +42,7 @@ void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& ord
     if (!HasLaunch(trace, program, op)) continue;
     const uint32_t before = order.previous[op];
     if (before == kNoRowValue || End(ops, before) <= ops.ts_ns[op] - since_launch(op))
-      fresh.push_back(since_launch(op));
+      fresh.push_back(std::max<int64_t>(0, since_launch(op) - order.loading_ns[ops.launch[op].value]));
   }
   order.launch_ns = fresh.empty() ? kDefaultLaunchNs : NthOf(fresh, 0.05);
   const int64_t usual = fresh.empty() ? 5 * kUs : NthOf(fresh, 0.5);
@@ -72,10 +72,11 @@ void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
     const int64_t start = slices.ts_ns[launch.value], end = start + slices.dur_ns[launch.value];
     const bool copies = api == ApiKind::kMemcpy || api == ApiKind::kBlockingMemcpy;
     if (!copies || End(ops, op) <= start) continue;
-    if (End(ops, op) <= end)
-      order.waited_by_call[launch.value] = op;
-    else if (end - start > kStagingNs && ops.ts_ns[op] < end)
-      order.begun_in_call[launch.value] = op;
+    const bool feeds = End(ops, op) > end && end - start > kStagingNs && ops.ts_ns[op] < end;
+    if (!feeds && End(ops, op) > end) continue;
+    // Its own copy is what the call waits for, not an earlier one that happened to end meanwhile.
+    order.waited_by_call[launch.value] = feeds ? kNoRowValue : op;
+    order.begun_in_call[launch.value] = feeds ? op : kNoRowValue;
   }
 }
 
@@ -118,6 +119,7 @@ bool HasLaunch(const Trace& trace, const ProgramRows& program, uint32_t op) {
 DeviceOrder FindDeviceOrder(const Trace& trace, const ProgramRows& program) {
   DeviceOrder order{.previous = ChainStreams(trace.gpu_ops)};
   FindWaitedByCalls(trace, order);
+  order.loading_ns = LoadingNs(trace, program);
   LearnTimes(trace, program, order);
   const SyncTable& syncs = trace.syncs;
   for (size_t i = 0; i < syncs.size(); ++i) {

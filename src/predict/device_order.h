@@ -25,6 +25,9 @@ struct DeviceOrder {
   // order of the calls: when the call was made, and the operation that the event stands for.
   std::map<StreamKey, std::vector<std::pair<int64_t, uint32_t>>> stream_waits{};
   bool waits_recorded = false;
+  // By slice: what a launch takes beyond the usual when there is room in the queue: it loads the code of its kernel. 0:
+  // it takes what launches take, or waits for room.
+  std::vector<int64_t> loading_ns{};
   int64_t launch_ns = 0;        // from the beginning of a launch to the start on an idle stream: the least usual
   int64_t stream_ns = 0;        // between operations back to back on a stream: the median, 5 µs at most
   int64_t usual_launch_ns = 0;  // UsualLaunchNs

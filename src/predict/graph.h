@@ -25,12 +25,16 @@ enum class EdgeKind : uint8_t {
   kCall,    // a runtime or driver call at work, without what it waits for; owner: the call
   kThread,  // a thread went on when another one had come so far; owner: the slice that went on
   kSync,    // a blocking call returns when the device has come so far; owner: the call
+  kFeed,    // a call that feeds a copy piece by piece returns with the last piece; owner: the copy
   kQueue,   // a launch returns when the device's queue has room; owner: the call
   kLaunch,  // from the launching call to the start on the device; owner: the operation
   kStream,  // after the operation before it on the stream; owner: the operation
   kWait,    // after an operation of another stream that its stream waits for; owner: the operation
   kGpu,     // from start to end of an operation; owner: the operation
 };
+
+// Returns true if the edge takes time that the device works, so that it gets shorter when the operation does.
+inline bool IsDeviceTime(EdgeKind kind) { return kind == EdgeKind::kGpu || kind == EdgeKind::kFeed; }
 
 // An edge that holds nobody up.
 inline constexpr int64_t kNever = INT64_MIN / 4;

@@ -17,7 +17,7 @@ std::vector<int64_t> Scaled(const Graph& graph, double kernels, double host = 1)
   std::vector<int64_t> edge_ns;
   for (const Edge& edge : graph.edges) {
     const bool is_host = edge.kind == EdgeKind::kHost || edge.kind == EdgeKind::kCall;
-    const double factor = edge.kind == EdgeKind::kGpu ? kernels : is_host ? host : 1;
+    const double factor = IsDeviceTime(edge.kind) ? kernels : is_host ? host : 1;
     edge_ns.push_back(static_cast<int64_t>(static_cast<double>(edge.ns) * factor));
   }
   return Replay(graph, edge_ns);

@@ -64,14 +64,26 @@ void HostEdges::GoOn(uint32_t thread, EdgeKind kind, uint32_t owner) {
 // R3
 bool HostEdges::WaitsForOperation(uint32_t slice, Instant before) {
   if (!rules_.blocking_calls || before == kNoInstant) return false;
-  const uint32_t ended = order_.waited_by_call[slice], begun = order_.begun_in_call[slice];
-  const Instant for_it = ended != kNoRowValue   ? graph_.graph().op_end[ended]
-                         : begun != kNoRowValue ? graph_.graph().op_begin[begun]
-                                                : kNoInstant;
-  if (for_it == kNoInstant) return false;
-  const int64_t tail = graph_.Since(for_it);
+  const uint32_t ended = order_.waited_by_call[slice];
+  if (ended == kNoRowValue) return FeedsOperation(slice, before);
+  const Instant end = graph_.graph().op_end[ended];
+  if (end == kNoInstant) return false;
+  const int64_t tail = graph_.Since(end);
   graph_.Link(EdgeKind::kCall, before, std::min(tail, graph_.Since(before)), slice);
-  graph_.Link(EdgeKind::kSync, for_it, tail, slice);
+  graph_.Link(EdgeKind::kSync, end, tail, slice);
+  ++graph_.facts().blocking_calls;
+  return true;
+}
+
+// R3, of a copy that is still under way when its call returns: what the call takes after the copy has begun is the
+// copy's time, and the rest is the call's own.
+bool HostEdges::FeedsOperation(uint32_t slice, Instant before) {
+  const uint32_t fed = order_.begun_in_call[slice];
+  const Instant begin = fed == kNoRowValue ? kNoInstant : graph_.graph().op_begin[fed];
+  if (begin == kNoInstant) return false;
+  const int64_t feeding = graph_.Since(begin);
+  graph_.Link(EdgeKind::kCall, before, std::max<int64_t>(0, graph_.Since(before) - feeding), slice);
+  graph_.Link(EdgeKind::kFeed, begin, feeding, fed);
   ++graph_.facts().blocking_calls;
   return true;
 }
@@ -80,7 +92,7 @@ bool HostEdges::WaitsForOperation(uint32_t slice, Instant before) {
 bool HostEdges::WaitsForRoom(uint32_t slice, Instant before, Instant last_begun) {
   const SliceTable& slices = trace_.slices;
   const bool full = rules_.full_queues && slices.api[slice] == ApiKind::kKernelLaunch &&
-                    slices.dur_ns[slice] > FullQueueNs(order_.usual_launch_ns);
+                    slices.dur_ns[slice] > FullQueueNs(order_.usual_launch_ns) && order_.loading_ns[slice] == 0;
   if (!full || before == kNoInstant || last_begun == kNoInstant || graph_.NsOf(last_begun) <= slices.ts_ns[slice])
     return false;
   graph_.Link(EdgeKind::kCall, before, std::min(order_.usual_launch_ns, graph_.Since(before)), slice);

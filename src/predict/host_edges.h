@@ -28,6 +28,7 @@ class HostEdges {
   void GoOn(uint32_t thread, EdgeKind kind, uint32_t owner);
   Instant LastElsewhere(uint32_t thread, int64_t since_ns) const;
   bool WaitsForOperation(uint32_t slice, Instant before);
+  bool FeedsOperation(uint32_t slice, Instant before);
   bool WaitsForRoom(uint32_t slice, Instant before, Instant last_begun);
 
   const Trace& trace_;

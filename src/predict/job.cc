@@ -67,7 +67,12 @@ RankGraph BuildRank(const RunTrace& of, const GraphRules& rules) {
   Graph graph = BuildGraph(*of.trace, rules);
   StepSpan span(*of.trace, graph);
   std::vector<int64_t> edge_ns = RecordedEdges(graph);
-  return {.of = &of, .graph = std::move(graph), .span = std::move(span), .edge_ns = std::move(edge_ns)};
+  std::vector<RecordedEdge> recorded = RecordingCost(*of.trace, graph);
+  return {.of = &of,
+          .graph = std::move(graph),
+          .span = std::move(span),
+          .edge_ns = std::move(edge_ns),
+          .recorded = std::move(recorded)};
 }
 
 void Join(const Members& members, const std::vector<uint32_t>& place, Job& job) {
@@ -170,6 +175,12 @@ std::vector<std::vector<int64_t>> ReplayJob(const Job& job) {
   std::vector<std::vector<int64_t>> edge_ns;
   for (const RankGraph& rank : job.ranks) edge_ns.push_back(rank.edge_ns);
   return ReplayJob(job, edge_ns);
+}
+
+std::vector<std::vector<int64_t>> BareEdges(const Job& job, double times) {
+  std::vector<std::vector<int64_t>> edge_ns;
+  for (const RankGraph& rank : job.ranks) edge_ns.push_back(WithoutRecording(rank.edge_ns, rank.recorded, times));
+  return edge_ns;
 }
 
 std::optional<int64_t> StepNs(const Job& job, std::span<const std::vector<int64_t>> times) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "predict/graph.h"
+#include "predict/recording_cost.h"
 #include "predict/step_time.h"
 #include "trace/run.h"
 
@@ -21,8 +22,9 @@ struct RankGraph {
   const RunTrace* of = nullptr;
   Graph graph{};
   StepSpan span;
-  int64_t offset_ns = 0;               // of its clock: common time = its time − offset
-  std::vector<int64_t> edge_ns{};      // what edges take; of collectives that others take part in the transfer alone
+  int64_t offset_ns = 0;                 // of its clock: common time = its time − offset
+  std::vector<int64_t> edge_ns{};        // what edges take; of collectives that others take part in the transfer alone
+  std::vector<RecordedEdge> recorded{};  // what recording took of edge_ns
   std::vector<uint32_t> meeting_at{};  // by instant where an operation ends; kNoRowValue: none. Empty: it meets nobody
 };
 
@@ -44,6 +46,9 @@ Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = 
 // other, as those of recordings that do not belong together do.
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std::vector<int64_t>> edge_ns);
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
+
+// What edges take when nobody records, by rank; `times` so often the expected cost of recording.
+std::vector<std::vector<int64_t>> BareEdges(const Job& job, double times = 1);
 
 // The mean step of the ranks; absent: none has a step.
 std::optional<int64_t> StepNs(const Job& job, std::span<const std::vector<int64_t>> times);

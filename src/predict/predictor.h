@@ -2,6 +2,7 @@
 // What would a step take, if …? Answers for one job, after its recording has passed the self-check.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct Prediction {
   double work = 1;                 // a step does so many times the work of one before; shares are per work
   StepShares model{};              // of the step before, as the models say
   StepShares share{};              // the same with what tested predictions say of such models: an 80 % interval
+  std::vector<Effect> effects{};   // of each item after those before it, so tested …
+  Effect replay_error{};           // … and how far the replay of the recording itself is off: they add up to `share`
   Safety safety = Safety::kExact;  // the worst of the items
   std::vector<std::string> assumptions{};
   std::vector<std::string> nothing{};  // items without effect: why
@@ -40,24 +43,43 @@ class Predictor {
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
+  // A step as replayed when nobody records it: what shares are of.
+  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
+  Machine machine() const;
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
-  // Only what is expected, as the models say: to look for the best of many combinations. Absent: there is no answer.
-  std::optional<double> ExpectedShare(const std::vector<WhatIfItem>& items) const;
+  // What a job is with some fixes made, as expected: others are tried on top of it.
+  struct Made {
+    std::vector<EdgeTimes> times{};                     // by rank
+    double share = 1;                                   // of the step before, per work
+    double work = 1;                                    // a step does so many times the work of one before
+    bool acts = true;                                   // the last of the fixes does something
+    Case recording = Case::kExpected;                   // how much of the host\'s time is the recorder\'s
+    std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
+  };
+  Made Nothing(Case recording = Case::kExpected) const;
+  // With one more. An error: it cannot be read, or nothing can be said of it.
+  Result<Made> With(const Made& made, const WhatIfItem& item, Case which = Case::kExpected) const;
+  // What one more brings as it is expected, in logarithms; absent: there is no answer.
+  std::optional<double> ExpectedOf(const Made& made, const WhatIfItem& item) const;
+  // What the last item takes away of the work of a mean step of the main rank, after the others.
+  struct Removed {
+    int64_t host_ns = 0, device_ns = 0;
+  };
+  Removed RemovedBy(const Made& before, const Made& after) const;
   // Edges of each rank with the items applied as expected, for who wants to look at the replay itself.
   Result<std::vector<std::vector<int64_t>>> Edges(const std::vector<WhatIfItem>& items) const;
 
  private:
-  // Each item in its case; what they say goes into `prediction`.
-  using Cases = std::span<const Case>;
-  Result<std::vector<std::vector<int64_t>>> EdgesAt(const std::vector<WhatIfItem>& items, Cases cases,
-                                                    Prediction& prediction) const;
-  Result<double> ShareAt(const std::vector<WhatIfItem>& items, Cases cases, Prediction& prediction) const;
-  Result<StepShares> ModelOf(const std::vector<WhatIfItem>& items, double expected) const;
+  // Of one more, as its model says; `after`: with it, as expected. `others`: what was made if recording took less of
+  // the host's time, or more; they get the item, too.
+  using Others = std::array<Made, 2>;
+  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item, Others& others) const;
   Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
+  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step replayed without what recording took
   Tables* tables_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "analyses/testing/hand_made.h"
 #include "predict/advice.h"
@@ -60,12 +62,35 @@ TEST(Predictor, ReplaysACombinationAsAWhole) {
   EXPECT_DOUBLE_EQ(both, Predict(run.tables(), "kernels=0.5").share.expected);
 }
 
-TEST(Predictor, TestsOfTheKindMoveAndWidenTheAnswer) {
+// Of the predicted effect x six programs kept y: with the prior of two that kept all, (6 x y + 2 p²) / (6 x² + 2 p²).
+TEST(Predictor, TestsOfTheKindMoveTheAnswer) {
   Analysed run({Steps()});
-  const std::vector<AdviceRow> ledger(6, {.kind = "kernels", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
+  std::vector<AdviceRow> ledger(6, {.kind = "kernels", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
+  for (size_t i = 0; i < ledger.size(); ++i) ledger[i].repository = std::to_string(i);
   const Prediction plain = Predict(run.tables(), "kernels=0.5"), tested = Predict(run.tables(), "kernels=0.5", ledger);
   EXPECT_EQ(plain.model.expected, tested.model.expected);
-  EXPECT_NEAR(tested.share.expected / plain.share.expected, std::pow(0.7 / 0.6, 6.0 / 8), 1e-9);
+  const double x = std::log(0.6), y = std::log(0.7), prior = kPriorPrograms * kPriorEffect * kPriorEffect;
+  EXPECT_NEAR(std::log(tested.share.expected) / std::log(plain.share.expected),
+              (6 * x * y + prior) / (6 * x * x + prior), 1e-9);
+}
+
+TEST(Predictor, EffectsOfOneAfterTheOtherAddUpToTheWhole) {
+  Analysed run({Steps()});
+  const Prediction both = Predict(run.tables(), "kernels:sgemm=0.5,kernels:add=0.5");
+  ASSERT_EQ(both.effects.size(), 2U);
+  EXPECT_NEAR(both.effects[0].expected + both.effects[1].expected, std::log(both.share.expected), 1e-12);
+  EXPECT_NEAR(both.effects[0].expected, std::log(Predict(run.tables(), "kernels:sgemm=0.5").share.expected), 1e-12);
+}
+
+// What changes nothing is 1.00 exactly, whatever tests of the kind said.
+TEST(Predictor, WhatHasNoEffectIsExactlyOne) {
+  Analysed run({Steps()});
+  const std::vector<AdviceRow> ledger(6, {.kind = "pin", .measured = 0.7, .model = {0.9, 0.9, 0.9}});
+  const Prediction pin = Predict(run.tables(), "pin", ledger);
+  EXPECT_FALSE(pin.nothing.empty());
+  EXPECT_EQ(pin.share.expected, 1);
+  EXPECT_EQ(Predict(run.tables(), "kernels=0.5,pin").share.expected,
+            Predict(run.tables(), "kernels=0.5").share.expected);
 }
 
 TEST(Predictor, OfNothingIsAbsent) {
@@ -93,21 +118,16 @@ TEST(Advice, PricesAreThoseOfTheReplay) {
   Analysed run({Steps()});
   const Advice advice(run.tables());
   ASSERT_TRUE(advice.predictor() && advice.predictor()->check().accepted());
-  size_t replayed = 0;
-  for (const Bottleneck& one : advice.diagnosis().bottlenecks) {
-    if (!one.gain || one.gain->method != "replay") continue;
-    ++replayed;
-    const auto items = ParseItems(one.recommendations[0].fix);
-    ASSERT_TRUE(items.has_value());
-    EXPECT_DOUBLE_EQ(one.gain->expected, 1 / advice.predictor()->Predict(*items)->share.expected);
-    EXPECT_LE(one.gain->low, one.gain->expected);
-    EXPECT_LE(one.gain->expected, one.gain->high);
-  }
-  EXPECT_GT(replayed, 0U);
   const Findings findings = advice.Conclude({});
-  ASSERT_TRUE(findings.summary.together.has_value());
-  EXPECT_LE(findings.summary.together->ids.size(), kMostTogether);
-  EXPECT_EQ(findings.summary.estimated_speedup->expected, findings.summary.together->gain.expected);
+  const RunSummary& summary = findings.summary;
+  ASSERT_FALSE(summary.plan.empty());
+  ASSERT_TRUE(summary.together && summary.together->replayed);
+  EXPECT_EQ(summary.estimated_speedup->expected, summary.together->gain.expected);
+  std::string items;
+  for (const std::string& fix : summary.together->fixes) items += (items.empty() ? "" : ",") + fix;
+  const auto same = advice.predictor()->Predict(*ParseItems(items));
+  EXPECT_NEAR(summary.together->replayed->expected, 1 / same->share.expected, 1e-9) << "predict says the same";
+  EXPECT_NEAR(summary.together->replayed->low, 1 / same->share.high, 1e-9);
 }
 
 // 100 short kernels a step, one operator each, and a host that needs 40 µs for each of them.

@@ -10,6 +10,8 @@ namespace {
 
 constexpr double kPollingShare = 0.9;
 constexpr int64_t kFullQueueNs = 30'000, kFullQueueTimes = 6;
+constexpr int64_t kMostUsualLaunchNs = 50'000;  // the only launch of a short program may load its kernel
+constexpr std::ptrdiff_t kFewestQueued = 10;    // a queue has room for about 1,000, but recordings may begin late
 
 std::vector<uint8_t> FindThreads(const Trace& trace, bool drop_pollers) {
   struct Use {
@@ -81,7 +83,29 @@ int64_t UsualLaunchNs(const Trace& trace) {
   if (launches.empty()) return 0;
   const auto among_shortest = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 20);
   std::nth_element(launches.begin(), among_shortest, launches.end());
-  return *among_shortest;
+  return std::min(*among_shortest, kMostUsualLaunchNs);
+}
+
+std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program) {
+  const SliceTable& slices = trace.slices;
+  const GpuOpTable& ops = trace.gpu_ops;
+  const int64_t usual = UsualLaunchNs(trace);
+  std::vector<int64_t> loading(slices.size()), launched, begun;
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const SliceId launch = ops.launch[op];
+    if (!launch.valid() || program.slices[launch.value] == 0) continue;
+    launched.push_back(slices.ts_ns[launch.value]), begun.push_back(ops.ts_ns[op]);
+  }
+  std::sort(launched.begin(), launched.end()), std::sort(begun.begin(), begun.end());
+  const auto before = [](const std::vector<int64_t>& sorted, int64_t ns) {
+    return std::lower_bound(sorted.begin(), sorted.end(), ns) - sorted.begin();
+  };
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.api[row] != ApiKind::kKernelLaunch || slices.dur_ns[row] <= FullQueueNs(usual)) continue;
+    const int64_t start = slices.ts_ns[row];
+    if (before(launched, start) - before(begun, start) < kFewestQueued) loading[row] = slices.dur_ns[row] - usual;
+  }
+  return loading;
 }
 
 int64_t FullQueueNs(int64_t usual_launch_ns) { return std::max(kFullQueueNs, kFullQueueTimes * usual_launch_ns); }

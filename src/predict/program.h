@@ -31,7 +31,10 @@ std::vector<uint8_t> LoadingSlices(const Trace& trace);
 // How long launching a kernel takes the host when nothing is in the way; 0: none was recorded. The 5 % that are
 // shortest tell: in a training bound by its device most launches wait for room in the queue.
 int64_t UsualLaunchNs(const Trace& trace);
-// A launch that takes longer than this waited for room in the device's queue.
+// A launch that takes longer than this waited for room in the device's queue, or loaded the code of its kernel.
 int64_t FullQueueNs(int64_t usual_launch_ns);
+// By slice: what a launch that loads takes beyond the usual, 0 for every other slice. A launch waits for room if at
+// least ten operations that were launched before it have not begun; with fewer of them it loads.
+std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program);
 
 }  // namespace gapless::internal

@@ -28,9 +28,10 @@ bool IsWork(const Trace& trace, uint32_t row) {
 }
 
 // Time in calls that waits for the device: of blocking calls all, of launches into a full queue what is unusual.
-Intervals BlockedTimes(const Trace& trace) {
+Intervals BlockedTimes(const Trace& trace, const ProgramRows& program) {
   const SliceTable& slices = trace.slices;
   const int64_t usual = UsualLaunchNs(trace);
+  const std::vector<int64_t> loading = LoadingNs(trace, program);
   std::vector<uint8_t> waits(slices.size());
   for (size_t i = 0; i < trace.syncs.size(); ++i)
     if (trace.syncs.slice[i].valid() && trace.syncs.waited_gpu_op[i].valid()) waits[trace.syncs.slice[i].value] = 1;
@@ -47,7 +48,7 @@ Intervals BlockedTimes(const Trace& trace) {
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
     if (waits[row] != 0 && dur > kShortCallNs) blocked.push_back({start, start + dur});
-    if (slices.api[row] == ApiKind::kKernelLaunch && dur > FullQueueNs(usual))
+    if (slices.api[row] == ApiKind::kKernelLaunch && dur > FullQueueNs(usual) && loading[row] == 0)
       blocked.push_back({start + usual, start + dur});
   }
   return Merge(std::move(blocked));
@@ -78,7 +79,7 @@ Intervals HostWork(const Trace& trace, Interval window) {
   for (const auto& [row, work] : threads) anyones.insert(anyones.end(), work.begin(), work.end());
   anyones = Merge(std::move(anyones));
   for (const auto& [row, work] : threads) AddOwnWork(Clip(work, window), anyones, window, own);
-  return Clip(Subtract(Merge(std::move(own)), BlockedTimes(trace)), window);
+  return Clip(Subtract(Merge(std::move(own)), BlockedTimes(trace, program)), window);
 }
 
 Work WorkIn(const Trace& trace, Interval window) {
@@ -103,7 +104,7 @@ std::vector<int64_t> Scaled(const Graph& graph, double kernels, double host) {
   std::vector<int64_t> edge_ns;
   edge_ns.reserve(graph.edges.size());
   for (const Edge& edge : graph.edges) {
-    const double factor = edge.kind == EdgeKind::kGpu                                    ? kernels
+    const double factor = IsDeviceTime(edge.kind)                                        ? kernels
                           : edge.kind == EdgeKind::kHost || edge.kind == EdgeKind::kCall ? host
                                                                                          : 1;
     edge_ns.push_back(std::llround(static_cast<double>(edge.ns) * factor));

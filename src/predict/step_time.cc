@@ -20,7 +20,7 @@ int64_t Latest(std::span<const int64_t> times, const std::vector<Instant>& insta
 StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
   const Window window = AnalysedWindow(trace);
   steps_ = std::max<size_t>(1, window.steps.size());
-  const Interval host = window.host;
+  const Interval host = window.steps.empty() && window.span.length() > 0 ? window.span : window.host;
   Instant first = kNoInstant, last = kNoInstant;  // of the host, within its span
   for (uint32_t row = 0; row < graph.slice_begin.size(); ++row) {
     const Instant begin = graph.slice_begin[row], end = graph.slice_end[row];
@@ -36,6 +36,8 @@ StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
     if (graph.op_end[op] == kNoInstant || launched >= host.end) continue;
     (launched < host.start ? starts_ : ends_).push_back(graph.op_end[op]);
   }
+  if (first == kNoInstant && starts_.empty() && !ends_.empty())  // the first of the operations begins it
+    starts_.push_back(*std::min_element(graph.op_begin.begin(), graph.op_begin.end()));
 }
 
 std::pair<int64_t, Instant> StepSpan::Within(std::span<const int64_t> times) const {

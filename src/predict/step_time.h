@@ -12,7 +12,8 @@
 namespace gapless::internal {
 
 // The complete steps of a recording, from the start of the first to the end of what the last one launched, both found
-// in the times that are asked about. Without steps all of the recording is one.
+// in the times that are asked about. Without steps the stretch that is analysed
+// (analyses/window.h) is one: setting up and taking down a process is no part of it.
 class StepSpan {
  public:
   StepSpan(const Trace& trace, const Graph& graph);

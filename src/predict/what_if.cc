@@ -40,7 +40,7 @@ std::string UsageOf(const WhatIf& what_if) {
 
 void EdgeTimes::ScaleOps(const std::function<double(uint32_t op)>& factor) {
   for (size_t i = 0; i < ns_.size(); ++i)
-    if (graph_->edges[i].kind == EdgeKind::kGpu)
+    if (IsDeviceTime(graph_->edges[i].kind) && ns_[i] != kNever)
       ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(graph_->edges[i].owner));
 }
 
@@ -52,9 +52,20 @@ void EdgeTimes::ScaleHost(const std::function<double(uint32_t slice)>& factor) {
   }
 }
 
-void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t slice)>& chosen) {
-  for (size_t i = 0; i < ns_.size(); ++i)
-    if (graph_->edges[i].kind == kind && chosen(graph_->edges[i].owner)) ns_[i] = kNever;
+void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen) {
+  DropWaits(kind, chosen, [](uint32_t) { return int64_t{0}; });
+}
+
+void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen,
+                          const std::function<int64_t(uint32_t owner)>& call_ns) {
+  for (size_t i = 0; i < ns_.size(); ++i) {
+    const Edge& edge = graph_->edges[i];
+    if (edge.kind != kind || !chosen(edge.owner)) continue;
+    ns_[i] = kNever;
+    // The call's own work is the edge before, into the same instant.
+    if (i > 0 && graph_->edges[i - 1].kind == EdgeKind::kCall && graph_->edges[i - 1].owner == edge.owner)
+      ns_[i - 1] = std::max(ns_[i - 1], call_ns(edge.owner));
+  }
 }
 
 std::string WhatIfItem::ToString() const {

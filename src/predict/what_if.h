@@ -55,8 +55,12 @@ class EdgeTimes {
   // of gpu_op or slice that owns the edge; kNoRowValue: host work outside every slice.
   void ScaleOps(const std::function<double(uint32_t op)>& factor);
   void ScaleHost(const std::function<double(uint32_t slice)>& factor);
-  // Blocking calls, full queues: the call no longer waits. `chosen` is asked for the row of the call.
-  void DropWaits(EdgeKind kind, const std::function<bool(uint32_t slice)>& chosen);
+  // Blocking calls, full queues: the call no longer waits. `chosen` is asked for the owner of the edge: the row of the
+  // call, of kFeed the row of the copy.
+  void DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen);
+  // The same, where a call that no longer waits takes `call_ns` itself, if it took less before.
+  void DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen,
+                 const std::function<int64_t(uint32_t owner)>& call_ns);
 
  private:
   const Graph* graph_;

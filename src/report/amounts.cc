@@ -18,6 +18,25 @@ std::string ThreeDigits(double value) {
   return FormatCount(std::llround(std::round(value / unit) * unit));
 }
 
+// "1", "1 and 2", "1, 2 and 4".
+std::string ListOf(std::vector<std::string> words) {
+  if (words.size() < 2) return Join(words, "");
+  const std::string last = words.back();
+  words.pop_back();
+  return StrCat(Join(words, ", "), " and ", last);
+}
+
+// The places of bottlenecks with these ids.
+std::vector<std::string> NumbersOf(const std::vector<std::string>& ids, const std::vector<Bottleneck>& bottlenecks) {
+  const std::vector<int> places = PlacesOf(bottlenecks);
+  std::vector<std::string> numbers;
+  for (size_t i = 0; i < bottlenecks.size(); ++i)
+    if (std::find(ids.begin(), ids.end(), bottlenecks[i].id) != ids.end()) numbers.push_back(StrCat(places[i]));
+  return numbers;
+}
+
+std::string_view MachinesOf(const RunSummary& summary) { return summary.total.wall_ns > 0 ? "GPUs" : "CPUs"; }
+
 }  // namespace
 
 std::string FactorText(double value) { return FormatNumber(value, value < 9.995 ? 2 : 1) + "×"; }
@@ -26,25 +45,48 @@ std::string GainText(const Gain& gain) {
   return StrCat(FactorText(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
 }
 
-std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
-  if (!summary.together)
-    return StrCat("fixing ", bottlenecks.size() == 2 ? "both" : StrCat("all ", bottlenecks.size()), " together");
-  std::vector<std::string> places;
-  for (size_t i = 0; i < bottlenecks.size(); ++i)
-    for (const std::string& id : summary.together->ids)
-      if (bottlenecks[i].id == id) places.push_back(StrCat(i + 1));
-  if (places.size() == 1) return StrCat("fixing ", places[0]);
-  const std::string last = places.back();
-  places.pop_back();
-  return StrCat("fixing ", Join(places, ", "), " and ", last, " together");
+bool IsToFix(const Bottleneck& bottleneck) {
+  constexpr double kLeastBought = 1.005;  // what would show as 1.00× is no gain
+  return !bottleneck.gain || bottleneck.gain->expected >= kLeastBought;
 }
 
-std::string TrustText(const RunSummary& summary) {
-  if (!summary.together) return ", from the time at stake";
-  if (!summary.together->tested_within) return {};
+std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {
+  std::vector<int> places;
+  int next = 1;
+  for (const Bottleneck& one : bottlenecks) places.push_back(one.cured_by.empty() && IsToFix(one) ? next++ : 0);
+  return places;
+}
+
+std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
+  if (!summary.together) return {};
+  const std::vector<std::string> numbers = NumbersOf(summary.together->ids, bottlenecks);
+  return StrCat("fixing ", ListOf(numbers), numbers.size() == 1 ? "" : " together");
+}
+
+std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
+  if (!summary.together) return {};
   const Combination& together = *summary.together;
-  return StrCat(together.tested_of_this_kind ? ", predictions of this kind" : ", tested predictions", " were within ",
-                FormatPercent(*together.tested_within), " in half of ", together.tested_pairs, " tests");
+  std::vector<std::string> remarks;
+  const std::vector<std::string> left_out = NumbersOf(together.left_out, bottlenecks),
+                                 estimated = NumbersOf(together.estimated, bottlenecks);
+  if (estimated.size() == together.ids.size())
+    remarks.emplace_back("by the time at stake, not replayed");
+  else if (!estimated.empty())
+    remarks.push_back(StrCat(ListOf(estimated), " by the time at stake, not replayed"));
+  if (!left_out.empty())
+    remarks.push_back(StrCat("without ", ListOf(left_out), left_out.size() == 1 ? ", which " : ", each of which ",
+                             ApartText(summary)));
+  if (!together.untested.empty())
+    remarks.push_back(StrCat(ListOf(together.untested), " untested on ", MachinesOf(summary)));
+  return Join(remarks, "; ");
+}
+
+std::string_view ApartText(const RunSummary& summary) {
+  return summary.workload == "training" ? "changes the training" : "changes what is computed at once";
+}
+
+std::string UntestedText(const RunSummary& summary, const Gain& gain) {
+  return gain.tested_programs == 0 ? StrCat("untested on ", MachinesOf(summary)) : "";
 }
 
 std::string_view SeverityWord(double severity) {

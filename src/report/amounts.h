@@ -15,10 +15,18 @@ namespace gapless::internal {
 std::string FactorText(double value);
 // "1.33× (1.20–1.49)": what is expected, and its bounds.
 std::string GainText(const Gain& gain);
-// "fixing 1, 2 and 4 together", by their places in the ranked list; "fixing both together" of what was not replayed.
+// Fixing it brings something, or nobody knows what: it is listed to be fixed.
+bool IsToFix(const Bottleneck& bottleneck);
+// By bottleneck, the number it has in the list of what to fix; 0: it hangs under another one, or is not to be fixed.
+std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks);
+// "fixing 1, 2 and 4 together", by their places.
 std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
-// How far such predictions were off, or how the figure was made: ", predictions of this kind were within 11 %".
-std::string TrustText(const RunSummary& summary);
+// What the figure leaves out, and what it rests on: "without 3, which changes the training; 4 by an estimate".
+std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
+// "changes the training": why a fix is a choice beside the plan.
+std::string_view ApartText(const RunSummary& summary);
+// "untested on GPUs", of a gain of which no prediction of its kind was tested on such a machine; else "".
+std::string UntestedText(const RunSummary& summary, const Gain& gain);
 
 // "critical" above 0.7, "warning" from 0.4, else "minor".
 std::string_view SeverityWord(double severity);

@@ -142,23 +142,38 @@ void WriteFailures(JsonWriter& json, const Report& report) {
   json.EndArray();
 }
 
+void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& one : texts) json.String(one);
+  json.EndArray();
+}
+
+void WritePlan(JsonWriter& json, const std::vector<PlanStep>& plan) {
+  json.Key("plan");
+  json.BeginArray();
+  for (const PlanStep& step : plan) {
+    json.BeginObject();
+    json.Field("bottleneck", step.id);
+    json.FieldUnlessEmpty("fix", step.fix);
+    WriteTexts(json, "cures", step.cures);
+    WriteGain(json, "gain", step.gain);
+    WriteGain(json, "so_far", step.so_far);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteTogether(JsonWriter& json, const Combination& together) {
   json.Key("together");
   json.BeginObject();
-  const auto list = [&](std::string_view key, const std::vector<std::string>& texts) {
-    json.Key(key);
-    json.BeginArray();
-    for (const std::string& one : texts) json.String(one);
-    json.EndArray();
-  };
-  list("bottlenecks", together.ids);
-  list("fixes", together.fixes);
+  WriteTexts(json, "bottlenecks", together.ids);
+  WriteTexts(json, "fixes", together.fixes);
   WriteGain(json, "gain", together.gain);
-  if (together.tested_within) {
-    json.Field("tested_within_share", *together.tested_within);
-    json.Field("tested_pairs", together.tested_pairs);
-    json.Field("tested_of_this_kind", together.tested_of_this_kind);
-  }
+  WriteGain(json, "replayed", together.replayed);
+  WriteTexts(json, "estimated", together.estimated);
+  WriteTexts(json, "left_out", together.left_out);
+  WriteTexts(json, "untested", together.untested);
   json.EndObject();
 }
 
@@ -173,6 +188,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   json.BeginArray();
   for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) WriteBottleneck(json, bottleneck, report);
   json.EndArray();
+  WritePlan(json, report.summary.plan);
   WriteGain(json, "estimated_speedup", report.summary.estimated_speedup);
   if (report.summary.together) WriteTogether(json, *report.summary.together);
   if (report.cost) WriteCost(json, *report.cost);

@@ -33,9 +33,10 @@ std::string SeverityLine(const Bottleneck& found) {
 
 std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
-  return StrCat("gain ", GainText(gain), ": of the step ", removed(gain.low), " %, ", removed(gain.expected), " % or ",
-                removed(gain.high), " % would go away (at least, probably, at most); confidence ",
-                FormatNumber(gain.confidence, 1), ", method ", gain.method);
+  return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),
+                " %, ", removed(gain.expected), " % or ", removed(gain.high),
+                " % would go away (at least, probably, at most); confidence ", FormatNumber(gain.confidence, 1),
+                ", method ", gain.method);
 }
 
 // "SELECT * FROM idle WHERE id IN (3, 4)", when the rows can be asked for.
@@ -77,6 +78,9 @@ void AppendFound(std::string& out, const Bottleneck& found, const Report& report
   if (found.gain) AppendWrapped(out, GainLine(*found.gain), paint);
   if (!found.part_of.empty())
     AppendWrapped(out, StrCat("its time is also in ", found.part_of, ", so the two gains are not added"), paint);
+  if (!found.cured_by.empty())
+    AppendWrapped(out, StrCat("the fix of ", found.cured_by, " cures it too, and its gain is counted there"), paint);
+  if (!found.also.empty()) AppendWrapped(out, found.also, paint);
   out += "\n" + paint.In(Tone::kBold, "because") + "\n";
   AppendEvidence(out, found, report, paint);
   out += "\n" + paint.In(Tone::kBold, "what to do") + "\n";

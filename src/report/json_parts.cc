@@ -49,6 +49,7 @@ void WriteGain(JsonWriter& json, std::string_view key, const std::optional<Gain>
   json.Field("high", gain->high);
   json.Field("confidence", gain->confidence);
   json.FieldUnlessEmpty("method", gain->method);
+  if (gain->tested_programs) json.Field("tested_programs", *gain->tested_programs);
   json.EndObject();
 }
 
@@ -77,7 +78,12 @@ void WriteBottleneck(JsonWriter& json, const Bottleneck& bottleneck, const Repor
   json.EndArray();
   WriteGain(json, "gain", bottleneck.gain);
   json.FieldUnlessEmpty("part_of", bottleneck.part_of);
-  if (report.cost && bottleneck.gain) WriteSaving(json, SavingPerMonth(*report.cost, *bottleneck.gain));
+  json.FieldUnlessEmpty("cured_by", bottleneck.cured_by);
+  json.Field("step_left", bottleneck.step_left);
+  json.FieldUnlessEmpty("also", bottleneck.also);
+  if (bottleneck.apart) json.Field("apart", true);
+  if (report.cost && bottleneck.gain)
+    WriteSaving(json, SavingPerMonth(*report.cost, *bottleneck.gain, bottleneck.step_left));
   json.EndObject();
 }
 

@@ -122,7 +122,6 @@ class Steps(AgentTest):
         self.assertEqual(scales[-1].x, 65536.0 / 8)
 
     @in_ci
-    @in_ci
     def test_a_scaled_loss_is_the_loss_of_the_program(self) -> None:
         if PYTHON and not self.has_scaler():
             self.skipTest("torch 2.0 has a scaler for CUDA only")
@@ -142,6 +141,31 @@ class Steps(AgentTest):
         )
         losses = [record.x for record in done.ring().of("loss")]
         self.assertEqual(losses, [float(line) for line in done.out.split()])
+
+    @in_ci
+    def test_a_scaler_that_is_switched_off_is_none(self) -> None:
+        """What every script with a switch for mixed precision builds: enabled=False leaves the scaler half built."""
+        where = (
+            "torch.amp.GradScaler('cpu', enabled=False)"
+            if self.has_scaler()
+            else "torch.cuda.amp.GradScaler(enabled=False)"
+        )
+        done = self.succeed(
+            """
+            import torch
+            net = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+            scaler = {scaler}
+            for step in range(5):
+                loss = net(torch.ones(8, 4)).square().mean()
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                optimizer.zero_grad()
+            """.replace("{scaler}", where)
+        )
+        self.assertEqual(len(done.ring().of("step")), 5)
+        self.assertEqual(done.ring().of("message"), [])
 
     @staticmethod
     def has_scaler() -> bool:

@@ -8,6 +8,8 @@ export interface Gain {
   high: number;
   confidence?: number;
   method?: string;
+  /** On how many programs such fixes were tested on a machine like this one; missing: not asked. */
+  tested_programs?: number;
 }
 
 export interface Amount {
@@ -43,6 +45,14 @@ export interface Bottleneck {
   evidence: Evidence[];
   recommendations: Recommendation[];
   gain?: Gain;
+  /** The bottleneck whose fix cures this one, too: it has no gain of its own. */
+  cured_by?: string;
+  /** Of the recorded step, what is left when all above it is fixed. */
+  step_left: number;
+  /** What its fix does beside the time at stake. */
+  also?: string;
+  /** Its fix changes the training: a choice beside the plan. */
+  apart?: boolean;
   saving_per_month?: {low: Amount; expected: Amount; high: Amount};
 }
 
@@ -69,14 +79,25 @@ export interface Failure {
   hint?: string;
 }
 
-/** What the first fixes would buy together, replayed as a whole. */
+/** A place in the plan: a fix, after those before it, and all up to it. */
+export interface PlanStep {
+  bottleneck: string;
+  fix?: string;
+  cures: string[];
+  gain: Gain;
+  so_far: Gain;
+}
+
+/** What the whole plan buys. */
 export interface Together {
   bottlenecks: string[];
   fixes: string[];
   gain: Gain;
-  tested_within_share?: number;
-  tested_pairs?: number;
-  tested_of_this_kind?: boolean;
+  /** Of `fixes`, which are those that can be replayed. */
+  replayed?: Gain;
+  estimated: string[];
+  left_out: string[];
+  untested: string[];
 }
 
 /** A step as lanes of [start, duration, what it is spent on], in ns since it began. */
@@ -106,6 +127,7 @@ export interface Analyze {
     step_ns?: {median: number; p50: number; p95: number; p99: number};
     mean_step_ns?: number;
     gpu_busy_share?: number;
+    workload?: string;
     class?: string;
     limit?: string;
     class_evidence?: string;
@@ -118,6 +140,7 @@ export interface Analyze {
   };
   breakdown?: DeviceBreakdown[];
   bottlenecks: Bottleneck[];
+  plan: PlanStep[];
   estimated_speedup?: Gain;
   together?: Together;
   cost?: {

@@ -4,12 +4,13 @@
 // If the agent saw the run, by comparison: the median of the steps in which the profiler recorded, against the
 // median of those in which it did not, without the first one and the one behind a recording. Steps differ for other
 // reasons, too, so a difference that is not above zero is no estimate. Elsewhere, by counting: each Python call that
-// was recorded took the recorder kCallNs at least.
+// was recorded took the recorder kLeastPythonCallNs at least.
 #include <algorithm>
 #include <vector>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/recording_overhead.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -29,8 +30,6 @@ constexpr ColumnSpec kColumns[] = {
 };
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
-// PyTorch 2.0 and 2.15 take 0.1 to 0.15 µs for a call in a loop that fits the caches, Python 3.11 on an AMD EPYC.
-constexpr double kCallNs = 150;
 
 struct Estimate {
   std::vector<int64_t> recorded_ns, other_ns;
@@ -84,7 +83,7 @@ void AddCounted(const RunTrace& of, Table& table) {
              IsSomeIn(steps, {trace.slices.ts_ns[row], trace.slices.ts_ns[row] + 1});
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
-  const auto added_ns = static_cast<int64_t>(static_cast<double>(calls / count) * kCallNs);
+  const auto added_ns = static_cast<int64_t>(static_cast<double>(calls / count) * kLeastPythonCallNs);
   auto row = BeginRow(table, of);
   row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls / count);
   row.Int(std::min(added_ns, median_ns)).Real(std::min(1.0, ShareOf(added_ns, median_ns)));

@@ -78,8 +78,11 @@ Result<void> CheckMeasured(const Arguments& arguments) {
 // What came of the prediction; kept, when that was asked for.
 Result<void> Measure(const Arguments& arguments, const Session& session, PredictView& view) {
   if (!arguments.Has("measured")) return {};
-  const auto share = MeasuredShare(arguments, session, view.predictor);
-  if (!share) return Unexpected{share.error()};
+  const auto step = MeasuredShare(arguments, session, view.predictor);
+  if (!step) return Unexpected{step.error()};
+  // Shares are per work: a step of twice the samples may take twice as long.
+  const double work = view.predictions.empty() ? 1 : view.predictions[0].work;
+  const Result<double> share = *step / work;
   view.measured = *share;
   if (view.predictions.empty()) return {};
   const Prediction& prediction = view.predictions[0];

@@ -20,7 +20,7 @@ constexpr HandMade::Inputs kImages{.shapes = "[[64,64,56,56],[64,64,3,3]]", .typ
 constexpr HandMade::Inputs kTensor{.shapes = "[[1024,1024],[1024,1024]]", .types = R"(["float","float"])"};
 
 void Step(Program& program, int64_t work_us, int64_t waits_us) {
-  program.Load(400).Copy(CopyKind::kHtoDPageable, 100);
+  program.Load(400).Copy(CopyKind::kHtoDPageable, 100).Copy(CopyKind::kHtoDPinned, 100);
   program.Under(
       "aten::conv2d",
       [&] {

@@ -10,6 +10,7 @@ using testing::Ask;
 using testing::Asked;
 using testing::AskOf;
 using testing::HandMade;
+using testing::kCompute;
 using testing::Program;
 
 TEST(Host, AHostBoundStepTakesHalfWithAHostOfTwiceTheSpeed) {
@@ -68,6 +69,21 @@ TEST(Sync, NoCallWaits) {
   program.Steps(
       2, [&] { program.Kernel({.op = "aten::mm", .us = 10}).Host(100); }, false);
   EXPECT_EQ(Ask(program, "sync").effect.nothing, "no call waits for the device");
+}
+
+TEST(Sync, ACopyOfPageableMemoryBlocksAnyway) {
+  Program program;
+  program.Steps(
+      2, [&] { program.Kernel({.op = "aten::mm", .us = 10}).Host(100).Copy(CopyKind::kDtoHPageable, 1000); }, false);
+  const Asked asked = Ask(program, "sync");
+  EXPECT_EQ(asked.effect.nothing, "only copies hold up the host, and they block it whenever they are asked for");
+  EXPECT_NEAR(asked.SavedUs(), 0, 1);
+}
+TEST(Sync, AValueKeepsTheTimeOfItsOwnCopy) {
+  Program program;
+  program.Steps(
+      2, [&] { program.Kernel({.op = "aten::mm", .us = 500}).Copy(CopyKind::kDtoHPageable, 200).Host(1000); }, false);
+  EXPECT_NEAR(Ask(program, "sync").SavedUs(), 500, 10) << "the kernels' time, not the copy's";
 }
 
 Program Loading(std::string_view iterator) {
@@ -139,14 +155,30 @@ TEST(Workers, WithNothingToLoad) {
 TEST(Pin, TheHostGoesOnDuringTheCopy) {
   Program program;
   program.Steps(
-      2, [&] { program.Copy(CopyKind::kHtoDPageable, 100).Host(300); }, false);
+      2, [&] { program.Copy(CopyKind::kHtoDPageable, 100).Kernel({.op = "aten::mm", .us = 10}).Host(300); }, false);
   // The call lasts from 4 µs before the copy until 1 after it; the one that remains.
   EXPECT_NEAR(Ask(program, "pin").SavedUs(), 104, 3);
+}
+TEST(Pin, ACopyOnAStreamOfItsOwnKeepsTheOrderThatItsWaitStandsFor) {
+  Program program;
+  program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPageable, 100, 9).Kernel({.op = "aten::mm", .us = 500}); });
+  const Asked asked = Ask(program, "pin");
+  EXPECT_NEAR(asked.SavedUs(), 50, 3) << "twice as fast, no more";
+  EXPECT_NEAR(asked.SavedUs(Case::kMuch), 104, 3);
+}
+TEST(Pin, TheRecordingsOwnPinnedCopiesSayHowFastTheyAre) {
+  Program program;
+  constexpr int64_t kBytes = 10'000'000;
+  program.Steps(2, [&] {
+    program.Copy(CopyKind::kHtoDPinned, 1000, kCompute, kBytes);
+    program.Copy(CopyKind::kHtoDPageable, 4000, kCompute, kBytes).Kernel({.op = "aten::mm", .us = 5000});
+  });
+  EXPECT_NEAR(Ask(program, "pin").SavedUs(), 3000, 10) << "10 GB/s instead of 2.5";
 }
 TEST(Pin, PinnedAlready) {
   Program program;
   program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPinned, 100); });
-  EXPECT_EQ(Ask(program, "pin").effect.nothing, "no copy from pageable memory was recorded");
+  EXPECT_EQ(Ask(program, "pin").effect.nothing, "no copy from or to pageable memory was recorded");
 }
 
 Program Batches(CopyKind kind, int64_t stream) {
@@ -161,11 +193,17 @@ TEST(Prefetch, TheCopyNoLongerStandsBeforeTheKernels) {
   EXPECT_NEAR(asked.SavedUs(Case::kExpected), 90, 3);
   EXPECT_NEAR(asked.SavedUs(Case::kMuch), 96, 3) << "the kernel is launched 4 µs after the copy was";
 }
-TEST(Prefetch, NoCallWaitsForIt) {
+TEST(Prefetch, HidesNoMoreThanThereIsWorkBeside) {
   Program program;
-  program.Steps(
-      2, [&] { program.Copy(CopyKind::kHtoDPageable, 100).Kernel({.op = "aten::mm", .us = 10}).Host(500); }, false);
-  EXPECT_NEAR(Ask(program, "prefetch").SavedUs(), 104, 3);
+  program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPinned, 1000).Kernel({.op = "aten::mm", .us = 100}); });
+  EXPECT_NEAR(Ask(program, "prefetch").SavedUs(Case::kMuch), 100, 10) << "1000 µs of copies beside 100 of kernels";
+}
+TEST(Prefetch, PageableMemoryIsHiddenOnlyOnceItIsPinned) {
+  Program program;
+  program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPageable, 100).Kernel({.op = "aten::mm", .us = 1000}); });
+  Analysed run(std::vector{program.Finish()});
+  EXPECT_EQ(AskOf(run, "prefetch").effect.nothing,
+            "copies from pageable memory block the host until they are over, on any stream: pin the memory first");
 }
 TEST(Prefetch, OnAStreamOfTheirOwnAlready) {
   Program program = Batches(CopyKind::kHtoDPinned, 9);

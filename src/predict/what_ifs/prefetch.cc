@@ -3,75 +3,90 @@
 //
 // What changes. A copy no longer stands between the kernels of its stream, and no call waits for it: it is under way in
 // the step before. The graph keeps the copy in its place, since the order of the kernels around it hangs on it, and
-// lets it take no time. A copy that takes longer than a whole step could not be hidden; then what exceeds a step stays.
+// lets it take no time. A copy can hide only behind kernels: what exceeds the time in which kernels run and no copy
+// does, stays. A copy from pageable memory blocks its call until it is over, on whatever stream it is, and can hide
+// behind nothing; it counts only when `pin` comes before this item.
 //
 // Prior. The copy engine works beside the multiprocessors, and both share the memory: the link brings 12 to 64 GB/s of
 // the memory's 900 and more. So a tenth of the copy's time is counted, and half of it in the cautious case, where the
 // wait between the streams is in the way.
 #include <algorithm>
-#include <map>
 
+#include "analyses/intervals.h"
+#include "analyses/window.h"
 #include "predict/what_if.h"
-#include "predict/what_ifs/common/edits.h"
+#include "predict/what_ifs/common/copies.h"
 
 namespace gapless::internal {
 namespace {
 
-bool IsToDevice(CopyKind kind) {
-  return kind == CopyKind::kHtoD || kind == CopyKind::kHtoDPinned || kind == CopyKind::kHtoDPageable;
-}
+constexpr double kLeastHidden = 0.01;  // share of the copies' time; kernels as short as that hide nothing
 
 struct Copies {
-  std::vector<uint8_t> is_one{}, launches{};  // by operation: beside kernels of its stream; by slice: its call
-  size_t all = 0, beside = 0, pageable = 0;
-  int64_t ns = 0;
+  std::vector<uint8_t> is_one{}, launches{};  // by operation: can hide; by slice: its call
+  size_t all = 0, beside = 0, blocking = 0;
+  double hidden = 0;  // share of the copies' time for which kernels run outside of copies
 };
 
-Copies FindCopies(const Trace& trace) {
+Copies FindCopies(const Trace& trace, const EdgeTimes& times) {
   const GpuOpTable& ops = trace.gpu_ops;
-  std::map<std::pair<int32_t, int64_t>, bool> computes;  // by device and stream
-  for (size_t op = 0; op < ops.size(); ++op)
-    if (ops.kind[op] == GpuOpKind::kKernel) computes[{ops.device[op], ops.stream[op]}] = true;
+  const auto computing = ComputingStreams(trace);
   Copies copies{.is_one = std::vector<uint8_t>(ops.size()), .launches = std::vector<uint8_t>(trace.slices.size())};
-  for (size_t op = 0; op < ops.size(); ++op) {
+  Intervals kernels, copied;
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const Interval span{ops.ts_ns[op], ops.ts_ns[op] + ops.dur_ns[op]};
+    if (ops.kind[op] == GpuOpKind::kKernel) AppendMerged(kernels, span);
     if (!IsToDevice(ops.copy_kind[op])) continue;
     ++copies.all;
-    if (!computes.contains({ops.device[op], ops.stream[op]})) continue;
+    if (!computing.contains({ops.device[op], ops.stream[op]})) continue;
+    ++copies.beside;
+    if (IsPageable(ops.copy_kind[op]) && BlocksHost(trace, times, op)) {
+      ++copies.blocking;
+      continue;
+    }
     copies.is_one[op] = 1;
-    copies.pageable += ops.copy_kind[op] == CopyKind::kHtoDPageable ? 1 : 0;
+    AppendMerged(copied, span);
     if (ops.launch[op].valid()) copies.launches[ops.launch[op].value] = 1;
-    ++copies.beside, copies.ns += ops.dur_ns[op];
   }
+  const Interval window = AnalysedWindow(trace).span;
+  copied = Clip(copied, window);
+  if (const int64_t all_ns = Total(copied); all_ns > 0)
+    copies.hidden = static_cast<double>(Total(Clip(Subtract(kernels, copied), window))) / static_cast<double>(all_ns);
   return copies;
 }
 
+std::string NothingToHide(const Copies& copies) {
+  if (copies.all == 0) return "no copy to the device was recorded";
+  if (copies.beside == 0) return "copies to the device have a stream of their own already";
+  if (copies.blocking == copies.beside)
+    return "copies from pageable memory block the host until they are over, on any stream: pin the memory first";
+  if (copies.hidden < kLeastHidden) return "there are no kernels that a copy could be under way beside";
+  return {};
+}
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
-  const Copies copies = FindCopies(input.trace());
+  const Copies copies = FindCopies(input.trace(), times);
   WhatIfEffect effect;
-  if (copies.all == 0)
-    effect.nothing = "no copy to the device was recorded";
-  else if (copies.beside == 0)
-    effect.nothing = "copies to the device have a stream of their own already";
+  effect.nothing = NothingToHide(copies);
   if (!effect.nothing.empty()) return effect;
-  const auto all = static_cast<double>(std::max<int64_t>(1, copies.ns)),
-             wall = static_cast<double>(AnalysedWindow(input.trace()).span.length());
-  const double exceeds = std::max(0.0, 1 - wall / all);
-  const double left = std::max(exceeds, Pick(which, 0.5, 0.1, 0));
+  const double left = std::max(1 - copies.hidden, Pick(which, 0.5, 0.1, 0));
   times.ScaleOps([&](uint32_t op) { return copies.is_one[op] != 0 ? left : 1.0; });
   times.DropWaits(EdgeKind::kSync, [&](uint32_t slice) { return copies.launches[slice] != 0; });
+  times.DropWaits(EdgeKind::kFeed, [&](uint32_t op) { return copies.is_one[op] != 0; });
   effect.assumptions.emplace_back("the next batch is there while this one is computed: loading is fast enough");
-  if (copies.pageable > 0) effect.assumptions.emplace_back("the copies come from pinned memory, and do not block");
   return effect;
 }
 
 }  // namespace
 
-WHATIF(prefetch) = {.name = "prefetch",
-                    .help = "Batches are copied beside the computation of the last",
-                    .why =
-                        "Copies of batches leave the stream of the kernels: a tenth (0 to 50 %) of their time is "
-                        "left for what they take from the memory.",
-                    .safety = Safety::kExact,
-                    .apply = Apply};
+WHATIF(prefetch) = {
+    .name = "prefetch",
+    .help = "Batches are copied beside the computation of the last",
+    .why =
+        "Copies of batches leave the stream of the kernels, as far as there are kernels beside which they "
+        "can be under way: a tenth (0 to 50 %) of their time is left for what they take from the "
+        "memory. Copies from pageable memory cannot be hidden unless they are pinned first.",
+    .safety = Safety::kExact,
+    .apply = Apply};
 
 }  // namespace gapless::internal

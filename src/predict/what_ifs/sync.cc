@@ -1,29 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that make the host wait for the device are taken away: torch.cuda.synchronize(), .item(), .cpu().
 //
-// A call of the program's own (device, stream, event) is there for nobody: it goes in any case. A copy to the host that
-// waits is there for a value; whether the program can do without it until the step is over cannot be seen, so that the
-// cautious case keeps it.
+// A call of the program's own (device, stream, event) is there for nobody: it goes in any case. A copy that blocks is
+// there for a value; whether the program can do without it until the step is over cannot be seen, so that the cautious
+// case keeps it. What can be put off is the wait for the work before the copy. The copy itself blocks the host whenever
+// it is asked for, so that its call keeps the time of the copy; a call of which that is all there is gains nothing.
 #include "base/strings.h"
 #include "predict/what_if.h"
 
 namespace gapless::internal {
 namespace {
 
+constexpr int64_t kLeastWaitNs = 20'000;  // before a copy begins: less is its launch
+
+// By slice: what its call takes for the copy itself; kAbsent: it copies nothing.
+std::vector<int64_t> OwnCopies(const Trace& trace) {
+  const GpuOpTable& ops = trace.gpu_ops;
+  std::vector<int64_t> own(trace.slices.size(), kAbsent);
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    const SliceId launch = ops.launch[op];
+    if (!launch.valid() || ops.kind[op] != GpuOpKind::kMemcpy) continue;
+    const int64_t returned = trace.slices.ts_ns[launch.value] + trace.slices.dur_ns[launch.value];
+    own[launch.value] = std::max<int64_t>(0, returned - ops.ts_ns[op]);
+  }
+  return own;
+}
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   const SliceTable& slices = input.trace().slices;
-  size_t calls = 0, copies = 0;
-  times.DropWaits(EdgeKind::kSync, [&](uint32_t slice) {
+  const std::vector<int64_t> own = OwnCopies(input.trace());
+  size_t calls = 0, values = 0, copies = 0;
+  const auto is_call = [&](uint32_t slice) {
     const ApiKind api = slices.api[slice];
-    const bool call = api == ApiKind::kDeviceSync || api == ApiKind::kStreamSync || api == ApiKind::kEventSync;
-    calls += call ? 1 : 0;
-    copies += call ? 0 : 1;
-    return call || which != Case::kLittle;
-  });
+    return api == ApiKind::kDeviceSync || api == ApiKind::kStreamSync || api == ApiKind::kEventSync;
+  };
+  times.DropWaits(
+      EdgeKind::kSync,
+      [&](uint32_t slice) {
+        const bool call = is_call(slice);
+        const bool waits = call || own[slice] == kAbsent || slices.dur_ns[slice] - own[slice] >= kLeastWaitNs;
+        ++(call ? calls : waits ? values : copies);
+        return call || (waits && which != Case::kLittle);
+      },
+      [&](uint32_t slice) { return is_call(slice) || own[slice] == kAbsent ? 0 : own[slice]; });
   WhatIfEffect effect;
-  if (calls + copies == 0) effect.nothing = "no call waits for the device";
-  if (copies > 0)
-    effect.assumptions.push_back(StrCat(copies, " waits for a value on the host can be put off until after the step"));
+  if (calls + values == 0)
+    effect.nothing = copies > 0 ? "only copies hold up the host, and they block it whenever they are asked for"
+                                : "no call waits for the device";
+  if (values > 0)
+    effect.assumptions.push_back(StrCat(values, " waits for a value on the host can be put off until after the step"));
   return effect;
 }
 
@@ -33,7 +58,7 @@ WHATIF(sync) = {.name = "sync",
                 .help = "The host no longer waits for the device within a step",
                 .why =
                     "Calls that wait for the device no longer do. Those that fetch a value stay in the cautious"
-                    " case, as the program may need it.",
+                    " case, as the program may need it, and take the time of their own copy in any case.",
                 .safety = Safety::kExact,
                 .apply = Apply};
 

@@ -80,13 +80,19 @@ void AppendBreakdown(std::string& out, const RunSummary& summary) {
   row("all", summary.total);
 }
 
-void AppendOne(std::string& out, size_t number, const Bottleneck& found, const Report& report) {
-  out += StrCat("\n### ", number, ". ", Escaped(ToString(found.type)), ": ", Escaped(found.title), "\n\n");
+// `number`: its place in the list; 0: none.
+void AppendOne(std::string& out, int number, const Bottleneck& found, const Report& report) {
+  out += StrCat("\n### ", number > 0 ? StrCat(number, ". ") : "", Escaped(ToString(found.type)), ": ",
+                Escaped(found.title), "\n\n");
   std::vector<std::string> facts = {StrCat("severity ", FormatNumber(found.severity, 2))};
   if (found.share_of_step) facts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
   if (found.gain) facts.push_back(StrCat("expected speedup ", GainText(*found.gain)));
+  if (found.gain) facts.push_back(UntestedText(report.summary, *found.gain));
+  if (found.apart) facts.emplace_back(ApartText(report.summary));
+  if (!found.cured_by.empty()) facts.push_back(StrCat("cured by the fix of ", Code(found.cured_by)));
+  std::erase(facts, "");
   if (report.cost && found.gain) {
-    const auto saved = AmountTexts(SavingPerMonth(*report.cost, *found.gain).expected);
+    const auto saved = AmountTexts(SavingPerMonth(*report.cost, *found.gain, found.step_left).expected);
     if (!saved.empty()) facts.push_back(StrCat("saves ", Join(saved, ", "), " a month"));
   }
   if (!found.part_of.empty()) facts.push_back(StrCat("its time is part of ", Code(found.part_of)));
@@ -96,6 +102,7 @@ void AppendOne(std::string& out, size_t number, const Bottleneck& found, const R
     if (!evidence.source.empty()) out += StrCat(" (", Code(evidence.source), ")");
     out += "\n";
   }
+  if (!found.also.empty()) out += StrCat("- ", Escaped(found.also), "\n");
   if (found.recommendations.empty()) return;
   out += "\n**Recommendations**\n\n";
   for (const Recommendation& advice : found.recommendations) {
@@ -109,6 +116,7 @@ void AppendOne(std::string& out, size_t number, const Bottleneck& found, const R
 // The bottlenecks with a severity in (above, up_to], numbered as they are ranked.
 void AppendGroup(std::string& out, std::string_view title, const Report& report, double above, double up_to) {
   bool any = false;
+  const std::vector<int> places = PlacesOf(report.diagnosis.bottlenecks);
   const auto& all = report.diagnosis.bottlenecks;
   for (size_t i = 0; i < all.size(); ++i) {
     const bool critical = all[i].severity > kCriticalSeverity, warning = all[i].severity >= kWarningSeverity;
@@ -116,16 +124,17 @@ void AppendGroup(std::string& out, std::string_view title, const Report& report,
     if (level <= above || level > up_to) continue;
     if (!any) out += StrCat("\n## ", title, "\n");
     any = true;
-    AppendOne(out, i + 1, all[i], report);
+    AppendOne(out, places[i], all[i], report);
   }
 }
 
 void AppendImprovement(std::string& out, const Report& report) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return;
+  const std::string trust = Escaped(TrustText(report.summary, report.diagnosis.bottlenecks));
   out += StrCat("\n## Estimated Performance Improvement\n\n**", GainText(*gain), "** by ",
                 TogetherText(report.summary, report.diagnosis.bottlenecks), " (expected, with bounds)",
-                TrustText(report.summary), ".\n");
+                trust.empty() ? "" : "; ", trust, ".\n");
   if (!report.cost) return;
   const RunCost& cost = *report.cost;
   const Saving saving = SavingPerMonth(cost, *gain);

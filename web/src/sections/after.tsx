@@ -2,6 +2,7 @@
 // One step as recorded, and the same step with the first fixes, on one scale: what a replay says it would look like.
 import type {Data, StepPicture} from "../data";
 import {bounds, duration, factor} from "../format";
+import {listOf, numbersOf, placesOf} from "../places";
 import {Sweep} from "./sweep";
 
 const LANE = 18;
@@ -55,8 +56,9 @@ function Picture({of: step, scale, title}: {of: StepPicture; scale: number; titl
 export function After({data}: {data: Data}) {
   const predicted = data.predicted;
   const together = data.analyze.together;
-  if (!predicted || !together) return null;
+  if (!predicted || !together?.replayed) return null;
   const {before, after} = predicted;
+  const places = placesOf(data.analyze.bottlenecks);
   const scale = Math.max(before.dur_ns, after.dur_ns, 1);
   const kinds = new Set(
     [before, after].flatMap((step) => step.lanes.flatMap((lane) => lane.spans.map((span) => span[2]))),
@@ -66,7 +68,8 @@ export function After({data}: {data: Data}) {
       <header>
         <h2>A step before and after</h2>
         <span class="dim">
-          with {together.fixes.join(", ")}, replayed: {factor(together.gain.expected)} ({bounds(together.gain)})
+          with {together.fixes.join(", ")}, replayed: {factor(together.replayed.expected)} ({bounds(together.replayed)})
+          {together.estimated.length > 0 && `; not in the picture: ${listOf(numbersOf(together.estimated, places))}`}
         </span>
       </header>
       <Picture of={before} scale={scale} title="as recorded" />

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to fix, by what it buys: what is wrong, what it costs, what to type. The evidence unfolds.
 import {useState} from "preact/hooks";
-import type {Bottleneck, Data, Evidence, Together} from "../data";
-import {amounts, bounds, buys, factor, percent} from "../format";
+import type {Analyze, Bottleneck, Data, Evidence} from "../data";
+import {amounts, bounds, factor, percent} from "../format";
+import {apartOf, isToFix, listOf, numbersOf, placesOf, trustOf} from "../places";
 import {quoted, Snippet} from "../snippet";
 
 function severityWord(severity: number): "critical" | "warning" | "minor" {
@@ -13,9 +14,9 @@ function sourceOf(bottleneck: Bottleneck): string | undefined {
   return bottleneck.evidence.find((evidence) => evidence.source)?.source;
 }
 
-function Meta({of: bottleneck, places}: {of: Bottleneck; places: Map<string, number>}) {
+function Meta({of: bottleneck, analyze}: {of: Bottleneck; analyze: Analyze}) {
   const word = severityWord(bottleneck.severity);
-  const part = bottleneck.part_of ? places.get(bottleneck.part_of) : undefined;
+  const part = bottleneck.part_of ? placesOf(analyze.bottlenecks).get(bottleneck.part_of) : undefined;
   const source = sourceOf(bottleneck);
   return (
     <p class="meta">
@@ -28,7 +29,37 @@ function Meta({of: bottleneck, places}: {of: Bottleneck; places: Map<string, num
           <code>{source}</code>
         </>
       )}
+      {bottleneck.apart && ` · ${apartOf(analyze.run)}`}
+      {bottleneck.gain?.tested_programs === 0 && ` · untested on ${analyze.breakdown?.length ? "GPUs" : "CPUs"}`}
     </p>
+  );
+}
+
+/** What is left of the recorded step before the fix, and what the fix takes of it: one row of the waterfall. */
+function Fall({of: {gain, step_left: before, apart}}: {of: Bottleneck}) {
+  if (!gain) return null;
+  const after = before / gain.expected;
+  const label = `of the recorded step ${percent(before)} before, ${percent(after)} after`;
+  return (
+    <div class={`fall ${apart ? "apart" : ""}`} role="img" aria-label={label} title={label}>
+      <span style={{width: `${100 * after}%`}} />
+      <i style={{width: `${100 * (before - after)}%`}} />
+    </div>
+  );
+}
+
+/** The findings that the same fix cures. */
+function Cured({by: head, all}: {by: Bottleneck; all: readonly Bottleneck[]}) {
+  const cured = all.filter((one) => one.cured_by === head.id);
+  if (cured.length === 0) return null;
+  return (
+    <ul class="cured" aria-label="Cured by the same fix">
+      {cured.map((one) => (
+        <li key={one.id} data-bottleneck={one.id}>
+          {one.title} <span class="dim">({one.id})</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -54,6 +85,7 @@ function Details({of: bottleneck, path}: {of: Bottleneck; path: string}) {
               {evidence.source && <span class="dim"> · {evidence.source}</span>}
             </li>
           ))}
+          {bottleneck.also && <li>{bottleneck.also}</li>}
         </ul>
       </div>
       <div>
@@ -100,38 +132,29 @@ function Todo({of: bottleneck}: {of: Bottleneck}) {
   );
 }
 
-function Fix({
-  of: bottleneck,
-  place,
-  places,
-  path,
-}: {
-  of: Bottleneck;
-  place: number;
-  places: Map<string, number>;
-  path: string;
-}) {
+function Fix({of: bottleneck, place, analyze, path}: {of: Bottleneck; place: number; analyze: Analyze; path: string}) {
   const [open, setOpen] = useState(false);
   const id = `fix-${place}`;
-  const worth = bottleneck.gain && buys(bottleneck.gain);
-  const saves = worth && bottleneck.saving_per_month && amounts(bottleneck.saving_per_month.expected)[0];
+  const saves = bottleneck.gain && bottleneck.saving_per_month && amounts(bottleneck.saving_per_month.expected)[0];
   return (
     <li class="fix" data-bottleneck={bottleneck.id}>
       <div class="row">
         <span class="number">{place}</span>
         <div>
           <h3>{bottleneck.title}</h3>
-          <Meta of={bottleneck} places={places} />
+          <Meta of={bottleneck} analyze={analyze} />
+          <Cured by={bottleneck} all={analyze.bottlenecks} />
         </div>
         <Todo of={bottleneck} />
         <div class="buys">
           {bottleneck.gain && (
             <>
-              <b class={worth ? "good" : ""} data-value={bottleneck.gain.expected}>
+              <b class="good" data-value={bottleneck.gain.expected}>
                 {factor(bottleneck.gain.expected)}
               </b>
               <div>{bounds(bottleneck.gain)}</div>
               {saves && <div>{saves} a month</div>}
+              <Fall of={bottleneck} />
             </>
           )}
         </div>
@@ -167,55 +190,71 @@ function Nothing({data: {analyze, page}}: {data: Data}) {
   );
 }
 
-/** "Fixing 1, 2 and 4 together", by the places in the list. */
-function togetherText(together: Together | undefined, places: Map<string, number>): string {
-  if (!together) return `Fixing all ${places.size} together`;
-  const numbers = together.bottlenecks.map((id) => places.get(id)).filter((place) => place !== undefined);
-  if (numbers.length === 1) return `Fixing ${numbers[0]}`;
-  return `Fixing ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)} together`;
-}
-
-/** How far such predictions were off when they were tested. */
-function trustText(together: Together | undefined): string {
-  if (!together) return ", from the time at stake; bounds are assumptions until measured";
-  if (together.tested_within_share === undefined) return ", replayed";
-  const which = together.tested_of_this_kind ? "predictions of this kind" : "tested predictions";
-  return `, replayed; ${which} were within ${percent(together.tested_within_share)} in half of ${together.tested_pairs} tests`;
+/** What was found, and is not shortened by what is known to cure it. */
+function NotToFix({all}: {all: readonly Bottleneck[]}) {
+  const rest = all.filter((one) => !one.cured_by && !isToFix(one));
+  if (rest.length === 0) return null;
+  return (
+    <div class="not-to-fix">
+      <h3>Seen; the fixes that are known for it would not shorten the step</h3>
+      <ul>
+        {rest.map((one) => (
+          <li key={one.id} data-bottleneck={one.id}>
+            {one.title} ({one.id}, {factor(one.gain?.expected ?? 1)})
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }
 
 const SHOWN = 5;
 
+function Sum({analyze, places}: {analyze: Analyze; places: Map<string, number>}) {
+  const {together} = analyze;
+  if (!together) return null;
+  const numbers = numbersOf(together.bottlenecks, places);
+  const trust = trustOf(analyze, places);
+  return (
+    <span>
+      Fixing {listOf(numbers)}
+      {numbers.length > 1 && " together"}: <b>{factor(together.gain.expected)}</b>{" "}
+      <span class="dim">({[bounds(together.gain), ...trust].join("; ")})</span>
+    </span>
+  );
+}
+
 export function Fixes({data}: {data: Data}) {
-  const {bottlenecks, estimated_speedup: gain} = data.analyze;
+  const {analyze, page} = data;
   const [all, setAll] = useState(false);
-  const places = new Map(bottlenecks.map((bottleneck, at) => [bottleneck.id, at + 1]));
-  const shown = all ? bottlenecks : bottlenecks.slice(0, SHOWN);
+  const places = placesOf(analyze.bottlenecks);
+  const listed = analyze.bottlenecks.filter((one) => places.has(one.id));
+  const shown = all ? listed : listed.slice(0, SHOWN);
   return (
     <section id="fixes">
       <header>
-        <h2>What to fix, by what it buys</h2>
-        {bottlenecks.length > 0 && <span class="dim">what is wrong and what it costs · what to do · speedup</span>}
+        <h2>What to fix, and what each brings after those above it</h2>
+        {listed.length > 0 && <span class="dim">what is wrong and what it costs · what to do · speedup</span>}
       </header>
-      {bottlenecks.length === 0 && <Nothing data={data} />}
+      {listed.length === 0 && <Nothing data={data} />}
       <ol class="fixes">
-        {shown.map((bottleneck, at) => (
-          <Fix key={bottleneck.id} of={bottleneck} place={at + 1} places={places} path={data.page.path} />
+        {shown.map((bottleneck) => (
+          <Fix
+            key={bottleneck.id}
+            of={bottleneck}
+            place={places.get(bottleneck.id) ?? 0}
+            analyze={analyze}
+            path={page.path}
+          />
         ))}
       </ol>
-      {(gain || bottlenecks.length > SHOWN) && (
+      <NotToFix all={analyze.bottlenecks} />
+      {(analyze.together || listed.length > SHOWN) && (
         <div class="together">
-          {gain && (
-            <span>
-              {togetherText(data.analyze.together, places)}: <b>{factor(gain.expected)}</b>{" "}
-              <span class="dim">
-                ({bounds(gain)}
-                {trustText(data.analyze.together)})
-              </span>
-            </span>
-          )}
-          {bottlenecks.length > SHOWN && (
+          <Sum analyze={analyze} places={places} />
+          {listed.length > SHOWN && (
             <button type="button" onClick={() => setAll(!all)}>
-              {all ? `Show the first ${SHOWN}` : `Show all ${bottlenecks.length}`}
+              {all ? `Show the first ${SHOWN}` : `Show all ${listed.length}`}
             </button>
           )}
         </div>

@@ -3,6 +3,7 @@
 import type {Analyze, Data, DeviceBreakdown} from "../data";
 import {amounts, bounds, duration, factor, percent} from "../format";
 import {PARTS} from "../parts";
+import {listOf, numbersOf, placesOf} from "../places";
 
 interface Figure {
   name: string;
@@ -12,12 +13,10 @@ interface Figure {
   gain?: boolean;
 }
 
-/** "if 1 and 3 are fixed": those that were replayed together. */
+/** "if 1 and 3 are fixed": the plan. */
 function fixedText({together, bottlenecks}: Analyze): string {
-  const places = (together?.bottlenecks ?? []).map((id) => bottlenecks.findIndex((one) => one.id === id) + 1);
-  if (places.length === 0) return "if all is fixed";
-  if (places.length === 1) return `if ${places[0]} is fixed`;
-  return `if ${places.slice(0, -1).join(", ")} and ${places.at(-1)} are fixed`;
+  const numbers = numbersOf(together?.bottlenecks ?? [], placesOf(bottlenecks));
+  return `if ${listOf(numbers)} ${numbers.length === 1 ? "is" : "are"} fixed`;
 }
 
 function figures(analyze: Analyze): Figure[] {

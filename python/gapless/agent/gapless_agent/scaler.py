@@ -76,7 +76,7 @@ class Scalers:
             return False
         entered = time.perf_counter_ns()
         before, self.fires = self.fires, dict(self.optimizers.when_fired())
-        stepped = [source for source, state in scaler._per_optimizer_states.items() if state["stage"].name == "STEPPED"]
+        stepped = [source for source, state in getattr(scaler, "_per_optimizer_states", {}).items() if state["stage"].name == "STEPPED"]
         skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
         for source in skipped:
             self.steps.fired(source, layout.FLAG_SKIPPED)
@@ -84,8 +84,8 @@ class Scalers:
         return bool(skipped)
 
     def _after(self, scaler: Any, skipped: bool) -> None:
-        scale = scaler._scale
-        if not scaler.is_enabled() or scale is None or not self.agent.options.full:
+        scale = getattr(scaler, "_scale", None)  # one that is switched off has none
+        if scale is None or not scaler.is_enabled() or not self.agent.options.full:
             return
         entered = time.perf_counter_ns()
         step, when = max(0, self.agent.step - 1), time.time_ns()

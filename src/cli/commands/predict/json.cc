@@ -44,14 +44,18 @@ void WritePrediction(JsonWriter& json, const Predictor& predictor, const Predict
     json.Field("safety", NameOf(prediction.safety));
     WriteTexts(json, "assumptions", prediction.assumptions);
     WriteTexts(json, "no_effect", prediction.nothing);
-    if (const auto quote = predictor.calibration().QuoteFor(KindOf(prediction.what))) {
-      json.Key("tested");
+    json.Key("tested");
+    json.BeginArray();
+    for (const WhatIfItem& item : prediction.what) {
+      const auto tested = predictor.calibration().TestedOf(item.name);
       json.BeginObject();
-      json.Field("within_share", quote->within);
-      json.Field("pairs", static_cast<int64_t>(quote->pairs));
-      json.Field("of_this_kind", !quote->any_kind);
+      json.Field("kind", item.name);
+      json.Field("machine", NameOf(predictor.machine()));
+      json.Field("programs", static_cast<int64_t>(tested.programs));
+      json.Field("within_share", tested.within);
       json.EndObject();
     }
+    json.EndArray();
   }
   json.EndObject();
 }

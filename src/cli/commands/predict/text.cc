@@ -34,6 +34,17 @@ std::string Remark(std::string_view what, const std::string& text, int columns) 
   return out;
 }
 
+// How such predictions fared on machines of this kind.
+std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int columns) {
+  const auto tested = predictor.calibration().TestedOf(item.name);
+  const std::string where = predictor.machine() == Machine::kGpu ? "GPUs" : "CPUs";
+  if (tested.programs == 0) return Remark("", StrCat(item.name, " is untested on ", where), columns);
+  return Remark("",
+                StrCat(item.name, ": tested on ", tested.programs, tested.programs == 1 ? " program" : " programs",
+                       " on ", where, ", half of the predictions within ", FormatPercent(*tested.within)),
+                columns);
+}
+
 std::string Line(const Predictor& predictor, const Prediction& prediction, size_t width, int columns) {
   const std::string name = Padded(NamesOf(prediction), width);
   if (!prediction.refusal.empty())
@@ -44,6 +55,8 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
              " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", NameOf(prediction.safety), "\n");
   for (const std::string& one : prediction.nothing) text += Remark("no effect: ", one, columns);
   for (const std::string& one : prediction.assumptions) text += Remark("if ", one, columns);
+  if (prediction.nothing.size() < prediction.what.size())
+    for (const WhatIfItem& item : prediction.what) text += TestedText(predictor, item, columns);
   if (prediction.work != 1)
     text += StrCat("      for the work of one step; a step then does ", FormatNumber(prediction.work, 2),
                    " times as much\n");
@@ -56,15 +69,6 @@ std::string MeasuredText(const Predictor& predictor, const Prediction& predictio
   const double off = prediction.share.expected / measured - 1;
   return StrCat(text, ": the prediction was ", FormatPercent(std::abs(off)), off < 0 ? " too short" : " too long",
                 IsWithin(prediction.share, measured) ? ", and within its interval" : ", and missed its interval", "\n");
-}
-
-// How such predictions fared; of several, what is said of all kinds.
-std::string TestedText(const Predictor& predictor, const std::vector<Prediction>& predictions) {
-  const std::string kind = predictions.size() == 1 ? KindOf(predictions[0].what) : "";
-  const auto quote = predictor.calibration().QuoteFor(kind);
-  if (predictions.empty() || !quote) return {};
-  return StrCat(quote->any_kind ? "tested predictions" : "predictions of this kind", " were within ",
-                FormatPercent(quote->within), " in half of ", quote->pairs, " tests\n");
 }
 
 std::string Percent(double part, double whole) { return FormatPercent(whole > 0 ? part / whole : 0); }
@@ -116,7 +120,6 @@ std::string PredictText(const PredictView& view, int columns) {
   if (!predictor.apart().empty())
     text += StrCat("one rank alone; all together could not be replayed: ", predictor.apart(), "\n");
   for (const Prediction& prediction : predictions) text += Line(predictor, prediction, width, columns);
-  text += TestedText(predictor, predictions);
   if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
   if (view.path) text += PathText(predictor.main_rank(), *view.path, columns);
   if (!view.sweep.empty()) text += SweepText(view, columns);

@@ -32,7 +32,7 @@ const RankGraph* RankOf(const Job& job) {
 // Whose time it is: the operation's on the device, otherwise the slice that was open.
 std::string_view NameOfOwner(const Trace& trace, const Edge& edge) {
   if (edge.owner == kNoRowValue) return "host";
-  const bool device = edge.kind == EdgeKind::kGpu || edge.kind == EdgeKind::kLaunch || edge.kind == EdgeKind::kStream ||
+  const bool device = IsDeviceTime(edge.kind) || edge.kind == EdgeKind::kLaunch || edge.kind == EdgeKind::kStream ||
                       edge.kind == EdgeKind::kWait;
   return trace.Text(device ? trace.gpu_ops.name[edge.owner] : trace.slices.name[edge.owner]);
 }

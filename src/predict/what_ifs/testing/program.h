@@ -58,11 +58,11 @@ class Program {
     return *this;
   }
   // A copy of a batch; from pageable memory the call returns 1 µs after it.
-  Program& Copy(CopyKind kind, int64_t us, int64_t stream = kCompute) {
+  Program& Copy(CopyKind kind, int64_t us, int64_t stream = kCompute, int64_t bytes = kAbsent) {
     const int64_t begin = host_, start = StartOn(stream), end = start + us * kUs;
-    const bool blocks = kind == CopyKind::kHtoDPageable;
+    const bool blocks = kind == CopyKind::kHtoDPageable || kind == CopyKind::kDtoHPageable;
     const int64_t returns = blocks ? end + kUs : begin + 3 * kUs;
-    made_->Copy(kind, {begin + kUs, returns, start, end}, {.stream = stream});
+    made_->Copy(kind, {begin + kUs, returns, start, end}, {.stream = stream, .bytes = bytes});
     device_[stream] = end;
     made_->Operator("aten::copy_", begin, returns + kUs);
     host_ = returns + 2 * kUs;

@@ -8,8 +8,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMargin = 4;                         // " 1  "
-constexpr size_t kMostShown = 5, kMostAdvice = 2;  // bottlenecks, advice of each; -v shows all
+constexpr int kMargin = 4;         // " 1  "
+constexpr int kMostShown = 5;      // bottlenecks; -v shows all
+constexpr size_t kMostAdvice = 2;  // of each
 
 Tone ToneOf(double severity) {
   return severity > kCriticalSeverity ? Tone::kCritical : severity >= kWarningSeverity ? Tone::kWarning : Tone::kDim;
@@ -27,10 +28,12 @@ void AppendIndented(std::string& out, std::string_view text, const Paint& paint,
   }
 }
 
-// "part of 2", when the bottleneck whose time it is part of is listed; else "".
-std::string PartOf(const Bottleneck& bottleneck, const std::vector<Bottleneck>& all) {
+// "part of 2", when the bottleneck whose time it is part of has a place in the list; else "".
+std::string PartOf(const Bottleneck& bottleneck, const Report& report) {
+  const std::vector<Bottleneck>& all = report.diagnosis.bottlenecks;
+  const std::vector<int> places = PlacesOf(all);
   for (size_t i = 0; i < all.size() && !bottleneck.part_of.empty(); ++i)
-    if (all[i].id == bottleneck.part_of) return StrCat("part of ", i + 1);
+    if (all[i].id == bottleneck.part_of && places[i] > 0) return StrCat("part of ", places[i]);
   return {};
 }
 
@@ -39,24 +42,24 @@ std::string Label(const Bottleneck& bottleneck, const Report& report) {
   std::vector<std::string> items = {std::string(ToString(bottleneck.type)),
                                     std::string(SeverityWord(bottleneck.severity))};
   if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
-  if (const std::string part = PartOf(bottleneck, report.diagnosis.bottlenecks); !part.empty()) items.push_back(part);
+  if (const std::string part = PartOf(bottleneck, report); !part.empty()) items.push_back(part);
   for (const Evidence& evidence : bottleneck.evidence) {
     if (evidence.source.empty()) continue;
     items.push_back(evidence.source);
     break;
   }
+  if (bottleneck.apart) items.emplace_back(ApartText(report.summary));
+  if (bottleneck.gain) items.push_back(UntestedText(report.summary, *bottleneck.gain));
+  std::erase(items, "");
   if (report.cost && bottleneck.gain) {
-    const Amount saved = SavingPerMonth(*report.cost, *bottleneck.gain).expected;
+    const Amount saved = SavingPerMonth(*report.cost, *bottleneck.gain, bottleneck.step_left).expected;
     if (saved.money && *saved.money > 0) items.push_back(StrCat("saves ", MoneyText(*saved.money), " a month"));
   }
   return Join(items, " · ");
 }
 
-// What would show as 1.00x is no gain.
-bool Buys(const Bottleneck& bottleneck) { return bottleneck.gain && bottleneck.gain->expected >= 1.005; }
-
 // The title with the gain at the right end of its first line.
-std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint) {
+std::string Title(int place, const Bottleneck& bottleneck, const Paint& paint) {
   const std::string gain = bottleneck.gain ? GainText(*bottleneck.gain) : "";
   const int room = paint.width() - kMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
   const std::vector<std::string> title = WrapWords(Printable(bottleneck.title), room);
@@ -65,7 +68,7 @@ std::string Title(size_t place, const Bottleneck& bottleneck, const Paint& paint
     const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kMargin) : std::string(kMargin, ' ');
     out += paint.In(ToneOf(bottleneck.severity), lead);
     out += paint.In(Tone::kBold, i == 0 && !gain.empty() ? PadRight(title[i], room) : title[i]);
-    if (i == 0 && !gain.empty()) out += "  " + paint.In(Buys(bottleneck) ? Tone::kGood : Tone::kDim, gain);
+    if (i == 0 && !gain.empty()) out += "  " + paint.In(Tone::kGood, gain);
     out += "\n";
   }
   return out;
@@ -101,24 +104,47 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
   }
 }
 
-std::string One(size_t place, const Bottleneck& bottleneck, const Report& report, const Paint& paint) {
+// The findings that hang under a bottleneck, a line each; in long, with what was seen.
+void AppendCured(std::string& out, const Bottleneck& head, const Report& report, const Paint& paint) {
+  for (const Bottleneck& one : report.diagnosis.bottlenecks) {
+    if (one.cured_by != head.id) continue;
+    AppendIndented(out, StrCat(one.title, " (", one.id, ")"), paint, Tone::kPlain, "+ ");
+    if (paint.verbose()) AppendIndented(out, one.description, paint, Tone::kDim, "  ");
+  }
+}
+
+std::string One(int place, const Bottleneck& bottleneck, const Report& report, const Paint& paint) {
   std::string out = Title(place, bottleneck, paint);
   AppendIndented(out, Label(bottleneck, report), paint, Tone::kDim);
   AppendEvidence(out, bottleneck, paint);
+  if (!bottleneck.also.empty()) AppendIndented(out, bottleneck.also, paint, Tone::kPlain);
   AppendAdvice(out, bottleneck, paint);
+  AppendCured(out, bottleneck, report, paint);
   return out;
+}
+
+// What was found, and is not shortened by what is known to cure it.
+std::string NotToFix(const Report& report, const Paint& paint) {
+  std::string out;
+  for (const Bottleneck& one : report.diagnosis.bottlenecks)
+    if (one.cured_by.empty() && !IsToFix(one))
+      AppendIndented(out, StrCat(one.title, " (", one.id, ", ", FactorText(one.gain->expected), ")"), paint,
+                     Tone::kDim);
+  return out.empty()
+             ? out
+             : paint.In(Tone::kDim, "seen; the fixes that are known for it would not shorten the step") + "\n" + out;
 }
 
 std::string Together(const Report& report, const Paint& paint) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return {};
-  const size_t count = report.diagnosis.bottlenecks.size();
   std::string out;
-  if (count > 1) {
+  if (report.summary.plan.size() > 1) {
     const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
-    for (const std::string& line : WrapWords(text + TrustText(report.summary), paint.width()))
+    const std::string trust = TrustText(report.summary, report.diagnosis.bottlenecks);
+    for (const std::string& line : WrapWords(text + (trust.empty() ? "" : "; " + trust), paint.width()))
       out += (line.starts_with(text) ? paint.In(Tone::kGood, text) + paint.In(Tone::kDim, line.substr(text.size()))
-                                     : line) +
+                                     : paint.In(Tone::kDim, line)) +
              "\n";
   }
   if (report.cost) {
@@ -139,15 +165,19 @@ std::string Together(const Report& report, const Paint& paint) {
 std::string BottlenecksSection(const Report& report, const Paint& paint) {
   const auto& found = report.diagnosis.bottlenecks;
   if (report.summary.total.wall_ns == 0 && found.empty()) return {};
-  if (found.empty()) {
-    return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), ": no rule reached its threshold\n");
+  const std::vector<int> places = PlacesOf(found);
+  const int last = places.empty() ? 0 : *std::ranges::max_element(places);
+  const std::string not_to_fix = NotToFix(report, paint);
+  if (last == 0) {
+    const std::string_view why = found.empty() ? ": no rule reached its threshold\n" : "\n";
+    return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), why, not_to_fix);
   }
-  std::string out = paint.In(Tone::kBold, "what to fix, by what it buys") + "\n";
-  const size_t shown = paint.verbose() ? found.size() : std::min(found.size(), kMostShown);
-  for (size_t i = 0; i < shown; ++i) out += One(i + 1, found[i], report, paint);
-  if (shown < found.size()) out += StrCat("    and ", found.size() - shown, " more (-v shows them)\n");
-  const std::string together = Together(report, paint);
-  return out + together;
+  std::string out = paint.In(Tone::kBold, "what to fix, and what each brings after those above it") + "\n";
+  const int shown = paint.verbose() ? last : std::min(last, kMostShown);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (places[i] > 0 && places[i] <= shown) out += One(places[i], found[i], report, paint);
+  if (shown < last) out += StrCat("    and ", last - shown, " more (-v shows them)\n");
+  return out + not_to_fix + Together(report, paint);
 }
 
 }  // namespace gapless::internal

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well the ledger of advice predicts what it has not seen, kind by kind, as a table: each row calibrated by the rows of all other
+repositories."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from advice_calibration import leave_one_out, reliability, trial
+from advice_ledger import Range, Row
+
+Answer = tuple[Row, Range]
+
+
+def _line(name: str, machine: str, rows: Sequence[Row], answers: Sequence[Answer]) -> str:
+    start = f"| {name} | {machine} | {len(set(map(trial, rows)))} | {len(rows)} | {len(answers)} |"
+    if not answers:
+        return f"{start} | | |"
+    found = reliability(answers)
+    held = sum(said.low <= row.measured_ratio <= said.high for row, said in answers)
+    return f"{start} {held} of {len(answers)} | {found.within:.0%} | {found.median_error:.3f} |"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Markdown; the last lines sum up each kind of machine."""
+    answers = leave_one_out(rows)
+    lines = [
+        "| kind | machine | repositories | pairs | predicted | interval held | by repository | median \\|ln error\\| |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    groups = sorted({(row.kind, row.machine) for row in rows}) + [("all", one) for one in ("cpu", "gpu")]
+    for kind, machine in groups:
+
+        def belongs(row: Row, kind: str = kind, machine: str = machine) -> bool:
+            return row.machine == machine and kind in (row.kind, "all")
+
+        lines.append(_line(kind, machine, list(filter(belongs, rows)), [one for one in answers if belongs(one[0])]))
+    if answers:
+        row, said = max(answers, key=lambda one: abs(math.log(one[0].measured_ratio / one[1].expected)))
+        off = abs(math.log(row.measured_ratio / said.expected))
+        lines.append(f"\nfarthest off: `{row.id}`, by a factor of {math.exp(off):.2f}")
+    return "\n".join(lines)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyses/testing/hand_made.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+constexpr int64_t kUs = 1000, kMs = 1'000'000;
+
+Bottleneck Found(std::string id, BottleneckType type, double share, std::optional<double> gain,
+                 std::vector<std::string> fixes = {}) {
+  Bottleneck one;
+  one.id = std::move(id), one.type = type, one.share_of_step = share, one.severity = SeverityOfShare(share);
+  if (gain) one.gain = Gain{.low = 1, .expected = *gain, .high = *gain, .confidence = 0.5, .method = "amdahl"};
+  for (std::string& fix : fixes) one.recommendations.push_back({"do it", std::move(fix), "", ""});
+  return one;
+}
+
+std::string IdsOf(const std::vector<Bottleneck>& found) {
+  std::string ids;
+  for (const Bottleneck& one : found) ids += one.id + (one.cured_by.empty() ? " " : "<" + one.cured_by + " ");
+  return ids;
+}
+
+// A device that is idle for 40 % of the time, and computes for the rest.
+LedgerView Ledger() {
+  LedgerView ledger;
+  ledger.total = {.wall_ns = 100, .compute_ns = 60, .idle_ns = 40};
+  return ledger;
+}
+
+TEST(Plan, EstimatesTakeNoMoreThanThereIs) {
+  std::vector<Bottleneck> found = {Found("loading", BottleneckType::kDataLoading, 0.3, 1 / 0.7),
+                                   Found("launching", BottleneckType::kLaunchBound, 0.3, 1 / 0.7),
+                                   Found("kernels", BottleneckType::kKernelEfficiency, 0.2, 1 / 0.8)};
+  const FixPlan plan = MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(IdsOf(found), "loading kernels launching ");
+  ASSERT_TRUE(plan.together.has_value());
+  EXPECT_NEAR(plan.together->gain.expected, 1 / (1 - 0.4 - 0.2), 1e-9) << "of 40 % idle time 60 % were asked for";
+  EXPECT_EQ(plan.together->estimated.size(), 3U);
+  double product = 1;
+  for (const PlanStep& step : plan.steps) product *= step.gain.expected;
+  EXPECT_NEAR(product, plan.together->gain.expected, 1e-9) << "each after those above it";
+  EXPECT_NEAR(found[2].step_left, 1 - 0.3 - 0.2, 1e-9);
+}
+
+TEST(Plan, WhatIsPartOfAnotherFindingHangsUnderIt) {
+  std::vector<Bottleneck> found = {Found("whole", BottleneckType::kLaunchBound, 0.2, 1.25),
+                                   Found("part", BottleneckType::kLaunchBound, 0.1, 1 / 0.9)};
+  found[1].part_of = "whole";
+  const FixPlan plan = MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(IdsOf(found), "whole part<whole ");
+  EXPECT_FALSE(found[1].gain.has_value());
+  ASSERT_EQ(plan.steps.size(), 1U);
+  EXPECT_EQ(plan.steps[0].cures, std::vector<std::string>{"part"});
+}
+
+TEST(Plan, AWholeAfterItsPartBringsTheRest) {
+  std::vector<Bottleneck> found = {Found("part", BottleneckType::kLaunchBound, 0.25, 1 / 0.75),
+                                   Found("whole", BottleneckType::kLaunchBound, 0.3, 1 / 0.8)};
+  found[0].part_of = "whole";
+  const FixPlan plan = MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(plan.steps.size(), 1U) << "the part took more than the whole would";
+  EXPECT_NEAR(plan.together->gain.expected, 1 / 0.75, 1e-9);
+}
+
+TEST(Plan, NothingPromisesMoreThanItsStake) {
+  std::vector<Bottleneck> found = {Found("small", BottleneckType::kLaunchBound, 0.1, 1.4)};
+  MakePlan(nullptr, Ledger(), found);
+  EXPECT_NEAR(found[0].gain->expected, 1 / 0.9, 1e-9);
+}
+
+TEST(Plan, WhatBuysNothingIsLastAndNoMoreThanMinor) {
+  std::vector<Bottleneck> found = {Found("nothing", BottleneckType::kKernelEfficiency, 0.5, 1.001),
+                                   Found("unknown", BottleneckType::kIo, 0.2, {}),
+                                   Found("worth", BottleneckType::kDataLoading, 0.1, 1.1)};
+  MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(IdsOf(found), "worth unknown nothing ");
+  EXPECT_LT(found[2].severity, kWarningSeverity);
+  EXPECT_EQ(found[1].severity, SeverityOfShare(0.2)) << "nobody knows what it buys";
+}
+
+// A step of 4 ms: 3 ms of loading, then 1 ms of a product in float32, for which the host waits.
+std::shared_ptr<const Trace> LoadingAndProduct() {
+  HandMade made;
+  for (int64_t step = 0; step < 4; ++step) {
+    const int64_t start = step * 4 * kMs, launch = start + 3 * kMs;
+    made.Loader(start, launch);
+    made.Kernel("sgemm", {launch, launch + 5 * kUs, launch + 10 * kUs, start + 4 * kMs - 50 * kUs},
+                {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo});
+    made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, launch + 20 * kUs, start + 4 * kMs - 20 * kUs);
+    made.Step(step, start, start + 4 * kMs);
+  }
+  return made.Finish();
+}
+
+class Replayed : public ::testing::Test {
+ protected:
+  FixPlan Make(std::vector<Bottleneck>& found) {
+    EXPECT_TRUE(predictor && predictor->check().accepted()) << predictor->check().refusal;
+    return MakePlan(&*predictor, ReadLedger(run.tables()), found);
+  }
+  Analysed run{std::vector{LoadingAndProduct()}};
+  std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+};
+
+TEST_F(Replayed, EachFixStandsOnce) {
+  std::vector<Bottleneck> found = {Found("loader", BottleneckType::kDataLoading, 0.5, 1.9, {"workers=4"}),
+                                   Found("idle", BottleneckType::kHostBound, 0.45, 1.5, {"workers=2"}),
+                                   Found("units", BottleneckType::kKernelEfficiency, 0.48, 1.4, {"tf32"})};
+  const FixPlan plan = Make(found);
+  EXPECT_EQ(IdsOf(found), "loader idle<loader units ");
+  ASSERT_EQ(plan.steps.size(), 2U);
+  const auto all = predictor->Predict(*ParseItems(plan.steps[0].fix + "," + plan.steps[1].fix));
+  EXPECT_NEAR(plan.together->gain.expected, 1 / all->share.expected, 1e-9);
+  EXPECT_NEAR(plan.steps[0].gain.expected * plan.steps[1].gain.expected, plan.together->gain.expected, 1e-9);
+  EXPECT_EQ(found[0].gain->tested_programs, 0) << "of this ledger";
+  EXPECT_EQ(plan.together->untested, (std::vector<std::string>{"workers", "tf32"}));
+}
+
+TEST_F(Replayed, WhatAFixDoesBesideItsStakeIsSaid) {
+  std::vector<Bottleneck> found = {Found("loader", BottleneckType::kDataLoading, 0.1, 1.1, {"workers=4"})};
+  Make(found);
+  EXPECT_GT(found[0].gain->expected, 1.5);
+  EXPECT_NE(found[0].also.find("of the host's work"), std::string::npos) << found[0].also;
+}
+
+TEST_F(Replayed, AFixWithoutAnEffectIsNoFix) {
+  std::vector<Bottleneck> found = {Found("copies", BottleneckType::kCpuGpuSync, 0.4, 1.5, {"pin"})};
+  const FixPlan plan = Make(found);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_FALSE(plan.together.has_value());
+  EXPECT_EQ(found[0].gain->expected, 1);
+  EXPECT_LT(found[0].severity, kWarningSeverity);
+}
+
+}  // namespace
+}  // namespace gapless::internal
