@@ -37,9 +37,8 @@ Truth = dict[str, Any]
 # Slug -> what is still wrong with it, and why.
 OPEN: dict[str, str] = {
     "alexnet_cupti_range_profiler_a100": "kernels stand in ranges of counters (cuda_profiler_range), which are not read",
-    "ascend_alexnet_ddp_rank0_level1": "Ascend's queue between host and device is not seen: launching gets the blame",
-    "ascend_alexnet_ddp_rank1_level2": "Ascend's queue between host and device is not seen: launching gets the blame",
-    "ascend_lenet_single_step_910": "Ascend's queue between host and device is not seen: its time has no cause",
+    "ascend_alexnet_ddp_rank0_level1": "launching holds up the device for a sixth of the step, and is said beside the communication",
+    "ascend_alexnet_ddp_rank1_level2": "launching holds up the device for a sixth of the step, and is said beside the communication",
     "ckks_homomorphic_test_rtx2060": "24 operations in 5 ms behind a start: judged, where the person would not",
     "cutile_matmul_cold_start_4070ti": "just-in-time compilation of which nothing was recorded, and 184 copies that repeat",
     "ddp_overlap_homework_cold_2x3090": "starts of two processes in one file: loading takes 45 % of the rest, not half",

@@ -136,10 +136,14 @@ std::vector<uint8_t> HostOperators(const Trace& trace) {
 std::vector<int32_t> NumberLaunchingThreads(const Trace& trace, size_t& count) {
   std::vector<int32_t> track_of_thread(trace.threads.size(), -1);
   count = 0;
-  for (const SliceId launch : trace.gpu_ops.launch) {
-    if (!launch.valid()) continue;
-    int32_t& track = track_of_thread[trace.slices.thread[launch.value].value];
-    if (track < 0) track = static_cast<int32_t>(count++);
+  const GpuOpTable& ops = trace.gpu_ops;
+  for (size_t row = 0; row < ops.size(); ++row) {
+    if (!ops.launch[row].valid()) continue;
+    for (const SliceId slice : {ops.launch[row], ops.op[row]}) {
+      if (!slice.valid()) continue;
+      int32_t& track = track_of_thread[trace.slices.thread[slice.value].value];
+      if (track < 0) track = static_cast<int32_t>(count++);
+    }
   }
   return track_of_thread;
 }

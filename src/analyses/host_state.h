@@ -31,11 +31,11 @@ using HostTrack = std::vector<HostStretch>;  // never empty
 
 struct HostTracks {
   std::vector<HostTrack> tracks;
-  std::vector<int32_t> track_of_thread;  // index into `tracks`; -1: the thread launches nothing
+  std::vector<int32_t> track_of_thread;  // index into `tracks`; -1: the thread feeds no device
   HostTrack all;                         // the strongest state over all tracks
 };
 
-// Tracks of the threads that launched any GPU operation.
+// Tracks of the threads that launched any GPU operation, or called the operator that another thread then launched.
 HostTracks FlattenHostStates(const Trace& trace);
 
 // Calls f(start, end, stretch) for the pieces of `track` within [start, end), walking on from `at`, an index that must

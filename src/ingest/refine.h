@@ -10,7 +10,9 @@ namespace gapless::internal {
 void RefineGpuOpClasses(Trace& trace);
 
 // Launches of recordings of Ascend's devices, whose calls and operations share no number: along the arrow that ends
-// where an operation starts, on its stream, to what is open on the thread where the arrow begins.
+// where an operation starts, on its stream, to what is open on the thread where the arrow begins. Where that call went
+// through the queue between host and device, the launch is the slice of the thread that takes it out of the queue; the
+// operator stays that of the thread which put it in.
 void LinkByArrows(Trace& trace);
 
 // Blocks of each kernel's grid over the multiprocessors of its device, where the recorder wrote the grid alone. NVIDIA

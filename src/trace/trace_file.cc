@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
 constexpr uint64_t kFormat =
-    6;  // raise it when the file's form changes, or readers give other values for the same input
+    7;  // raise it when the file's form changes, or readers give other values for the same input
 constexpr size_t kAlign = 64;
 
 struct Header {

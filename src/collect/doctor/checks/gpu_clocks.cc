@@ -19,7 +19,7 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
     if (!names.empty()) saw += StrCat(", held by ", names);
     if ((*reasons & nvml::kSlowingReasons) != 0)
       return HealthFinding{Health::kWarning, "clocks", saw,
-                           "heat or the power supply slows the GPU, so times depend on the weather",
+                           "heat or the power supply slows the GPU, so times depend on temperature and load",
                            StrCat("nvidia-smi -i ", number, " -q -d PERFORMANCE,TEMPERATURE,POWER")};
     if ((*reasons & 0x2) != 0)
       return HealthFinding{Health::kWarning, "clocks", saw,

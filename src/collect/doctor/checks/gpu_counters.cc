@@ -14,7 +14,7 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
   if (*restricted == 0) return {{Health::kOk, "GPU counters", "open to all users", "", ""}};
   if (around.privileged) return {{Health::kOk, "GPU counters", "for administrators only, which this user is", "", ""}};
   return {{Health::kWarning, "GPU counters", "for administrators only",
-           "ncu and the GPU metrics of nsys end with ERR_NVGPUCTRPERM; timelines are not concerned",
+           "ncu and the GPU metrics of nsys end with ERR_NVGPUCTRPERM; timelines are not affected",
            "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/gpu-counters.conf; "
            "then restart the machine (in a container: --cap-add=SYS_ADMIN)"}};
 }

@@ -22,9 +22,10 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
   for (const auto& [name, whose] : kVariables) {
     const auto value = around.environment(name);
     if (!value || value->empty()) continue;
-    findings.push_back({Health::kWarning, "other profiler", Printable(StrCat(name, '=', Ellipsize(*value, 60))),
-                        StrCat(whose, "; two profilers cannot use CUPTI at the same time, and ours steps aside"),
-                        StrCat("unset ", name)});
+    findings.push_back(
+        {Health::kWarning, "other profiler", Printable(StrCat(name, '=', Ellipsize(*value, 60))),
+         StrCat(whose, "; two profilers cannot use CUPTI at the same time, so gapless then does not record the GPU"),
+         StrCat("unset ", name)});
   }
   if (findings.empty()) findings.push_back({Health::kOk, "other profiler", "none switched on", "", ""});
   return findings;

@@ -102,7 +102,9 @@ EventRows::Category EventRows::CategoryOf(std::string_view token) {
                                      {"\"privateuse1_memcpy\"", Category::kMemcpy},
                                      {"\"privateuse1_memset\"", Category::kMemset},
                                      {"\"xpu_driver\"", Category::kDriver},
-                                     {"\"glow_runtime\"", Category::kRuntime}};
+                                     {"\"glow_runtime\"", Category::kRuntime},
+                                     // of Ascend: a thread of its own takes launches out of a queue
+                                     {"\"dequeue\"", Category::kRuntime}};
   for (const Named& named : kNamed)
     if (named.token == token) return named.category;
   return token.empty() ? Category::kNone : Category::kOther;

@@ -68,7 +68,7 @@ def why_not(agent: Agent, value: str) -> str:
     chosen = wanted(value)
     if not chosen:
         return f"{value!r} names no processors that the command may use"
-    return "it may use no other processors anyway" if chosen == os.sched_getaffinity(0) else ""
+    return "the process may use no other processors" if chosen == os.sched_getaffinity(0) else ""
 
 
 def on(agent: Agent, value: str) -> str:

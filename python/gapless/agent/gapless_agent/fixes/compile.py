@@ -33,7 +33,7 @@ def on(agent: Agent, value: str) -> str:
 
 def off(agent: Agent) -> str:
     agent.models.remove("compile")
-    return "the model is called as it is"
+    return "the model is called unchanged"
 
 
 def nothing(agent: Agent) -> str:

@@ -19,7 +19,7 @@ CLOSE = 1e-3  # of the largest value
 
 
 def why_not(agent: Agent, value: str) -> str:
-    return "it is for inference, and this program trains" if agent.models.optimizers.made_any else ""
+    return "folding is for inference, and this program trains" if agent.models.optimizers.made_any else ""
 
 
 def on(agent: Agent, value: str) -> str:
@@ -29,14 +29,14 @@ def on(agent: Agent, value: str) -> str:
 
 def off(agent: Agent) -> str:
     agent.models.remove("conv_bn")
-    return "the model is called as it is"
+    return "the model is called unchanged"
 
 
 def nothing(agent: Agent) -> str:
     return (
         "no model was called for inference"
         if not agent.models.optimizers.made_any
-        else "it is for inference, and this program trains"
+        else "folding is for inference, and this program trains"
     )
 
 
@@ -50,7 +50,7 @@ class Folded(Layer):
 
     def found(self, root: Root, module: Any) -> str:
         if root.trains:
-            return "it is for inference, and this program trains"
+            return "folding is for inference, and this program trains"
         if module.training:
             return f"{type(module).__name__} is not in eval mode: its batch norm uses the batch"
         if module._forward_hooks or module._forward_pre_hooks:

@@ -31,7 +31,7 @@ def on(agent: Agent, value: str) -> str:
 
 def off(agent: Agent) -> str:
     agent.models.remove("cudagraph")
-    return "the model is called as it is"
+    return "the model is called unchanged"
 
 
 def nothing(agent: Agent) -> str:

@@ -37,7 +37,7 @@ def off(agent: Agent) -> str:
 
 
 def nothing(agent: Agent) -> str:
-    return "operators use so many threads already"
+    return "operators use that many threads already"
 
 
 def _set(agent: Agent, count: int) -> None:
