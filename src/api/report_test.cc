@@ -2,6 +2,8 @@
 // The diagnosis of a run, as values and as reports.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <limits>
 
 #include "gapless/run.h"
@@ -28,8 +30,11 @@ TEST_F(ReportTest, BottlenecksAreRankedByWhatFixingThemBrings) {
   ASSERT_GE(found.size(), 3U);
   EXPECT_EQ(found[0].id, "data_loading");
   EXPECT_EQ(ToString(found[0].type), "DATA_LOADING");
-  for (size_t i = 1; i < found.size(); ++i)
-    EXPECT_GE(found[i - 1].gain->expected, found[i].gain.value_or(Gain{}).expected);
+  std::vector<double> gains;  // what the same remedy cures hangs under it, without a gain of its own
+  for (const Bottleneck& one : found)
+    if (one.gain) gains.push_back(one.gain->expected);
+  EXPECT_GE(gains.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(gains.rbegin(), gains.rend()));
   EXPECT_TRUE(Sample().RuleFailures().empty());
 }
 

@@ -24,9 +24,14 @@
 //   later
 //       than R4 allows: the device was busy with what had been launched before the recording began.
 //   R11 A launch that takes far longer than usual while the queue is all but empty is at work: it loads its kernel. The
-//       operation starts when that is done.
+//       operation starts when that is done. So does the first operation of a graph when its launch is done.
 //   R12 An operation that no call of its own launched (one of a graph, or one of a recording without a host) keeps its
 //       distance to the one before it on its stream, as far as nothing else explains it.
+//   R13 A page of managed memory that moves while no kernel runs was touched by the host: it keeps its distance to what
+//       the host did last, and nothing waits for it. One that moves during a kernel is part of the kernel.
+//   R14 An operation that starts while the one before it on its stream runs (another branch of a graph) starts when
+//   that
+//       one has come as far as it had.
 #include <algorithm>
 
 #include "predict/device_edges.h"
@@ -49,6 +54,7 @@ std::vector<Event> EventsOf(const Trace& trace, const ProgramRows& program) {
   std::vector<Event> events;
   events.reserve(2 * (ops.size() + slices.size()));
   for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (program.ops[op] == OpRole::kWithinKernel) continue;
     const uint8_t end_order = ops.dur_ns[op] > 0 ? 0 : 1;
     events.push_back({ops.ts_ns[op], op, What::kOpBegin, 1});
     events.push_back({ops.ts_ns[op] + ops.dur_ns[op], op, What::kOpEnd, end_order});
@@ -91,7 +97,7 @@ Graph BuildGraph(const Trace& trace, const GraphRules& rules) {
   for (const Event& event : events) {
     graph.AddInstant(event.ns);
     switch (event.what) {
-      case What::kOpBegin: device.AddBegin(event.row); break;
+      case What::kOpBegin: device.AddBegin(event.row, host.last()); break;
       case What::kOpEnd: device.AddEnd(event.row); break;
       case What::kSliceBegin: host.AddBegin(event.row); break;
       case What::kSliceEnd: host.AddEnd(event.row, device.last_begun()); break;

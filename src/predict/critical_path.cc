@@ -43,7 +43,8 @@ bool InLoading(const Trace& trace, uint32_t slice) {
 Bound BoundOf(const Trace& trace, const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::kGpu:
-    case EdgeKind::kFeed: return BoundOfOp(trace.gpu_ops, edge.owner);
+    case EdgeKind::kFeed:
+    case EdgeKind::kOverlap: return BoundOfOp(trace.gpu_ops, edge.owner);
     case EdgeKind::kLaunch:
     case EdgeKind::kStream:
     case EdgeKind::kWait:

@@ -16,11 +16,16 @@ DeviceEdges::DeviceEdges(const Trace& trace, const ProgramRows& program, const D
       ops_(trace.gpu_ops),
       program_(program),
       order_(order),
-      host_seen_(std::find(program.slices.begin(), program.slices.end(), 1) != program.slices.end()),
+      host_seen_(HasHost(program)),
       graph_(graph) {}
 
-void DeviceEdges::AddBegin(uint32_t op) {
+void DeviceEdges::AddBegin(uint32_t op, Instant last_of_host) {
   ++graph_.facts().ops;
+  if (program_.ops[op] == OpRole::kTouchedByHost && last_of_host != kNoInstant) {  // R13
+    graph_.Link(EdgeKind::kHost, last_of_host, graph_.Since(last_of_host), kNoRowValue);
+    graph_.graph().op_begin[op] = graph_.now();
+    return;
+  }
   const int64_t ready_ns = std::max({LinkLaunch(op), LinkStream(op), LinkStreamWaits(op)});
   if (ready_ns != kAbsent && !newest_.contains(ops_.device[op]) && WaitedForUnseen(op))
     graph_.LinkRoot();
@@ -36,6 +41,7 @@ void DeviceEdges::AddEnd(uint32_t op) {
   const Instant begin = graph_.graph().op_begin[op];
   graph_.Link(EdgeKind::kGpu, begin, graph_.Since(begin), op);
   graph_.graph().op_end[op] = graph_.now();
+  if (program_.ops[op] == OpRole::kTouchedByHost) return;  // R13: nothing waits for it
   TakeStream(op);
   ended_.push_back(op);
 }
@@ -48,9 +54,11 @@ int64_t DeviceEdges::LinkLaunch(uint32_t op) {
     ++graph_.facts().ops_without_launch;
     return kAbsent;
   }
-  // R11: what a launch takes beyond the usual is work that it does before the operation can start.
+  // R11: what a launch takes beyond the usual, and all that the launch of a graph takes, is work that it does before the
+  // operation can start.
   const uint32_t call = ops_.launch[op].value;
-  const int64_t work_ns = order_.loading_ns[call];
+  const bool graph = trace_.slices.api[call] == ApiKind::kGraphLaunch;
+  const int64_t work_ns = graph ? trace_.slices.dur_ns[call] : order_.loading_ns[call];
   const int64_t ns = std::min(order_.launch_ns + work_ns, graph_.Since(launch));
   graph_.Link(work_ns > 0 ? EdgeKind::kCall : EdgeKind::kLaunch, launch, ns, work_ns > 0 ? call : op);
   return graph_.NsOf(launch) + ns;
@@ -77,11 +85,18 @@ int64_t DeviceEdges::LinkStream(uint32_t op) {
   const uint32_t before = order_.previous[op];
   if (before == kNoRowValue) return kAbsent;
   const Instant end = graph_.graph().op_end[before];
-  const Instant from = end != kNoInstant ? end : graph_.graph().op_begin[before];  // not over: they overlap
-  const bool keeps = end == kNoInstant || (!HasOwnLaunch(op) && graph_.Since(from) < kLateNs);  // R12
-  const int64_t ns = keeps ? graph_.Since(from) : std::min(order_.stream_ns, graph_.Since(from));
-  graph_.Link(EdgeKind::kStream, from, ns, op);
-  return graph_.NsOf(from) + ns;
+  if (end == kNoInstant) return LinkOverlap(before);
+  const bool keeps = !HasOwnLaunch(op) && graph_.Since(end) < kLateNs;  // R12
+  const int64_t ns = keeps ? graph_.Since(end) : std::min(order_.stream_ns, graph_.Since(end));
+  graph_.Link(EdgeKind::kStream, end, ns, op);
+  return graph_.NsOf(end) + ns;
+}
+
+// R14
+int64_t DeviceEdges::LinkOverlap(uint32_t running) {
+  const Instant begin = graph_.graph().op_begin[running];
+  graph_.Link(EdgeKind::kOverlap, begin, graph_.Since(begin), running);
+  return graph_.now_ns();
 }
 
 // What the stream was told to wait for before the operation was launched.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules R4, R5, R10, R11, R12 of build.cc: what the instants of device operations wait for.
+// Rules R4, R5, R10, R11 to R14 of build.cc: what the instants of device operations wait for.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ class DeviceEdges {
  public:
   DeviceEdges(const Trace& trace, const ProgramRows& program, const DeviceOrder& order, GrowingGraph& graph);
 
-  // Of an operation, at the graph's last instant.
-  void AddBegin(uint32_t op);
+  // Of an operation, at the graph's last instant. `last_of_host`: what the host did last.
+  void AddBegin(uint32_t op, Instant last_of_host);
   void AddEnd(uint32_t op);
   Instant last_begun() const { return last_begun_; }
 
  private:
   int64_t LinkLaunch(uint32_t op);
   int64_t LinkStream(uint32_t op);
+  int64_t LinkOverlap(uint32_t running);
   int64_t LinkStreamWaits(uint32_t op);
   void InferWait(uint32_t op, int64_t ready_ns);
   bool WaitedForUnseen(uint32_t op) const;
@@ -36,7 +37,7 @@ class DeviceEdges {
   const GpuOpTable& ops_;
   const ProgramRows& program_;
   const DeviceOrder& order_;
-  const bool host_seen_;  // some thread of the program was recorded
+  const bool host_seen_;
   GrowingGraph& graph_;
   std::map<StreamKey, size_t> next_wait_{};           // into DeviceOrder::stream_waits
   std::map<int32_t, NewestOfTwo<int64_t>> newest_{};  // by device, of its streams

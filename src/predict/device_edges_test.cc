@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that no call of their own launched: those of a graph, and those of a recording without a host.
+// Operations that no call of their own launched: those of a graph, those of a recording without a host, and pages of
+// managed memory.
 #include "predict/device_edges.h"
 
 #include <gtest/gtest.h>
@@ -59,6 +60,23 @@ TEST(DeviceEdges, KernelsOfAGraphKeepTheirDistance) {
   EXPECT_EQ(check.refusal, "");
 }
 
+// Two branches of a graph on one stream: every second kernel begins while the one before it runs.
+TEST(DeviceEdges, BranchesOfAGraphThatOverlapGetFasterWithTheirKernels) {
+  HandMade made;
+  for (int64_t i = 0; i < 50; ++i) {
+    const int64_t at = 10 * kUs + i * 101 * kUs;
+    made.Unlaunched("gemm", at, at + 100 * kUs);
+    made.Unlaunched("norm", at + 40 * kUs, at + 98 * kUs);
+  }
+  made.Call("cudaGraphLaunch", ApiKind::kGraphLaunch, 0, 8 * kUs);
+  made.Call("cudaStreamSynchronize", ApiKind::kStreamSync, 10 * kUs, 5061 * kUs);
+  made.Step(0, 0, 5062 * kUs);
+  const auto trace = made.Finish();
+  const SelfCheck check = Check(*trace);
+  EXPECT_EQ(check.refusal, "");
+  EXPECT_NEAR(check.responses[0].share, 0.5, 0.03) << check.responses[0].what;
+}
+
 // The recording begins while the device still works on the graph before: the graph's first kernel begins 6 ms after its
 // launch, and nothing that was recorded says why.
 TEST(DeviceEdges, TheFirstOperationMayWaitForWhatWasNotRecorded) {
@@ -71,6 +89,29 @@ TEST(DeviceEdges, TheFirstOperationMayWaitForWhatWasNotRecorded) {
   const SelfCheck check = Check(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
+}
+
+// A kernel of 60 ms touches pages while it runs, and the host reads its results for 30 ms after it has waited: with
+// kernels twice as fast the program takes 30 ms less, with a host twice as fast 15.
+TEST(DeviceEdges, PagesOfManagedMemoryFollowWhoeverTouchesThem) {
+  constexpr int64_t kMs = 1000 * kUs;
+  HandMade made;
+  made.Kernel("add", {0, 10 * kUs, 20 * kUs, 60 * kMs});
+  const auto page = [&](CopyKind kind, int64_t at) {
+    made.Unlaunched("Memcpy", at, at + 5 * kUs, {.kind = GpuOpKind::kMemcpy, .copy_kind = kind, .stream = 0});
+  };
+  for (int64_t i = 0; i < 100; ++i) page(CopyKind::kHtoDManaged, kMs + i * 500 * kUs);
+  made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, 15 * kUs, 60 * kMs + 5 * kUs);
+  for (int64_t i = 0; i < 100; ++i) page(CopyKind::kDtoHManaged, 60 * kMs + 300 * kUs * (i + 1));
+  const auto trace = made.Finish();
+  const SelfCheck check = Check(*trace);
+  EXPECT_EQ(check.refusal, "");
+  EXPECT_NEAR(check.error, 0, 0.001);
+  EXPECT_NEAR(check.responses[0].share, 60.0 / 90, 0.005) << check.responses[0].what;
+  const auto host = std::find_if(check.responses.begin(), check.responses.end(),
+                                 [](const auto& one) { return one.what == "the host twice as fast"; });
+  ASSERT_NE(host, check.responses.end());
+  EXPECT_NEAR(host->share, 75.0 / 90, 0.005);
 }
 
 }  // namespace

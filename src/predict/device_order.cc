@@ -22,10 +22,11 @@ int64_t NthOf(std::vector<int64_t>& values, double share) {
 }
 
 // Rows are in the order of their starts.
-std::vector<uint32_t> ChainStreams(const GpuOpTable& ops) {
+std::vector<uint32_t> ChainStreams(const GpuOpTable& ops, const ProgramRows& program) {
   std::vector<uint32_t> previous(ops.size(), kNoRowValue);
   std::vector<std::pair<StreamKey, uint32_t>> last;  // a few dozen streams
   for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (program.ops[op] != OpRole::kQueued) continue;
     const StreamKey stream(ops.device[op], ops.stream[op]);
     auto found = std::find_if(last.begin(), last.end(), [&](const auto& one) { return one.first == stream; });
     if (found == last.end()) found = last.insert(last.end(), {stream, kNoRowValue});
@@ -117,7 +118,7 @@ bool HasLaunch(const Trace& trace, const ProgramRows& program, uint32_t op) {
 }
 
 DeviceOrder FindDeviceOrder(const Trace& trace, const ProgramRows& program) {
-  DeviceOrder order{.previous = ChainStreams(trace.gpu_ops)};
+  DeviceOrder order{.previous = ChainStreams(trace.gpu_ops, program)};
   FindWaitedByCalls(trace, order);
   order.loading_ns = LoadingNs(trace, program);
   LearnTimes(trace, program, order);

@@ -31,10 +31,14 @@ enum class EdgeKind : uint8_t {
   kStream,  // after the operation before it on the stream; owner: the operation
   kWait,    // after an operation of another stream that its stream waits for; owner: the operation
   kGpu,     // from start to end of an operation; owner: the operation
+  kOverlap  // an operation starts when the one before it on its stream, which still runs, has come so far; owner: that
+            // one
 };
 
 // Returns true if the edge takes time that the device works, so that it gets shorter when the operation does.
-inline bool IsDeviceTime(EdgeKind kind) { return kind == EdgeKind::kGpu || kind == EdgeKind::kFeed; }
+inline bool IsDeviceTime(EdgeKind kind) {
+  return kind == EdgeKind::kGpu || kind == EdgeKind::kFeed || kind == EdgeKind::kOverlap;
+}
 
 // An edge that holds nobody up.
 inline constexpr int64_t kNever = INT64_MIN / 4;

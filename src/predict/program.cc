@@ -2,7 +2,9 @@
 #include "predict/program.h"
 
 #include <algorithm>
+#include <map>
 
+#include "analyses/copy_kinds.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -34,6 +36,19 @@ std::vector<uint8_t> FindThreads(const Trace& trace, bool drop_pollers) {
   return threads;
 }
 
+// Rows are in the order of their starts. Without a host in the recording a page keeps its place in its stream.
+std::vector<OpRole> FindOps(const GpuOpTable& ops, bool host_seen) {
+  std::vector<OpRole> roles(ops.size(), OpRole::kQueued);
+  std::map<int32_t, int64_t> computes_until;  // by device
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    int64_t& until = computes_until.try_emplace(ops.device[op], kAbsent).first->second;
+    if (ops.kind[op] == GpuOpKind::kKernel) until = std::max(until, ops.ts_ns[op] + ops.dur_ns[op]);
+    if (!MovesOnDemand(ops.copy_kind[op])) continue;
+    roles[op] = ops.ts_ns[op] < until ? OpRole::kWithinKernel : host_seen ? OpRole::kTouchedByHost : OpRole::kQueued;
+  }
+  return roles;
+}
+
 }  // namespace
 
 ProgramRows FindProgram(const Trace& trace, bool drop_pollers) {
@@ -46,7 +61,12 @@ ProgramRows FindProgram(const Trace& trace, bool drop_pollers) {
         category == SliceCategory::kPython || category == SliceCategory::kOverhead || category == SliceCategory::kOther;
     program.slices[row] = program.threads[slices.thread[row].value] != 0 && !repeats ? 1 : 0;
   }
+  program.ops = FindOps(trace.gpu_ops, HasHost(program));
   return program;
+}
+
+bool HasHost(const ProgramRows& program) {
+  return std::find(program.slices.begin(), program.slices.end(), 1) != program.slices.end();
 }
 
 bool IsOwnWork(const Trace& trace, uint32_t slice) {

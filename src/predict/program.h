@@ -9,15 +9,23 @@
 
 namespace gapless::internal {
 
-// By row: 1 for those that count.
+// What an operation waits for: its queue; the host that touched a page of managed memory; or it does not count.
+enum class OpRole : uint8_t { kQueued, kTouchedByHost, kWithinKernel };
+
+// By row: 1 for the threads and slices that count.
 struct ProgramRows {
   std::vector<uint8_t> threads{}, slices{};
+  std::vector<OpRole> ops{};
 };
 
 // Threads that only poll the device (NCCL's watchdog asks its events every 100 ms) are no part of the program: whatever
 // seems to wait for them waits for something else. Python frames, the profiler's own overhead and marks of other kinds
-// repeat what operators and calls say, and do not count either.
+// repeat what operators and calls say, and do not count either. Nor do pages of managed memory that move on demand
+// while a kernel runs: that time is within the kernel's.
 ProgramRows FindProgram(const Trace& trace, bool drop_pollers = true);
+
+// Returns true if some thread of the program was recorded.
+bool HasHost(const ProgramRows& program);
 
 // An operator at work, as opposed to marks that also cover the waiting of their thread.
 bool IsOwnWork(const Trace& trace, uint32_t slice);

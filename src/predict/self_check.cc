@@ -68,9 +68,8 @@ void AddOwnWork(const Intervals& work, const Intervals& anyones, Interval window
   }
 }
 
-Intervals HostWork(const Trace& trace, Interval window) {
+Intervals HostWork(const Trace& trace, const ProgramRows& program, Interval window) {
   const SliceTable& slices = trace.slices;
-  const ProgramRows program = FindProgram(trace);
   std::map<uint32_t, Intervals> threads;  // where each did something
   for (uint32_t row = 0; row < slices.size(); ++row)
     if (program.slices[row] != 0 && IsWork(trace, row))
@@ -83,13 +82,15 @@ Intervals HostWork(const Trace& trace, Interval window) {
 }
 
 Work WorkIn(const Trace& trace, Interval window) {
+  const ProgramRows program = FindProgram(trace);
   Work work;
   work.window_ns = window.length();
-  work.host_ns = Total(HostWork(trace, window));
+  work.host_ns = Total(HostWork(trace, program, window));
   const GpuOpTable& ops = trace.gpu_ops;
   Intervals device;
   std::map<std::pair<int32_t, int64_t>, Intervals> streams;
   for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (program.ops[op] == OpRole::kWithinKernel) continue;
     const Interval span{ops.ts_ns[op], ops.ts_ns[op] + ops.dur_ns[op]};
     AppendMerged(device, span);
     AppendMerged(streams[{ops.device[op], ops.stream[op]}], span);

@@ -14,10 +14,13 @@ constexpr uint32_t kNoPart = UINT32_MAX;
 
 bool IsHostWork(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kCall; }
 
+// Returns true if the edge is a share of what an operation takes, all of which another edge is.
+bool IsShareOfOp(EdgeKind kind) { return IsDeviceTime(kind) && kind != EdgeKind::kGpu; }
+
 // What an edge is a part of; empty: of nothing that is swept.
 std::string_view PartOf(const Trace& trace, const Edge& edge, SweepBy by) {
   if (by == SweepBy::kKernel)
-    return edge.kind == EdgeKind::kGpu ? trace.Text(trace.gpu_ops.name[edge.owner]) : std::string_view();
+    return IsDeviceTime(edge.kind) ? trace.Text(trace.gpu_ops.name[edge.owner]) : std::string_view();
   if (!IsHostWork(edge.kind) || edge.owner == kNoRowValue) return {};
   const SliceTable& slices = trace.slices;
   if (by == SweepBy::kThread) return trace.Text(trace.threads.name[slices.thread[edge.owner].value]);
@@ -62,7 +65,7 @@ class Sweeper {
         const auto [known, added] = numbers_.try_emplace(std::string(name), static_cast<uint32_t>(parts_.size()));
         if (added) parts_.push_back({.name = known->first});
         parts[edge] = known->second;
-        if (counts) parts_[known->second].time_ns += rank.edge_ns[edge];
+        if (counts && !IsShareOfOp(rank.graph.edges[edge].kind)) parts_[known->second].time_ns += rank.edge_ns[edge];
       }
     }
     return parts;

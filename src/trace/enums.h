@@ -60,7 +60,9 @@ enum class GpuOpClass : uint8_t {
 inline constexpr std::array<std::string_view, 11> kGpuOpClassNames = {
     "gemm", "conv", "attention", "norm", "pointwise", "reduce", "optimizer", "communication", "copy", "other", "gemv"};
 
-// Direction and host memory of a copy, as far as the recorder said.
+// Direction and host memory of a copy, as far as the recorder said. "Managed" are pages of managed memory that moved
+// on demand, because the host or a kernel touched them; what the program asked to move (a prefetch) is a copy like
+// others.
 enum class CopyKind : uint8_t {
   kNone,
   kHtoDPageable,
@@ -72,10 +74,13 @@ enum class CopyKind : uint8_t {
   kDtoD,
   kPtoP,
   kHtoH,
-  kOther
+  kOther,
+  kHtoDManaged,
+  kDtoHManaged
 };
-inline constexpr std::array<std::string_view, 11> kCopyKindNames = {
-    "", "h2d_pageable", "h2d_pinned", "h2d", "d2h_pageable", "d2h_pinned", "d2h", "d2d", "p2p", "h2h", "other"};
+inline constexpr std::array<std::string_view, 13> kCopyKindNames = {
+    "",    "h2d_pageable", "h2d_pinned", "h2d",   "d2h_pageable", "d2h_pinned", "d2h",
+    "d2d", "p2p",          "h2h",        "other", "h2d_managed",  "d2h_managed"};
 
 // Does a kernel's name say it runs on matrix units (tensor cores, matrix cores)?
 enum class MatrixUnit : uint8_t { kUnknown, kNo, kYes };

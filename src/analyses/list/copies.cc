@@ -15,7 +15,7 @@ constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
     kDeviceColumn,
-    {"kind", kText, "", "h2d_pageable, h2d_pinned, h2d, d2h…, d2d, p2p, memset, other"},
+    {"kind", kText, "", "h2d_pageable, h2d_pinned, h2d_managed, h2d, d2h…, d2d, p2p, memset, other"},
     {"pageable", kInt, "", "1: from or to memory the system may move; 0: pinned; NULL: not said, or not host memory"},
     {"calls", kInt, "", "how many"},
     {"calls_per_step", kReal, "", "NULL: no complete step"},

@@ -38,7 +38,7 @@ Kind KindOf(const Table& places, size_t row) {
     const std::string_view op = places.Text(row, "operator");
     return op.starts_with("aten::") && op != "aten::cat" ? Kind::kOnDevice : Kind::kNone;
   }
-  if (!kind.starts_with("h2d")) return Kind::kNone;
+  if (!kind.starts_with("h2d") || kind == "h2d_managed") return Kind::kNone;  // pages that move by themselves
   if (places.Int(row, "round_trips") > 0) return Kind::kRoundTrip;
   const bool steps = !places.IsNull(row, "calls_per_step") && places.Int(row, "calls") > 0;
   const double small_share =

@@ -67,6 +67,12 @@ TEST(Traps, SyncOfACopyThatBlocksAnyway) {
       3, [&] { program.Host(300).Copy(CopyKind::kDtoHPageable, 800).Host(300); }, false);
   ExpectNothing(program, "sync");
 }
+TEST(Traps, SyncBeforeTheHostReadsManagedMemory) {
+  Program program;
+  program.Steps(
+      3, [&] { program.Kernel({.us = 5000}).Synchronize().ReadPages(3000).Host(10); }, false);
+  ExpectNothing(program, "sync");
+}
 TEST(Traps, SyncWhereTheDeviceIsTheSlowerOne) {
   Program program = Busy();
   ExpectNothing(program, "sync");

@@ -26,6 +26,14 @@ std::string CopyName(int64_t operation, int64_t from, int64_t to) {
   return StrCat(name, " (", NameIn(kMemoryKinds, from), " -> ", NameIn(kMemoryKinds, to), ")");
 }
 
+// Pages of managed memory move when somebody touches them, unless the program asked for it (a prefetch).
+CopyKind KindOfCopy(std::string_view name, int64_t operation, int64_t cause) {
+  constexpr int64_t kManagedToDevice = 11, kManagedToHost = 12, kAskedFor = 1;  // of CUPTI
+  if (operation == kManagedToDevice && cause != kAskedFor) return CopyKind::kHtoDManaged;
+  if (operation == kManagedToHost && cause != kAskedFor) return CopyKind::kDtoHManaged;
+  return ClassifyCopy(name);
+}
+
 }  // namespace
 
 void Importer::AddKernel(GpuOpRow row) {
@@ -76,16 +84,17 @@ void Importer::ReadKernels() {
 }
 
 void Importer::ReadCopies() {
-  enum { kStart, kEnd, kDevice, kStream, kBytes, kProcess, kCorrelation, kContext, kOperation, kFrom, kTo };
+  enum { kStart, kEnd, kDevice, kStream, kBytes, kProcess, kCorrelation, kContext, kOperation, kFrom, kTo, kCause };
   for (const bool copies : {true, false}) {
-    auto rows = copies ? database_.Select("CUPTI_ACTIVITY_KIND_MEMCPY",
-                                          {"start", "end", "deviceId", "streamId", "bytes", "globalPid",
-                                           "correlationId", "contextId", "copyKind", "srcKind", "dstKind"},
-                                          4)
-                       : database_.Select("CUPTI_ACTIVITY_KIND_MEMSET",
-                                          {"start", "end", "deviceId", "streamId", "bytes", "globalPid",
-                                           "correlationId", "contextId", "memKind"},
-                                          4);
+    auto rows = copies
+                    ? database_.Select("CUPTI_ACTIVITY_KIND_MEMCPY",
+                                       {"start", "end", "deviceId", "streamId", "bytes", "globalPid", "correlationId",
+                                        "contextId", "copyKind", "srcKind", "dstKind", "migrationCause"},
+                                       4)
+                    : database_.Select("CUPTI_ACTIVITY_KIND_MEMSET",
+                                       {"start", "end", "deviceId", "streamId", "bytes", "globalPid", "correlationId",
+                                        "contextId", "memKind"},
+                                       4);
     while (rows && rows->Next()) {
       Span span;
       if (!TimeOf(*rows, kStart, kEnd, span)) continue;
@@ -95,7 +104,7 @@ void Importer::ReadCopies() {
                                       : StrCat("Memset (", NameIn(kMemoryKinds, rows->Int(kOperation)), ")");
       row.name = Interned(name);
       row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
-      if (copies) row.copy_kind = ClassifyCopy(name);
+      if (copies) row.copy_kind = KindOfCopy(name, rows->Int(kOperation), rows->Int(kCause));
       const int64_t global = rows->Int(kProcess);
       const int32_t device = rows->Int32(kDevice);
       row.device = DeviceOf(device == kAbsent32 ? -1 : device, global);

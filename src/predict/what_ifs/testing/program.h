@@ -92,6 +92,14 @@ class Program {
     device_[kCompute] = std::max(device_[kCompute], device_[kExchange]);
     return *this;
   }
+  // The host touches pages of managed memory for so long, of which one moves every 100 µs.
+  Program& ReadPages(int64_t us) {
+    GpuOpRow page{.kind = GpuOpKind::kMemcpy, .copy_kind = CopyKind::kDtoHManaged, .stream = 0};
+    for (int64_t at = 100; at < us; at += 100)
+      made_->Unlaunched("Memcpy DtoH", host_ + at * kUs, host_ + (at + 5) * kUs, page);
+    host_ += us * kUs;
+    return *this;
+  }
   Program& Host(int64_t us, std::string_view op = "aten::host") {
     made_->Operator(op, host_, host_ + us * kUs);
     host_ += us * kUs;
