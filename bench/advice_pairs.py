@@ -173,13 +173,16 @@ def predict(program: Path, rows: list[Row]) -> list[Row]:
 
 
 def table(rows: list[Row]) -> str:
+    """The rows with an interval of their measurement, and how all rows fare. Those of other people's GPUs have a table of their own."""
     lines = ["| pair | fix | measured | 95 % interval | predicted | interval |", "|---|---|---|---|---|---|"]
     for row in rows:
+        if row.measured_low is None or row.measured_high is None:
+            continue
         said = row.predicted
         answer = f"{said.expected:.2f} | {said.low:.2f} to {said.high:.2f}" if said else "none | "
         lines.append(
-            f"| `{row.id}` | `{row.what}` | {row.measured_ratio:.3f} | {row.measured_low or 0:.3f} to "
-            f"{row.measured_high or 0:.3f} | {answer} |"
+            f"| `{row.id}` | `{row.what}` | {row.measured_ratio:.3f} | {row.measured_low:.3f} to "
+            f"{row.measured_high:.3f} | {answer} |"
         )
     for name, answers in (("as predicted", as_predicted(rows)), ("leave one out", leave_one_out(rows))):
         found = reliability(answers)

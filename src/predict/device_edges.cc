@@ -54,8 +54,8 @@ int64_t DeviceEdges::LinkLaunch(uint32_t op) {
     ++graph_.facts().ops_without_launch;
     return kAbsent;
   }
-  // R11: what a launch takes beyond the usual, and all that the launch of a graph takes, is work that it does before the
-  // operation can start.
+  // R11: what a launch takes beyond the usual, and all that the launch of a graph takes, is work that it does before
+  // the operation can start.
   const uint32_t call = ops_.launch[op].value;
   const bool graph = trace_.slices.api[call] == ApiKind::kGraphLaunch;
   const int64_t work_ns = graph ? trace_.slices.dur_ns[call] : order_.loading_ns[call];

@@ -38,7 +38,9 @@ constexpr SqlColumn kColumns[] = {
     {"correlation", kInt, "", "number the recorder links it to its launch by", Cell<kTable, &GpuOpTable::correlation>},
     {"graph_id", kInt, "", "graph it was launched with", Cell<kTable, &GpuOpTable::graph_id>},
     {"bytes", kInt, "bytes", "bytes moved", Cell<kTable, &GpuOpTable::bytes>},
-    {"copy_kind", kText, "", "direction and host memory: h2d_pageable, h2d_pinned, h2d_managed (pages moved on demand), h2d, d2h_…, d2d, p2p, h2h, other",
+    {"copy_kind", kText, "",
+     "direction and host memory: h2d_pageable, h2d_pinned, h2d_managed (pages moved on demand), h2d, d2h_…, d2d, p2p, "
+     "h2h, other",
      Cell<kTable, &GpuOpTable::copy_kind>},
     {"bandwidth_gbps", kReal, "GB/s", "bandwidth, as recorded", Cell<kTable, &GpuOpTable::bandwidth_gbps>},
     {"grid_x", kInt, "", "blocks of the launch", Cell<kTable, &GpuOpTable::grid_x>},
