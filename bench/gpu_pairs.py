@@ -49,6 +49,7 @@ class GpuPair:
     confidence: str
     source: str  # "pair": both sides recorded; "table": the repository publishes the time after
     note: str
+    span: str = "step"  # "run": before_ms and after_ms are from the first to the last CUDA call or GPU operation
 
     def row(self, found: Range | None) -> Row:
         owner, name = self.repository.split("/")
@@ -100,12 +101,18 @@ def recording_of(pair: GpuPair, mirrors: Path) -> Iterator[Path | None]:
         yield path if done and done.returncode == 0 else None
 
 
+def of_run(pair: GpuPair, step_ns: float, ratio: Range) -> Range:
+    """A ratio of the analysed steps as one of what was measured: of a whole run, start and end are not analysed and stay as they are."""
+    share = min(1.0, step_ns / (pair.before_ms * 1e6)) if pair.span == "run" else 1.0
+    return Range(*(1 - share * (1 - one) for one in (ratio.low, ratio.expected, ratio.high)))
+
+
 def _range(named: dict[str, float], step_ns: float = 1) -> Range:
     return Range(*(max(LEAST_RATIO, named[name] / step_ns) for name in ("low", "expected", "high")))
 
 
-def ask(program: Path, recording: Path, what: str) -> Answer:
-    command = [str(program), "predict", str(recording), "--what", what, "--json", "--no-cache"]
+def ask(program: Path, recording: Path, pair: GpuPair) -> Answer:
+    command = [str(program), "predict", str(recording), "--what", pair.what, "--json", "--no-cache"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=LIMIT_S)
     try:
         answer = json.loads(done.stdout)
@@ -118,14 +125,15 @@ def ask(program: Path, recording: Path, what: str) -> Answer:
         no_effect = "; ".join(prediction.get("no_effect", []))
         return Answer(None, None, prediction.get("reason", no_effect or "no time given"))
     told = _range(prediction["step_ns"], answer["step_ns"])
-    return Answer(_range(prediction["model"]) if prediction.get("model") else told, told, "")
+    model = _range(prediction["model"]) if prediction.get("model") else told
+    return Answer(*(of_run(pair, answer["step_ns"], one) for one in (model, told)), "")
 
 
 def answers(program: Path, pairs: Sequence[GpuPair], mirrors: Path) -> Iterator[tuple[GpuPair, Answer | None]]:
     """None: the recording is not there."""
     for pair in pairs:
         with recording_of(pair, mirrors) as recording:
-            yield pair, ask(program, recording, pair.what) if recording else None
+            yield pair, ask(program, recording, pair) if recording else None
 
 
 def line_of(pair: GpuPair, answer: Answer | None) -> str:

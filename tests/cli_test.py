@@ -398,7 +398,7 @@ class Options(unittest.TestCase):
         every = self.bottlenecks()
         self.assertGreater(len(every), 1)
         self.assertEqual(self.bottlenecks("--only", every[0]), [every[0]])
-        self.assertEqual(self.bottlenecks("--without", every[0]), every[1:])
+        self.assertCountEqual(self.bottlenecks("--without", every[0]), every[1:])  # another plan may have another order
 
     def test_ranks_can_be_chosen(self) -> None:
         path = str(DATA / "two_ranks")

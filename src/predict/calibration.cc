@@ -10,6 +10,9 @@
 namespace gapless::internal {
 namespace {
 
+// The change is given by who asks.
+bool IsGiven(std::string_view kind) { return kind == "host" || kind == "kernels"; }
+
 struct Weighted {
   double value = 0, weight = 0;
 };
@@ -66,6 +69,7 @@ Calibration::Calibration(std::span<const AdviceRow> rows, Machine machine) {
 
 void Calibration::Add(const AdviceRow& row, double weight) {
   Slope& slope = slopes_[row.kind];
+  if (IsGiven(row.kind)) return;
   slope.xy += weight * PredictedOf(row) * MeasuredOf(row), slope.xx += weight * PredictedOf(row) * PredictedOf(row);
 }
 
@@ -73,7 +77,7 @@ void Calibration::Add(const AdviceRow& row, double weight) {
 double Calibration::Miss(const AdviceRow& row) const {
   Slope slope = slopes_.find(row.kind)->second;
   for (const AdviceRow& other : rows_) {
-    if (other.kind != row.kind || TrialOf(other) != TrialOf(row)) continue;
+    if (IsGiven(row.kind) || other.kind != row.kind || TrialOf(other) != TrialOf(row)) continue;
     const double weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second);
     slope.xy -= weight * PredictedOf(other) * MeasuredOf(other);
     slope.xx -= weight * PredictedOf(other) * PredictedOf(other);

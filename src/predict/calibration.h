@@ -9,7 +9,8 @@
 //
 //   slope   a of a kind of fix: how much of the predicted effect is there, by least squares through the origin with a
 //           prior of kPriorPrograms programs of which each had an effect of kPriorEffect as predicted. An effect of
-//           nothing stays nothing.
+//           nothing stays nothing. 1 of kernels= and host=, where the change is given and only replayed: the errors of
+//           a replay have no direction.
 //   width   w of a machine, beside what the model says of itself: with m how far the model's bound on the side of the
 //           truth lies from what it expects, a row would have been held by w = √((y − a x)² − m²), or by 0; with a of
 //           the other repositories alone, the weighted quantile of rank 0.8 (n + 1) over n repositories of these, which

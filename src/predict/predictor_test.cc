@@ -65,13 +65,24 @@ TEST(Predictor, ReplaysACombinationAsAWhole) {
 // Of the predicted effect x six programs kept y: with the prior of two that kept all, (6 x y + 2 p²) / (6 x² + 2 p²).
 TEST(Predictor, TestsOfTheKindMoveTheAnswer) {
   Analysed run({Steps()});
-  std::vector<AdviceRow> ledger(6, {.kind = "kernels", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
+  std::vector<AdviceRow> ledger(6, {.kind = "sync", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
   for (size_t i = 0; i < ledger.size(); ++i) ledger[i].repository = std::to_string(i);
-  const Prediction plain = Predict(run.tables(), "kernels=0.5"), tested = Predict(run.tables(), "kernels=0.5", ledger);
+  const Prediction plain = Predict(run.tables(), "sync"), tested = Predict(run.tables(), "sync", ledger);
   EXPECT_EQ(plain.model.expected, tested.model.expected);
   const double x = std::log(0.6), y = std::log(0.7), prior = kPriorPrograms * kPriorEffect * kPriorEffect;
   EXPECT_NEAR(std::log(tested.share.expected) / std::log(plain.share.expected),
               (6 * x * y + prior) / (6 * x * x + prior), 1e-9);
+}
+
+// The change is given: what is left is a replay, whose errors have no direction.
+TEST(Predictor, TestsOfTheReplayWidenTheAnswerAndDoNotMoveIt) {
+  Analysed run({Steps()});
+  std::vector<AdviceRow> ledger(6, {.kind = "kernels", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
+  for (size_t i = 0; i < ledger.size(); ++i) ledger[i].repository = std::to_string(i);
+  const StepShares share = Predict(run.tables(), "kernels=0.5", ledger).share;
+  EXPECT_DOUBLE_EQ(share.expected, Predict(run.tables(), "kernels=0.5").share.expected);
+  EXPECT_NEAR(share.low, share.expected * 0.6 / 0.7, 1e-9);
+  EXPECT_NEAR(share.high, share.expected * 0.7 / 0.6, 1e-9);
 }
 
 TEST(Predictor, EffectsOfOneAfterTheOtherAddUpToTheWhole) {

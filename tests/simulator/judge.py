@@ -19,6 +19,7 @@ from typing import Any
 from simulator.changes import changed
 from simulator.kineto import written
 from simulator.machine import simulate
+from simulator.recording import recorded
 from simulator.schedules import Schedule, schedule
 
 LIMIT_S = 60  # for one recording
@@ -84,7 +85,7 @@ def predict(program: Path, recording: Path, changes: Sequence[str]) -> dict[str,
 
 
 def asked(schedule: Schedule, said: dict[str, Any]) -> Outcome:
-    """What was said of a schedule's recording, beside the truth."""
+    """What was said of a schedule's recording, beside the truth: of the program that nobody records."""
     if not said["accepted"]:
         return Outcome(schedule.number, schedule.kind, str(said["reason"]), 0, ())
     unchanged = simulate(schedule.program).step_ns()
@@ -93,12 +94,13 @@ def asked(schedule: Schedule, said: dict[str, Any]) -> Outcome:
         true = simulate(changed(schedule.program, what)).step_ns() / unchanged
         predicted = prediction["step_ns"]["expected"] / said["step_ns"] if "step_ns" in prediction else None
         answers.append(Answer(what, predicted, true))
-    return Outcome(schedule.number, schedule.kind, "", said["step_ns"] / unchanged, tuple(answers))
+    as_recorded = simulate(recorded(schedule.program)).step_ns()
+    return Outcome(schedule.number, schedule.kind, "", said["step_ns"] / as_recorded, tuple(answers))
 
 
 def record(schedule: Schedule, folder: Path) -> Path:
     path = folder / f"{schedule.number}.{schedule.kind.replace(' ', '_')}.pt.trace.json"
-    run = simulate(schedule.program)
+    run = simulate(recorded(schedule.program))
     path.write_text(written(run, schedule.recorder, schedule.program.first_step), encoding="utf-8")
     return path
 
