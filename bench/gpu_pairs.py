@@ -126,7 +126,7 @@ def ask(program: Path, recording: Path, pair: GpuPair) -> Answer:
         return Answer(None, None, prediction.get("reason", no_effect or "no time given"))
     told = _range(prediction["step_ns"], answer["step_ns"])
     model = _range(prediction["model"]) if prediction.get("model") else told
-    return Answer(*(of_run(pair, answer["step_ns"], one) for one in (model, told)), "")
+    return Answer(of_run(pair, answer["step_ns"], model), of_run(pair, answer["step_ns"], told), "")
 
 
 def answers(program: Path, pairs: Sequence[GpuPair], mirrors: Path) -> Iterator[tuple[GpuPair, Answer | None]]:

@@ -67,7 +67,10 @@ def _possible(counts: Sequence[int], gpus: int) -> list[int]:
     if left_out:
         what = "GPU" if gpus else "core"
         few = f"{most} {what}{'' if most == 1 else 's'}"
-        warnings.warn(f"these numbers of processes are left out, since the machine has {few}: {', '.join(map(str, left_out))}", stacklevel=4)
+        warnings.warn(
+            f"these numbers of processes are left out, since the machine has {few}: {', '.join(map(str, left_out))}",
+            stacklevel=4,
+        )
     if not wanted:
         raise ValueError(f"no number of processes that this machine has GPUs or cores for: {list(counts)}")
     return wanted

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/data/make_nsys_sample.py wrote the file and says what is in it.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
@@ -29,19 +27,6 @@ Trace ReadFrom(Source& source) {
   return trace ? std::move(*trace) : Trace();
 }
 
-// The sample with these statements run on it.
-Trace Changed(const char* statements) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "nsys_changed.sqlite";
-  std::filesystem::copy_file(kSample, path, std::filesystem::copy_options::overwrite_existing);
-  sqlite3* database = nullptr;
-  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, statements, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
-  sqlite3_close(database);
-  auto source = OpenFile(path.string());
-  EXPECT_TRUE(source);
-  return source ? ReadFrom(**source) : Trace();
-}
-
 class NsysReader : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,21 +43,6 @@ class NsysReader : public ::testing::Test {
 
   Trace trace_;
 };
-
-TEST_F(NsysReader, PagesThatMoveOnDemandAreToldFromPrefetchedOnes) {
-  const Trace trace = Changed(
-      "ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY ADD COLUMN migrationCause INTEGER;"
-      "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 11, migrationCause = 1 WHERE globalPid = 281476654432256;"
-      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT start, end, deviceId, contextId, streamId, 0, globalPid, bytes,"
-      " 11, srcKind, dstKind, 2 FROM CUPTI_ACTIVITY_KIND_MEMCPY LIMIT 1;"
-      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT start, end, deviceId, contextId, streamId, 0, globalPid, bytes,"
-      " 12, srcKind, dstKind, 3 FROM CUPTI_ACTIVITY_KIND_MEMCPY LIMIT 1;");
-  std::map<CopyKind, int> found;
-  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) ++found[trace.gpu_ops.copy_kind[row]];
-  EXPECT_EQ(found[CopyKind::kHtoDManaged], 1);
-  EXPECT_EQ(found[CopyKind::kDtoHManaged], 1);
-  EXPECT_EQ(found[CopyKind::kHtoDPageable], 2) << "one asked for as a prefetch, and a plain copy";
-}
 
 TEST_F(NsysReader, LaunchesAreJoinedWithinTheirProcess) {
   const GpuOpTable& ops = trace_.gpu_ops;

@@ -76,7 +76,11 @@ class Scalers:
             return False
         entered = time.perf_counter_ns()
         before, self.fires = self.fires, dict(self.optimizers.when_fired())
-        stepped = [source for source, state in getattr(scaler, "_per_optimizer_states", {}).items() if state["stage"].name == "STEPPED"]
+        stepped = [
+            source
+            for source, state in getattr(scaler, "_per_optimizer_states", {}).items()
+            if state["stage"].name == "STEPPED"
+        ]
         skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
         for source in skipped:
             self.steps.fired(source, layout.FLAG_SKIPPED)
