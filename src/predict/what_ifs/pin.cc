@@ -26,7 +26,7 @@ double SpeedFactor(const GpuOpTable& ops, uint32_t op, const PinnedRates& rates,
   if (ops.bytes[op] == kAbsent) return Pick(which, 0.8, 0.5, 0.3);
   if (ops.bytes[op] < kLeastStagedBytes || ops.dur_ns[op] <= 0) return 1;
   const double gbps = static_cast<double>(ops.bytes[op]) / static_cast<double>(ops.dur_ns[op]);
-  const PinnedRate rate = rates.Of(IsToDevice(ops.copy_kind[op]), gbps);
+  const PinnedRate rate = rates.Of(IsHostToDevice(ops.copy_kind[op]), gbps);
   is_recorded = is_recorded || rate.is_recorded;
   return std::min(1.0, gbps / Pick(which, rate.little, rate.expected, rate.much));
 }
@@ -39,14 +39,14 @@ Pageable FindPageable(const Trace& trace, Case which) {
                  .frees = std::vector<uint8_t>(ops.size()),
                  .inside = std::vector<uint8_t>(trace.slices.size())};
   for (uint32_t op = 0; op < ops.size(); ++op) {
-    if (!IsPageable(ops.copy_kind[op])) continue;
+    if (IsPageable(ops.copy_kind[op]) != true) continue;
     ++found.copies;
     found.factor[op] = SpeedFactor(ops, op, rates, which, found.is_recorded);
-    const bool ordered = IsToDevice(ops.copy_kind[op]) && computing.contains({ops.device[op], ops.stream[op]});
+    const bool ordered = IsHostToDevice(ops.copy_kind[op]) && computing.contains({ops.device[op], ops.stream[op]});
     found.frees[op] = ordered || which == Case::kMuch ? 1 : 0;
     const SliceId launch = ops.launch[op];
     const SliceId around = launch.valid() ? trace.slices.parent[launch.value] : SliceId();
-    if (found.frees[op] != 0 && IsToDevice(ops.copy_kind[op]) && around.valid()) found.inside[around.value] = 1;
+    if (found.frees[op] != 0 && IsHostToDevice(ops.copy_kind[op]) && around.valid()) found.inside[around.value] = 1;
   }
   return found;
 }

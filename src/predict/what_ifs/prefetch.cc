@@ -36,11 +36,11 @@ Copies FindCopies(const Trace& trace, const EdgeTimes& times) {
   for (uint32_t op = 0; op < ops.size(); ++op) {
     const Interval span{ops.ts_ns[op], ops.ts_ns[op] + ops.dur_ns[op]};
     if (ops.kind[op] == GpuOpKind::kKernel) AppendMerged(kernels, span);
-    if (!IsToDevice(ops.copy_kind[op])) continue;
+    if (!IsHostToDevice(ops.copy_kind[op]) || MovesOnDemand(ops.copy_kind[op])) continue;
     ++copies.all;
     if (!computing.contains({ops.device[op], ops.stream[op]})) continue;
     ++copies.beside;
-    if (IsPageable(ops.copy_kind[op]) && BlocksHost(trace, times, op)) {
+    if (IsPageable(ops.copy_kind[op]) == true && BlocksHost(trace, times, op)) {
       ++copies.blocking;
       continue;
     }

@@ -50,7 +50,8 @@ PinnedRates::PinnedRates(const Trace& trace) {
     const CopyKind kind = ops.copy_kind[op];
     if ((kind != CopyKind::kHtoDPinned && kind != CopyKind::kDtoHPinned) || ops.dur_ns[op] <= 0) continue;
     if (ops.bytes[op] == kAbsent || ops.bytes[op] < kLargeBytes) continue;
-    rates[IsToDevice(kind) ? 1 : 0].push_back(static_cast<double>(ops.bytes[op]) / static_cast<double>(ops.dur_ns[op]));
+    rates[IsHostToDevice(kind) ? 1 : 0].push_back(static_cast<double>(ops.bytes[op]) /
+                                                  static_cast<double>(ops.dur_ns[op]));
   }
   for (size_t direction = 0; direction < 2; ++direction) recorded_[direction] = MedianOf(rates[direction]);
   for (size_t row = 0; row < trace.devices.size() && !link_gbps_; ++row) {

@@ -11,20 +11,13 @@
 #include <set>
 #include <utility>
 
+#include "analyses/copy_kinds.h"
 #include "predict/what_if.h"
 
 namespace gapless::internal {
 
 // Copies of less than this go in one piece, and are not faster from pinned memory.
 inline constexpr int64_t kLeastStagedBytes = 64 * 1024;
-
-inline bool IsToDevice(CopyKind kind) {
-  return kind == CopyKind::kHtoD || kind == CopyKind::kHtoDPinned || kind == CopyKind::kHtoDPageable;
-}
-inline bool IsToHost(CopyKind kind) {
-  return kind == CopyKind::kDtoH || kind == CopyKind::kDtoHPinned || kind == CopyKind::kDtoHPageable;
-}
-inline bool IsPageable(CopyKind kind) { return kind == CopyKind::kHtoDPageable || kind == CopyKind::kDtoHPageable; }
 
 // Returns true if the call of this operation still waits for it.
 bool BlocksHost(const Trace& trace, const EdgeTimes& times, uint32_t op);
