@@ -154,6 +154,8 @@ void SayBefore(const Plan& plan) {
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
+  if (!plan.recipe.proved)
+    Say(StrCat(plan.path, " is a candidate: nothing proves that all of its fixes together are faster"));
   for (const std::string& path : plan.use.own_fixes) Say(StrCat("a fix of your own: ", path));
   for (const auto& [name, value] : plan.use.environment) Say(StrCat(name, "=", value));
   for (const std::string& difference : Differences(plan.recipe, plan.command, DescribeHost())) Say(difference);
