@@ -164,6 +164,26 @@ class Around(Optimize):
         one, two = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
         self.assertEqual(one["measured"], two["measured"])
 
+    def test_without_a_proof_there_is_no_recipe(self) -> None:
+        """What stayed in its own trial is taken over, and no time is left to prove it."""
+        script = PLANTED / "looping_optimizer.py"
+        self.assertTrue(self.run_it("--only", "fused_optimizer", script=script, accept=(0,))["proved"])
+        out = self.folder / "out"
+        answer = self.run_it("--only", "fused_optimizer", "--budget", "1s", script=script, accept=(1,))
+        self.assertEqual((answer["applied"], answer["proved"]), ([], False))
+        self.assertEqual(self.of(answer, "fused_optimizer")["outcome"], "not_proved")
+        self.assertFalse({"recipe", "patch", "candidate"} & set(answer))
+        left = {path.name for path in out.iterdir()}
+        self.assertFalse({"optimized.json", "optimized.patch", "candidate.json"} & left, left)
+        self.assertIn("earlier.json", left)
+        for page in ("report.md", "report.html"):
+            self.assertNotIn("gapless run", (out / page).read_text())
+        answer = self.run_it(
+            "--only", "fused_optimizer", "--budget", "1s", "--keep-candidate", script=script, accept=(1,)
+        )  # fmt: skip
+        self.assertEqual(answer["candidate"], "out/candidate.json")
+        self.assertIs(json.loads((out / "candidate.json").read_text())["proved"], False)
+
     def test_exact_keeps_every_bit(self) -> None:
         answer = self.run_it("--exact", "--only", "fused_optimizer,workers=2", script=PLANTED / "slow_loader.py")
         found = self.of(answer, "workers")
@@ -184,6 +204,47 @@ class Around(Optimize):
             (self.folder / "out" / "profile" / "main").exists()
             and list((self.folder / "out" / "profile").glob("*/*.pt.trace.json*"))
         )
+
+
+class Nested(Optimize):
+    """`gapless run --recipe` below a gapless that measures: its steps are those of the command."""
+
+    def recipe(self, item: str) -> list[str]:
+        path = self.folder / f"{item}.json"
+        path.write_text(json.dumps({"format": "gapless.recipe", "schema": 1, "command": [], "fixes": [{"item": item}]}))
+        return [PROGRAM, "run", "--quiet", "--recipe", str(path), "--"]
+
+    def ask(self, *words: str, accept: tuple[int, ...] = (0,)) -> dict[str, Any]:
+        done = subprocess.run(
+            [PROGRAM, *words], check=False, cwd=self.folder, capture_output=True, text=True,
+            env={**os.environ, "XDG_DATA_HOME": str(self.folder)},
+        )  # fmt: skip
+        self.assertIn(done.returncode, accept, done.stderr)
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    @cases.in_ci
+    def test_its_steps_are_seen(self) -> None:
+        command = [PYTHON, str(PLANTED / "looping_optimizer.py")]
+        profile = [PROGRAM, "profile", "--quiet", "--output", str(self.folder / "inner"), "--"]
+        bench = ["bench", "--json", "--steps", "1000", "--warmup", "3", "--"]
+        bare, *nested = [self.ask(*bench, *before, *command) for before in ([], self.recipe("tf32"), profile)]
+        for one in nested:
+            self.assertEqual((one["source"], bare["source"]), ("steps", "steps"))
+            self.assertEqual(len(one["steps"]), len(bare["steps"]))
+        self.assertTrue(list((self.folder / "inner" / "main").glob("*.events")), "profile has its own folder, too")
+
+    def test_what_helps_is_accepted(self) -> None:
+        command = [PYTHON, str(PLANTED / "looping_optimizer.py")]
+        words = ["validate", "--json", "--no-record", "--pairs", "40", "--"]
+        found = self.ask(*words, *command, "--", *self.recipe("fused_optimizer"), *command)
+        self.assertEqual((found["accepted"], found["source"]), (True, "steps"))
+
+    def test_what_does_nothing_is_not_faster(self) -> None:
+        command = [PYTHON, str(PLANTED / "looping_optimizer.py")]
+        words = ["validate", "--json", "--no-record", "--margin", "30%", "--pairs", "40", "--"]
+        found = self.ask(*words, *command, "--", *self.recipe("tf32"), *command, accept=(1,))
+        self.assertEqual((found["verdict"], found["source"]), ("equivalent", "steps"))
 
 
 class Tune(unittest.TestCase):

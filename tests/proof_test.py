@@ -307,6 +307,44 @@ class Gate(Case):
         found = self.json(*words, *pattern, "--", *noisy(20), status=1)
         self.assertTrue(found["metrics"][0]["confirmed"])
 
+    def test_a_threshold_is_what_it_says(self) -> None:
+        for rate, threshold, verdict in ((95.7, "5%", "fine"), (92, "5%", "regression"), (92, "10%", "fine")):
+            for _ in range(8):  # one run alone shows little in this noise
+                self.gapless(
+                    "history", "record", "--db", self.database, "--branch", f"b{rate}{threshold}",
+                    "--metric", f"samples_per_second={rate}",
+                )  # fmt: skip
+            found = self.gate(rate, "--threshold", threshold, status=int(verdict == "regression"))
+            self.assertEqual(found["verdict"], verdict, (rate, threshold))
+            self.assertIn(f"more than {threshold[:-1]}", found["judged"])
+
+    def test_another_machine_or_device_is_no_baseline(self) -> None:
+        def result(value: float, **environment: str) -> str:
+            path = self.work / "result.json"
+            path.write_text(
+                json.dumps(
+                    {
+                        "gapless": {"version": "1", "schema": 1},
+                        "metrics": {"samples_per_second": value},
+                        "environment": environment,
+                    }
+                )
+            )
+            return str(path)
+
+        here = {"fingerprint": "a", "device": "gpu"}
+        database = f"sqlite:{self.folder}/machines.db"
+        for run in range(20):
+            done = self.gapless(
+                "history", "record", result(100 + run % 3, **here), "--branch", "main", "--db", database
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+        gate = ["gate", "--json", "--db", database]
+        self.assertEqual(self.json(*gate, result(50, **here), status=1)["verdict"], "regression")
+        for other in ({**here, "fingerprint": "b"}, {**here, "device": "cpu"}):
+            found = self.json(*gate, result(50, **other))
+            self.assertEqual((found["verdict"], found["regression_detected"]), ("cannot_tell", False), other)
+
     def test_forms(self) -> None:
         command = ["gate", "--db", self.database, "--metric", "samples_per_second=85"]
         texts = {
@@ -393,6 +431,17 @@ class Validate(Case):
         found = self.validate("--no-record", "--", *noisy(10), "--", *noisy(11), status=1)
         self.assertEqual((found["accepted"], found["reasons_against"]), (False, ["it is slower"]))
         self.assertNotIn("recorded_run", found)
+
+    def test_what_is_refused_is_not_recorded(self) -> None:
+        found = self.validate("--", *noisy(10), "--", *noisy(11), status=1)
+        self.assertNotIn("recorded_run", found)
+        again = self.validate("--", *noisy(10), "--", *noisy(8), status=0)
+        self.assertEqual(again["recorded_run"], 1)
+        said = self.gapless(
+            "validate", "--pattern", "took ([0-9.]+)", "--db", f"sqlite:{self.folder}/db", "--", *noisy(8), "--",
+            *noisy(10),
+        ).stdout  # fmt: skip
+        self.assertTrue(said.endswith("not recorded: it was refused\n"), said)
 
     def test_two_configurations(self) -> None:
         command = [*noisy(0)[:-1], "{config}"]

@@ -203,8 +203,11 @@ def fresh_runs(rng: random.Random, kind: str, cv: float, runs: Sequence[float]) 
     return [100 * (1 + PHI * (run / 100 - 1) + step * rng.gauss(0, 1)) for run in runs]
 
 
+SHARP = "effect=0.025"  # a threshold below the slowdowns that are to be caught
+
+
 def gate_shares(
-    probe: str, seed: str, kind: str, cv: float, reps: int, options: str = "", history: int = HISTORY
+    probe: str, seed: str, kind: str, cv: float, reps: int, options: str = SHARP, history: int = HISTORY
 ) -> GateShares:
     clean: list[str] = []
     for rep in range(reps):
@@ -292,8 +295,11 @@ def print_full(probe: str, seed: str, reps: int) -> None:
     print("1,000 clean series a kind\n")
     heads = ("noise", "series with a change", "changes", "upper 95 % bound")
     print_table(heads, [(kind, n, told, f"{upper_bound(n, 1000):.1%}") for kind, (n, told) in clean.items()])
-    for options, name in (("", "history gate"), ("naive=10", "naive: 5 % over the mean of the last 10")):
-        count = 1000 if not options else 200
+    for options, name in (
+        (SHARP, "history gate, threshold 2.5 %"),
+        ("naive=10", "naive: 5 % over the mean of the last 10"),
+    ):
+        count = 1000 if options == SHARP else 200
         print(f"{name}, {HISTORY} past runs, {count} branches a row, %\n")
         print_gate(
             ((kind, cv, gate_shares(probe, seed, kind, cv, count, options)) for kind in KINDS for cv in CVS), "CV"
@@ -301,7 +307,7 @@ def print_full(probe: str, seed: str, reps: int) -> None:
     print("history gate by past runs, CV 2 %, 1000 branches a row, %\n")
     lengths = (10, 20, 30)
     print_gate(
-        ((kind, past, gate_shares(probe, seed, kind, 0.02, 1000, "", past)) for kind in KINDS for past in lengths),
+        ((kind, past, gate_shares(probe, seed, kind, 0.02, 1000, SHARP, past)) for kind in KINDS for past in lengths),
         "past runs",
     )
 

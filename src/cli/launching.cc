@@ -8,9 +8,11 @@
 #include "base/json_writer.h"
 #include "base/redact.h"
 #include "base/strings.h"
+#include "cli/asked_together.h"
 #include "cli/failure.h"
 #include "cli/output.h"
 #include "collect/child.h"
+#include "collect/inside.h"
 
 namespace gapless::internal {
 namespace {
@@ -131,7 +133,9 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   LaunchOptions options;
   options.command = arguments.command();
   options.folder = arguments.Value("output");
-  options.agent_options = ToJson(plan.agent);
+  AgentOptions agent = plan.agent;
+  if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
+  options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");
   options.shared_folder = arguments.Has("shared-folder");
   options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMostHz));

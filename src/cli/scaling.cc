@@ -51,6 +51,7 @@ std::string ScalingText(const ScalingCurve& curve) {
   }
   if (curve.kind == ScalingCurve::Kind::kWeak) text += "weak scaling: every rank has as many samples at any count\n";
   if (curve.kind == ScalingCurve::Kind::kStrong) text += "strong scaling: all ranks share the same samples\n";
+  if (const std::string why = WhyToRepeat(curve); !why.empty()) text += StrCat(why, "\n");
   return text;
 }
 
@@ -64,8 +65,10 @@ std::string ScalingJson(const ScalingCurve& curve) {
   json.BeginObject();
   json.Field("step_time_ms", *TypicalValue(curve.points.back().sample));
   json.Field("samples_per_second", curve.points.back().sample.samples_per_second);
-  json.Field("multi_gpu_scaling_efficiency", curve.points.back().efficiency);
+  const std::string why = WhyToRepeat(curve);
+  if (why.empty()) json.Field("multi_gpu_scaling_efficiency", curve.points.back().efficiency);
   json.EndObject();
+  json.FieldUnlessEmpty("repeat", why);
   json.Key("points");
   json.BeginArray();
   for (const ScalingPoint& point : curve.points) {

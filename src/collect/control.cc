@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -140,6 +141,28 @@ bool ControlBlock::MayJoin(const JobTask& task) const {
   if (since_ns >= -kLateTasksNs && since_ns <= kLateTasksNs) return true;
   const bool here = std::memcmp(header.host, ours.host, sizeof ours.host) == 0;
   return header.ended_unix_ns == 0 && (!here || IsAlive(header.launcher_pid));
+}
+
+std::vector<wire::ControlSlot> ControlBlock::Since(uint64_t sequence) const {
+  std::vector<ControlSlot> slots;
+  ControlHeader header{};
+  if (!ReadAt(file_.get(), header, 0) || header.sequence <= sequence) return slots;
+  uint64_t next =
+      std::max(sequence + 1, header.sequence - std::min<uint64_t>(header.sequence, wire::kControlSlots) + 1);
+  for (; next <= header.sequence; ++next) {
+    ControlSlot slot{};
+    if (ReadAt(file_.get(), slot, SlotAt(next)) && slot.sequence == next) slots.push_back(slot);
+  }
+  return slots;
+}
+
+std::string_view TextIn(const wire::ControlSlot& slot) { return {slot.text, ::strnlen(slot.text, sizeof slot.text)}; }
+
+bool ControlBlock::IsUnderWay() const {
+  ControlHeader ours{};
+  PutText(ours.host, HostName());
+  const bool here = std::memcmp(made_.host, ours.host, sizeof ours.host) == 0;
+  return made_.ended_unix_ns == 0 && (!here || IsAlive(made_.launcher_pid));
 }
 
 void ControlBlock::Hold() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "collect/files.h"
@@ -28,6 +29,10 @@ class ControlBlock {
                         int64_t at_step = wire::kStepNotAgreed);
   // Of the launcher that made it.
   int64_t launcher_pid() const { return made_.launcher_pid; }
+  // The commands posted after the one with this number, in order, as far as they are still there.
+  std::vector<wire::ControlSlot> Since(uint64_t sequence) const;
+  // Had the launcher that made it not ended, when the block was opened? One of another host is believed.
+  bool IsUnderWay() const;
   // The step that the ranks agreed on for a command; kStepNotAgreed: none has seen it yet, or it was overwritten.
   int64_t AgreedStep(uint64_t sequence) const;
 
@@ -48,5 +53,8 @@ class ControlBlock {
   Descriptor file_;
   wire::ControlHeader made_{};  // as it was when the block was opened
 };
+
+// The text of a command.
+std::string_view TextIn(const wire::ControlSlot& slot);
 
 }  // namespace gapless::internal

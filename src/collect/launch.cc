@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "base/log.h"
@@ -15,6 +16,7 @@
 #include "collect/entry.h"
 #include "collect/files.h"
 #include "collect/private_files.h"
+#include "collect/run_mirror.h"
 #include "collect/signals.h"
 #include "collect/telemetry/sampler.h"
 
@@ -65,21 +67,21 @@ Manifest Describe(const LaunchOptions& options) {
 
 // Until the command has ended: signals, rings, whoever else watches. Gives the moment, of CLOCK_MONOTONIC.
 int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, LaunchResult& result,
-               const LaunchOptions& options) {
+               const std::vector<Watcher*>& watchers) {
   Manifest& manifest = result.manifest;
   const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
-    for (Watcher* watcher : options.watchers) watcher->OnRecord(process, record);
+    for (Watcher* watcher : watchers) watcher->OnRecord(process, record);
   };
   while (!child.Ended()) {
     const int signal = relay.Wait(kTickMs, child.pid()).value_or(0);
     if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
     if (child.Ended()) break;
     rings.Drain(false, on_record);
-    for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+    for (Watcher* watcher : watchers) watcher->OnTick(rings, control, manifest.events);
   }
   const int64_t ended_ns = ClockNs(CLOCK_MONOTONIC);
   rings.Drain(true, on_record);
-  for (Watcher* watcher : options.watchers) watcher->OnTick(rings, control, manifest.events);
+  for (Watcher* watcher : watchers) watcher->OnTick(rings, control, manifest.events);
   return ended_ns;
 }
 
@@ -183,11 +185,14 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
     manifest->GiveUpReserve();
     return Abandon(*entry, true, child.error());
   }
-  for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
+  std::optional<RunMirror> mirror = MirrorOfRunAround();
+  std::vector<Watcher*> watchers = options.watchers;
+  if (mirror) watchers.push_back(&*mirror);
+  for (Watcher* watcher : watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;
   const std::string telemetry_name = entry->NameOf(kTelemetryStem, kTelemetryEnd);
   StartTelemetry(telemetry, *folder, telemetry_name, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, entry->control, result, options) - begun_ns;
+  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();

@@ -305,7 +305,7 @@ Result<void> Planner::ProveTheWhole() {
   auto contest = HoldPairs({}, result_.accepted, nullptr, time_.deadline());
   if (!contest) return Unexpected{contest.error()};
   if (contest->ending == Ending::kFault)
-    result_.warnings.push_back(StrCat("a run with all fixes went wrong: ", contest->fault));
+    result_.against = StrCat("a run with all of them went wrong: ", contest->fault);
   result_.pairs = contest->sequence.size();
   if (result_.pairs > 0) result_.speedup = contest->Speedup();
   if (contest->b.empty()) return {};
@@ -320,9 +320,9 @@ Result<void> Planner::ProveTheWhole() {
     proved_ = &*last;
   }
   Decision all;
-  judge_.HasOtherLosses(result_.accepted, contest->b, all);
+  const bool other = judge_.HasOtherLosses(result_.accepted, contest->b, all);
   result_.guard = all.guard;
-  if (!all.guard.passed) result_.warnings.push_back(StrCat("all together: ", all.guard.reason));
+  if (other && result_.against.empty()) result_.against = StrCat("they do not train the same: ", all.reason);
   return {};
 }
 

@@ -60,7 +60,8 @@ struct Optimized {
   std::optional<RatioInterval> speedup{};  // of all together; absent: nothing was accepted, or no time was left
   size_t pairs = 0;                        // that it is from
   std::optional<Stage> after{};
-  GuardReport guard{};  // of all together
+  GuardReport guard{};    // of all together
+  std::string against{};  // what speaks against all together, whatever their speed: a sentence; empty: nothing
   std::vector<std::string> warnings{};
   double took_s = 0;         // of the budget
   bool interrupted = false;  // by the user; what was decided stands

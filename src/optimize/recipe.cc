@@ -57,6 +57,7 @@ class Reader {
         Note(StrCat("environment.", name), allowed.error().message, allowed.error().hint);
     Speedups(json.Get("speedup"), "speedup",
              {{"low", &recipe_.low}, {"measured", &recipe_.speedup}, {"high", &recipe_.high}});
+    recipe_.proved = json.Get("proved").Bool().value_or(json.TextOf("proved") != "false");
     if (problem_) return Unexpected{*problem_};
     return std::move(recipe_);
   }
@@ -223,6 +224,7 @@ std::string ToJson(const Recipe& recipe) {
   WriteJsonHeader(json);
   json.Field("format", kFormat);
   json.Field("schema", recipe.schema);
+  if (!recipe.proved) json.Field("proved", false);
   json.Key("command");
   json.BeginArray();
   for (const std::string& word : recipe.command) json.String(word);

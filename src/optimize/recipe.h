@@ -23,6 +23,7 @@ struct RecipeFix {
 
 struct Recipe {
   int schema = 1;
+  bool proved = true;  // false: a candidate, of which all together are not known to be faster
   std::vector<std::string> command{};
   std::vector<RecipeFix> fixes{};                    // in the order of applying
   std::map<std::string, std::string> environment{};  // variables that the fixes need, and that they set themselves

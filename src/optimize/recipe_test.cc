@@ -227,5 +227,17 @@ TEST(RecipeUse, QuotesForShells) {
   EXPECT_EQ(ShellCommand(command), "python 'a b.py' 'it'\\''s' '' --lr=0.1 '$HOME' é");
 }
 
+TEST(Recipe, SaysThatItIsUnproved) {
+  Recipe recipe{.command = {"python", "train.py"}, .fixes = {{.item = "tf32"}}};
+  EXPECT_EQ(ToJson(recipe).find("proved"), std::string::npos);
+  recipe.proved = false;
+  for (const char* path : {"candidate.json", "candidate.yaml"}) {
+    const bool yaml = std::string_view(path).ends_with("yaml");
+    const auto again = ParseRecipe(yaml ? ToYaml(recipe) : ToJson(recipe), path);
+    ASSERT_TRUE(again) << again.error().ToString();
+    EXPECT_FALSE(again->proved) << path;
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

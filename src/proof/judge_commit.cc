@@ -71,7 +71,7 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   const auto plan = PlanFor(question, *other, *checkouts);
   if (!plan) return Unexpected{plan.error()};
   Comparison comparison({.alpha = kLevel, .margin = 0});
-  SymmetryEvidence evidence(std::log1p(question.effect / 2));
+  SymmetryEvidence evidence(std::log1p(question.effect));
   GAPLESS_TRY(RunPairs(*plan, comparison, [&] {
     evidence.Add(comparison.sequence().log_ratios().back());
     if (question.on_pair) question.on_pair(comparison);
@@ -79,6 +79,8 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   }));
   Judgement judgement;
   judgement.threshold = question.effect;
+  judgement.judged = StrCat("judged are pairs of runs of the two commits: more than ", FormatPercent(question.effect),
+                            question.pattern_value ? " larger" : " slower", " is a regression");
   judgement.against =
       StrCat(other->sha.substr(0, kShortSha), " ", Printable(other->subject), ", in ", comparison.pairs(), " pairs");
   judgement.baseline_commit = other->sha;

@@ -99,7 +99,8 @@ Runs RunsOf(const Past& past, const BenchmarkRecord& current, const MetricRecord
 // Fresh runs, made once for all metrics when the first alarm asks for them.
 class FreshRuns {
  public:
-  explicit FreshRuns(const std::function<Result<BenchmarkRecord>()>& measure) : measure_(measure) {}
+  FreshRuns(const std::function<Result<BenchmarkRecord>()>& measure, double effect)
+      : measure_(measure), effect_(effect) {}
 
   Result<GateVerdict> Confirm(const GateVerdict& verdict, const std::string& metric) {
     if (!verdict.IsAlarm() || !measure_) return verdict;
@@ -111,11 +112,12 @@ class FreshRuns {
     std::vector<double> values;
     for (const BenchmarkRecord& record : records_)
       if (const MetricRecord* found = record.Find(metric); found != nullptr) values.push_back(found->value);
-    return GateConfirm(verdict, values);
+    return GateConfirm(verdict, values, effect_);
   }
 
  private:
   const std::function<Result<BenchmarkRecord>()>& measure_;
+  double effect_;
   std::vector<BenchmarkRecord> records_{};
 };
 
@@ -159,6 +161,11 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
   if (!metrics) return Unexpected{metrics.error()};
   Judgement judgement;
   judgement.threshold = question.effect;
+  judgement.judged = question.naive
+                         ? StrCat("judged by the bare rule: more than ", FormatPercent(question.effect),
+                                  " worse than the mean of the last ten is a regression")
+                         : StrCat("judged is the level of the newest runs: more than ", FormatPercent(question.effect),
+                                  " worse than the baseline, and beyond what the noise explains, is a regression");
   judgement.against =
       StrCat("the ", past->records.size(), " runs of ", Printable(question.branch), " in ", Printable(history.place()));
   if (past->other_machines > 0)
@@ -167,7 +174,7 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
   if (!question.naive) judgement.false_alarm_rate = options.false_alarm_rate;
   if (!question.naive) judgement.false_alarm_over = StrCat(options.horizon_runs, " runs without a change");
   options.false_alarm_rate /= static_cast<double>(metrics->size());  // of all together (Bonferroni)
-  FreshRuns fresh(question.measure_again);
+  FreshRuns fresh(question.measure_again, question.effect);
   for (const MetricRecord& metric : *metrics) {
     options.higher_is_better = IsHigherBetter(metric);
     const Runs runs = RunsOf(*past, current, metric);

@@ -29,6 +29,7 @@ struct Judgement {
   std::string against;                   // "the last 34 runs of main", "a1b2c3d4e5 Faster loader"
   std::vector<MetricJudgement> metrics;  // the first is the one that was named first
   double threshold = 0.05;
+  std::string judged{};                    // what is judged, and from where on it is a regression: a sentence
   std::optional<double> false_alarm_rate;  // of the whole judgement; absent for the bare rule
   std::string false_alarm_over;            // "100 runs without a change"
   std::string culprit;                     // commit the slower runs begin with; empty: not known
@@ -72,8 +73,7 @@ struct CommitQuestion {
   std::function<void(const Comparison&)> on_pair{};
 };
 
-// Pairs of processes, until it is clear on which side of half the effect the change lies: of "as before" and "slower by
-// the effect" that is the likelier one.
+// Pairs of processes, until it is clear on which side of the effect the change lies.
 Result<Judgement> JudgeCommit(const CommitQuestion& question);
 
 }  // namespace gapless::internal

@@ -103,6 +103,8 @@ void WriteEnvironment(JsonWriter& json, const RunSample& sample) {
     json.Field("gpu_type", sample.host.gpus[0].model);
     json.Field("num_gpus", sample.host.gpus.size());
   }
+  // Where it computed: the GPUs of a machine need not be used.
+  if (sample.source == SampleSource::kSteps) json.Field("device", sample.gpu_memory_bytes ? "gpu" : "cpu");
   if (const auto clock = sample.telemetry.find("gpu.clock.sm"); clock != sample.telemetry.end())
     json.Field("gpu_clock_mean_hz", clock->second.mean);
   if (sample.git) {

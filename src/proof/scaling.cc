@@ -61,6 +61,16 @@ std::string_view NameOf(ScalingCurve::Kind kind) {
   return "unknown";
 }
 
+std::string WhyToRepeat(const ScalingCurve& curve) {
+  const auto best = std::max_element(curve.points.begin(), curve.points.end(),
+                                     [](const auto& a, const auto& b) { return a.efficiency < b.efficiency; });
+  if (best == curve.points.end() || best->efficiency <= kMostEfficiency) return "";
+  return StrCat("measure again: ", best->ranks, " ranks cannot be ", FormatPercent(best->efficiency),
+                " efficient, so the run with ", curve.points.front().ranks,
+                curve.points.front().ranks == 1 ? " rank" : " ranks",
+                " was slowed down by something else, or does other work; on an idle machine, with more --steps");
+}
+
 bool CanHaveRanks(const std::vector<std::string>& command) { return HasPlace(command) || IsPythonScript(command); }
 
 std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks) {

@@ -24,6 +24,11 @@ struct ScalingCurve {
   std::vector<ScalingPoint> points;
 };
 
+// More than this is no efficiency, but a first count that was measured too slow, or a later one too fast.
+inline constexpr double kMostEfficiency = 1.05;
+// Why the curve is to be measured again, a sentence; empty: it is not.
+std::string WhyToRepeat(const ScalingCurve& curve);
+
 std::string_view NameOf(ScalingCurve::Kind kind);  // "weak", "strong", "unknown"
 
 // Can WithRanks() say how it is started?

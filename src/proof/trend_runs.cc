@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "store/metric_traits.h"
+#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {
@@ -41,12 +42,19 @@ std::vector<std::string> Differences(const BenchmarkRecord& a, const BenchmarkRe
   return found;
 }
 
+// "gpu", "cpu"; empty: not known.
+std::string DeviceOf(const BenchmarkRecord& record) {
+  if (record.environment.empty()) return "";
+  const auto environment = JsonValue::Parse(record.environment);
+  return environment ? environment->TextOf("device") : "";
+}
+
 }  // namespace
 
 bool IsSameMachine(const BenchmarkRecord& a, const BenchmarkRecord& b) {
   const auto may_be = [](const std::string& x, const std::string& y) { return x.empty() || y.empty() || x == y; };
   return may_be(a.fingerprint, b.fingerprint) && may_be(a.gpu_type, b.gpu_type) &&
-         (!a.num_gpus || !b.num_gpus || *a.num_gpus == *b.num_gpus);
+         (!a.num_gpus || !b.num_gpus || *a.num_gpus == *b.num_gpus) && may_be(DeviceOf(a), DeviceOf(b));
 }
 
 TrendRuns RunsLikeTheNewest(std::vector<BenchmarkRecord> records, std::optional<size_t> limit) {

@@ -16,8 +16,9 @@
 
 namespace gapless::internal {
 
-// Another kind of machine has another level: are fingerprint, GPUs and their number the same? What is not known of one
-// of them does not tell them apart.
+// Another kind of machine has another level, and so has another device of it: are fingerprint, GPUs and their number
+// the same, and did both compute on a GPU or on the processor? What is not known of one of them does not tell them
+// apart.
 bool IsSameMachine(const BenchmarkRecord& a, const BenchmarkRecord& b);
 
 struct TrendRuns {

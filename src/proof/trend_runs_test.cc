@@ -45,6 +45,15 @@ TEST(TrendRunsTest, TheFingerprintCounts) {
   EXPECT_TRUE(IsSameMachine(one, unknown));
 }
 
+TEST(TrendRunsTest, TheDeviceCounts) {
+  BenchmarkRecord gpu = RunOf(1, 10), cpu = RunOf(2, 10), unknown = RunOf(3, 10);
+  gpu.environment = R"({"device": "gpu"})", cpu.environment = R"({"device": "cpu"})", unknown.environment = "{}";
+  gpu.fingerprint = cpu.fingerprint = unknown.fingerprint = "one machine";
+  EXPECT_FALSE(IsSameMachine(gpu, cpu));
+  EXPECT_TRUE(IsSameMachine(gpu, gpu));
+  EXPECT_TRUE(IsSameMachine(cpu, unknown));
+}
+
 TEST(TrendRunsTest, TheLimitIsOfWhatIsLeft) {
   const TrendRuns runs =
       RunsLikeTheNewest({RunOf(1, 10, "a"), RunOf(2, 10, "a"), RunOf(3, 10, "b"), RunOf(4, 10, "a")}, 2);

@@ -60,7 +60,7 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
   if (!judgement) return Unexpected{judgement.error()};
   found.judgement = std::move(*judgement);
   found.against = WhatSpeaksAgainst(found.comparison, found.judgement);
-  if (!question.record) return found;
+  if (!question.record || !found.IsAccepted()) return found;  // what is refused is no level for others to be held to
   record->uid = NewUid();
   record->verdicts = found.judgement.verdicts;
   const auto recorded = history.Record(*record);

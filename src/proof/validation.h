@@ -18,7 +18,7 @@ struct ValidationQuestion {
   bool higher_is_better = false;
   HistoryQuestion history{};                    // that B must not fall behind
   std::string commit_sha{}, branch{}, label{};  // of B; empty: what git says of where it ran
-  bool record = true;                           // B, in the history
+  bool record = true;                           // B, in the history, where it is accepted
   std::function<void(const Comparison&)> on_pair{};
 };
 
@@ -30,7 +30,7 @@ struct Validation {
   bool IsAccepted() const { return against.empty(); }
 };
 
-// Runs the pairs until they are decided, judges B against the history, and records it.
+// Runs the pairs until they are decided, judges B against the history, and records it when nothing speaks against it.
 Result<Validation> ValidateOptimization(const ValidationQuestion& question, History& history);
 
 }  // namespace gapless::internal

@@ -126,10 +126,10 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
     raw += (v - baseline.level) / size;
   }
   const double error = std::sqrt(MeanVariance(window.size(), baseline.noise.phi) + baseline.level_variance);
-  const double statistic = sum / size / error, share = std::expm1(raw), half = options.effect / 2;
+  const double statistic = sum / size / error, share = std::expm1(raw);
   GateKind kind = GateKind::kFine;
-  if (statistic > limit && raw >= std::log1p(half)) kind = GateKind::kRegression;
-  if (statistic < -limit && raw <= std::log1p(-half)) kind = GateKind::kImprovement;
+  if (statistic > limit && raw >= std::log1p(options.effect)) kind = GateKind::kRegression;
+  if (statistic < -limit && raw <= std::log1p(-options.effect)) kind = GateKind::kImprovement;
   const bool better = kind != GateKind::kFine &&
                       (verdict.kind == GateKind::kFine || std::fabs(statistic) > std::fabs(*verdict.statistic));
   const bool is_first = !verdict.statistic;
@@ -146,7 +146,7 @@ void Consider(GateVerdict& verdict, std::span<const double> window, const Baseli
   verdict.limit = limit;
   if (!is_first) return;  // the windows start with one run
   const double one_run = std::sqrt(1 + baseline.level_variance) * sd;
-  const double seen = std::max(limit * one_run, std::log1p(half)) + kPower * one_run;
+  const double seen = std::max(limit * one_run, std::log1p(options.effect)) + kPower * one_run;
   verdict.mde = std::fabs(std::expm1(Sign(options) * seen));
 }
 
@@ -179,13 +179,14 @@ Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double
   return verdict;
 }
 
-Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh) {
+Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh, double effect) {
   for (const double value : fresh) GAPLESS_TRY(CheckValue(value, "a fresh value"));
   GateVerdict verdict = alarm;
   if (!alarm.IsAlarm() || fresh.empty() || !alarm.level || !alarm.change) return verdict;
   std::vector<double> copy(fresh.begin(), fresh.end());
   const double moved = std::log(MedianInPlace(copy) / *alarm.level), told = std::log1p(*alarm.change);
-  verdict.confirmed = moved / told >= 0.5;
+  const double least = told > 0 ? std::log1p(effect) : std::log1p(-effect);
+  verdict.confirmed = moved / told >= std::max(0.5, std::min(1.0, least / told));
   if (!verdict.confirmed) {
     verdict.kind = GateKind::kFine;
     verdict.change = std::expm1(moved);

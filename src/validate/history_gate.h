@@ -30,7 +30,7 @@ struct GateRun {
 
 struct GateOptions {
   bool higher_is_better = false;
-  double effect = 0.05;  // share of the level that matters; windows whose mean moved less than half of it are fine
+  double effect = 0.05;            // share of the level that matters; windows whose mean moved by less are fine
   double false_alarm_rate = 0.05;  // chance of any regression told within `horizon_runs` runs without change
   size_t horizon_runs = 100;
   size_t min_baseline = 10;  // runs; fewer: cannot tell
@@ -66,9 +66,10 @@ Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double
                                         const GateOptions& options = {});
 
 // An alarm against fresh runs of the same build: confirmed when the median of them moved at least half as far as the
-// alarm says, else fine, with the change of the fresh runs. Of two levels, "as before" and "as the alarm says", with
-// equal noise, that is the likelier one (Neyman, Pearson 1933). Other verdicts come back as they are.
-Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh);
+// alarm says, and by `effect` at least; else fine, with the change of the fresh runs. Of two levels, "as before" and
+// "as the alarm says", with equal noise, half as far is where the other becomes the likelier one (Neyman, Pearson
+// 1933). Other verdicts come back as they are.
+Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh, double effect = 0.05);
 
 // The bare rule: a regression when worse by more than `effect` than the mean of the last `runs`. For those who ask; it
 // has no false-alarm rate.

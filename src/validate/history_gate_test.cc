@@ -77,18 +77,32 @@ TEST(HistoryGate, OnlyRunsSinceTheLastChangeAreTheBaseline) {
 // A small lasting slowdown that no single run shows.
 TEST(HistoryGate, SeveralRunsTogetherShowWhatOneDoesNot) {
   std::vector<GateRun> history = History(50, 100, 2);
-  EXPECT_EQ(Judge(history, 105).kind, GateKind::kFine);
+  GateOptions sharp;
+  sharp.effect = 0.025;
+  EXPECT_EQ(Judge(history, 105, sharp).kind, GateKind::kFine);
   for (int i = 0; i < 4; ++i) history.push_back({105, GateMark::kUnmarked});
-  const GateVerdict verdict = Judge(history, 105);
+  const GateVerdict verdict = Judge(history, 105, sharp);
   EXPECT_EQ(verdict.kind, GateKind::kRegression);
   EXPECT_GT(verdict.window_runs, 1u);
 }
 
-TEST(HistoryGate, AChangeBelowHalfTheEffectIsFineHoweverSure) {
-  EXPECT_EQ(Judge(History(50, 100, 0.1), 102).kind, GateKind::kFine);
+TEST(HistoryGate, AThresholdIsWhatItSays) {
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 104.5).kind, GateKind::kFine) << "surely slower, but by less than 5 %";
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 105.5).kind, GateKind::kRegression);
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 95.5).kind, GateKind::kFine);
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 94.5).kind, GateKind::kImprovement);
   GateOptions sharp;
   sharp.effect = 0.02;
-  EXPECT_EQ(Judge(History(50, 100, 0.1), 102, sharp).kind, GateKind::kRegression);
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 101.5, sharp).kind, GateKind::kFine);
+  EXPECT_EQ(Judge(History(50, 100, 0.1), 102.5, sharp).kind, GateKind::kRegression);
+}
+
+TEST(HistoryGate, FreshRunsBelowTheThresholdClear) {
+  const GateVerdict alarm = Judge(History(50, 100, 0.1), 107);
+  ASSERT_EQ(alarm.kind, GateKind::kRegression);
+  EXPECT_EQ(GateConfirm(alarm, std::vector<double>{104})->kind, GateKind::kFine);
+  EXPECT_EQ(GateConfirm(alarm, std::vector<double>{106})->kind, GateKind::kRegression);
+  EXPECT_EQ(GateConfirm(alarm, std::vector<double>{104}, 0.02)->kind, GateKind::kRegression);
 }
 
 TEST(HistoryGate, TheBaselineFreezesWhileAnAlarmIsPending) {

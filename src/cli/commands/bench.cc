@@ -102,8 +102,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                         [](uint64_t count) { return StrCat(count, " of the counts"); });
     });
     if (!curve) return Unexpected{curve.error()};
-    return PrintTextOrJson(
-        arguments, [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
+    return Answer(
+        arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
+        [&] { return ScalingJson(*curve); });
   }
   if (plan->request.inference) return ExecuteInference(arguments, plan->request);
   const auto samples = Measure(*plan, session);

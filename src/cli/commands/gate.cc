@@ -58,7 +58,8 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   if (current->uid.empty()) current->uid = NewUid();
   const auto recorded = history->Record(*current);
   if (!recorded) return Unexpected{recorded.error()};
-  judgement->notes.push_back(StrCat("recorded as run ", recorded->id));
+  judgement->notes.push_back(StrCat("recorded as run ", recorded->id,
+                                    judgement->IsRegression() ? ", as a regression: no baseline learns from it" : ""));
   return judgement;
 }
 

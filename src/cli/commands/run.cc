@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/redact.h"
 #include "base/strings.h"
+#include "cli/asked_together.h"
 #include "cli/command.h"
 #include "cli/commands/optimize/ready.h"
 #include "cli/commands/run/fix_watch.h"
@@ -15,6 +16,7 @@
 #include "cli/launching.h"
 #include "cli/output.h"
 #include "collect/files.h"
+#include "collect/inside.h"
 #include "optimize/recipe_use.h"
 
 namespace gapless::internal {
@@ -152,6 +154,8 @@ void SayBefore(const Plan& plan) {
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
+  if (!plan.recipe.proved)
+    Say(StrCat(plan.path, " is a candidate: nothing proves that all of its fixes together are faster"));
   for (const std::string& path : plan.use.own_fixes) Say(StrCat("a fix of your own: ", path));
   for (const auto& [name, value] : plan.use.environment) Say(StrCat(name, "=", value));
   for (const std::string& difference : Differences(plan.recipe, plan.command, DescribeHost())) Say(difference);
@@ -168,10 +172,53 @@ void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watc
                            : StrCat("no training with PyTorch was seen, so these are not on: ", items));
 }
 
+// What both launches below need of the arguments.
+LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch& watch) {
+  return {.command = plan.command,
+          .environment = plan.use.environment,
+          .shared_folder = arguments.Has("shared-folder"),
+          .output_to_stderr = arguments.JsonToStdout(),
+          .watchers = {&watch}};
+}
+
+Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch& watch,
+                   const Result<LaunchResult>& result, int failure_status) {
+  if (!result) {
+    std::fputs(DescribeError(result.error()).c_str(), stderr);
+    if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
+    return failure_status;
+  }
+  if (!arguments.Has("quiet")) SayAfter(plan, *result, watch);
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(plan, *result, watch)));
+  return result->exit_status;
+}
+
+// Below another gapless, which sees the steps as those of the bare command: no folder of our own.
+Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& around) {
+  const bool quiet = arguments.Has("quiet");
+  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes);
+  plan.use.fixes = asked.fixes;
+  for (const std::string& item : asked.replaced)
+    plan.use.notes.push_back(StrCat(item, " is left out: the gapless around this one tries another value of it"));
+  if (arguments.Has("output"))
+    plan.use.notes.push_back(StrCat("no folder is left at ", arguments.Value("output"),
+                                    ": this runs inside another gapless, whose folder is ", around.folder));
+  if (!quiet) SayBefore(plan);
+  FixWatch watch(plan.recipe, [quiet](const std::string& sentence) {
+    if (!quiet) Say(sentence);
+  });
+  LaunchOptions options = OptionsFrom(arguments, plan, watch);
+  options.agent_options = asked.agent_options;
+  int failure_status = 0;
+  const auto result = LaunchInside(around, options, &failure_status);
+  return Finish(arguments, plan, watch, result, failure_status);
+}
+
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
-  const auto plan = PlanFrom(arguments);
+  auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   if (arguments.Has("print")) return Print(arguments, *plan);
+  if (auto around = FindRunAround()) return ExecuteInside(arguments, *plan, *around);
   const bool quiet = arguments.Has("quiet");
   std::optional<TemporaryFolder> temporary;
   std::string folder(arguments.Value("output"));
@@ -190,23 +237,13 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   FixWatch watch(plan->recipe, [quiet](const std::string& sentence) {
     if (!quiet) Say(sentence);
   });
+  LaunchOptions options = OptionsFrom(arguments, *plan, watch);
+  options.folder = folder;
+  options.agent_options = ToJson(agent);
   int failure_status = 0;
-  const auto result = Launch({.command = plan->command,
-                              .folder = folder,
-                              .agent_options = ToJson(agent),
-                              .environment = plan->use.environment,
-                              .shared_folder = arguments.Has("shared-folder"),
-                              .output_to_stderr = arguments.JsonToStdout(),
-                              .watchers = {&watch}},
-                             &failure_status);
-  if (!result) {
-    std::fputs(DescribeError(result.error()).c_str(), stderr);
-    if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
-    return failure_status;
-  }
-  if (!quiet) SayAfter(*plan, *result, watch);
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*plan, *result, watch)));
-  return temporary ? result->exit_status : StatusOf(*result);
+  const auto result = Launch(options, &failure_status);
+  auto status = Finish(arguments, *plan, watch, result, failure_status);
+  return result && status && !temporary ? StatusOf(*result) : std::move(status);
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
@@ -257,7 +294,9 @@ COMMAND(run) = {
         "and loads no code: the file of a fix of your own is given by --fix.\n\nWithout a command, the one "
         "of the recipe is run. With --print nothing is run: the exit status is then 0 when the printed line does all "
         "that "
-        "the recipe does, and 1 when fixes are missing in it.",
+        "the recipe does, and 1 when fixes are missing in it.\n\nBelow another gapless (`gapless validate -- CMD -- "
+        "gapless run --recipe optimized.json -- CMD`, and so `bench`, `compare`, `gate`, `profile`) that one sees the "
+        "steps of the command as if it ran it itself.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

@@ -100,8 +100,8 @@ Result<int> TuneScaling(const Arguments& arguments, Session& session, const Tune
                                     [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
   line.reset();
   if (!curve) return Unexpected{curve.error()};
-  return PrintTextOrJson(
-      arguments, [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
+  return Answer(
+      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
 }
 
 std::string_view NameOfPart(ExchangePart part) {

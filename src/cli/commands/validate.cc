@@ -134,7 +134,8 @@ COMMAND(validate) = {
     .help = "Prove an optimisation: faster, learns the same, no regression",
     .about =
         "Runs the command as it was and the optimised one in pairs, as compare does, holds their losses against each "
-        "other, judges the optimised one against the history of the branch, as gate does, and records it there. It is "
+        "other, judges the optimised one against the history of the branch, as gate does, and records it there when it "
+        "is accepted. It is "
         "accepted when it is faster, its losses differ no more than those of two runs as it was, and it is no "
         "regression.\n\nThe exit status is 0 when it is accepted, 1 when not; the reasons are named.",
     .positionals = {},

@@ -131,7 +131,7 @@ std::string Walk(const Request& request) {
     if (verdict->kind == GateKind::kRegression) {
       if (first == "-") first = std::to_string(i);
       if (request.lists.size() < 3) return first + " -";
-      const auto again = GateConfirm(*verdict, {&request.lists[2].at(i), 1});
+      const auto again = GateConfirm(*verdict, {&request.lists[2].at(i), 1}, request.Key("effect", 0.05));
       if (again && again->confirmed) return first + ' ' + std::to_string(i);
       mark = GateMark::kCleared;
     }

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/commands/trend/words.h"
 #include "cli/output.h"
+#include "proof/trend_runs.h"
 #include "validate/dependence.h"
 #include "validate/hypothesis.h"
 #include "validate/power.h"
@@ -141,6 +142,9 @@ std::string Headline(const StoredComparison& comparison) {
 }
 
 std::string WhatTheyShow(const StoredComparison& comparison) {
+  if (comparison.other_machine)
+    return "the two were measured on different machines or devices, so what differs may be theirs; to compare the "
+           "commands, run both on one: gapless compare -- A -- B";
   switch (comparison.sampling) {
     case Sampling::kProcess:
       if (std::min(comparison.a_count, comparison.b_count) < kLeastProcesses)
@@ -190,7 +194,8 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   comparison.a_count = left->values.size(), comparison.b_count = right->values.size();
   comparison.a = *Median(left->values), comparison.b = *Median(right->values);
   TakeInterval(*a_logs, *b_logs, comparison);
-  if (comparison.sampling != Sampling::kProcess) {
+  comparison.other_machine = !IsSameMachine(a.facts, b.facts);
+  if (comparison.sampling != Sampling::kProcess || comparison.other_machine) {
     // Of what holds between processes nothing is known, so no interval and no p value is said of it.
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
@@ -257,6 +262,7 @@ std::string StoredJson(const StoredComparison& comparison) {
   if (comparison.b_name != comparison.name) json.Field("series_of_b", comparison.b_name);
   json.FieldUnlessEmpty("unit", comparison.unit);
   json.Field("values_are", NameOf(comparison.sampling));
+  if (comparison.other_machine) json.Field("other_machine", true);
   json.Field("shows", WhatTheyShow(comparison));
   json.Key("a");
   json.BeginObject();

@@ -27,6 +27,7 @@ struct StoredComparison {
   std::optional<double> p_mann_whitney, p_welch;
   std::optional<double> mde_share;  // absent where no verdict can be given
   double margin = 0;
+  bool other_machine = false;  // the two are of different machines or devices: no verdict
 };
 
 struct StoredOptions {

@@ -104,6 +104,7 @@ std::string GateText(const Judgement& judgement) {
     text += StrCat("  ", Sentence(metric), "\n");
     if (const std::string seen = Detectable(metric); !seen.empty()) text += StrCat("    ", seen, "\n");
   }
+  if (!judgement.judged.empty()) text += StrCat("  ", judgement.judged, "\n");
   if (judgement.false_alarm_rate)
     text += StrCat("  false alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
                    judgement.false_alarm_over, "\n");
@@ -129,6 +130,7 @@ void WriteJudgement(JsonWriter& json, const Judgement& judgement) {
     json.Field("mde_share", first.mde);
   }
   json.Field("threshold", judgement.threshold);
+  json.FieldUnlessEmpty("judged", judgement.judged);
   json.Field("false_alarm_rate", judgement.false_alarm_rate);
   json.FieldUnlessEmpty("false_alarm_over", judgement.false_alarm_over);
   json.FieldUnlessEmpty("likely_culprit_commit", judgement.culprit);
@@ -166,6 +168,7 @@ std::string GateMarkdown(const Judgement& judgement) {
         metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", metric.reason) : std::string(Word(metric.kind)),
         metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
   text += StrCat("\n", Recommendation(judgement), ".");
+  if (!judgement.judged.empty()) text += StrCat(" What was ", judgement.judged, ".");
   if (judgement.false_alarm_rate)
     text += StrCat(" False alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
                    judgement.false_alarm_over, ".");

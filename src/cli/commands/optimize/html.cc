@@ -78,6 +78,8 @@ std::string OptimizePage(const OptimizeView& view) {
   page += XmlEscaped(ProofText(result));
   if (result.speedup) page += StrCat("; losses: ", XmlEscaped(LossesText(result.guard)));
   page += IsProved(result) ? "</small></p>\n" : "</p>\n";
+  if (const std::string unproved = UnprovedText(view); !unproved.empty())
+    page += StrCat("<p>The command stays as it is: ", XmlEscaped(unproved), ".</p>\n");
   page += StageTable(view);
   for (const std::string& warning : result.warnings) page += StrCat("<p>Warning: ", XmlEscaped(warning), ".</p>\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), page);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json_writer.h"
+#include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "proof/result_json.h"
 
@@ -18,13 +19,16 @@ void WriteGuard(JsonWriter& json, const GuardReport& guard) {
   json.EndObject();
 }
 
-void WriteDecision(JsonWriter& json, const Decision& decision, const Stage& before) {
+void WriteDecision(JsonWriter& json, const Decision& decision, const Optimized& result) {
+  const bool stayed = decision.outcome == Outcome::kAccepted, proved = IsProved(result);
   json.BeginObject();
   json.Field("fix", decision.item.ToString());
-  json.Field("outcome", NameOf(decision.outcome));
+  json.Field("outcome", stayed && !proved ? "not_proved" : NameOf(decision.outcome));
   json.Field("safety", NameOf(decision.item.Class()));
   json.Field("effort", NameOf(decision.item.fix->effort));
-  if (decision.outcome != Outcome::kAccepted) json.Field("reason", decision.reason);
+  if (!stayed) json.Field("reason", decision.reason);
+  if (stayed && !proved)
+    json.Field("reason", StrCat("it stayed in its own trial, and all together are not proved: ", ProofText(result)));
   WriteRatio(json, "predicted", decision.predicted);
   WriteRatio(json, "measured", decision.measured);
   if (decision.pairs > 0) {
@@ -34,7 +38,7 @@ void WriteDecision(JsonWriter& json, const Decision& decision, const Stage& befo
   }
   WriteGuard(json, decision.guard);
   json.Field("startup_s", decision.startup_s);
-  json.Field("break_even_steps", BreakEvenSteps(decision, before));
+  json.Field("break_even_steps", BreakEvenSteps(decision, result.before));
   if (!decision.changes.empty()) {
     json.Key("changes");
     json.BeginArray();
@@ -77,13 +81,16 @@ std::string OptimizeJson(const OptimizeView& view) {
   JsonWriter json(out, 2);
   json.BeginObject();
   WriteJsonHeader(json);
-  for (const bool accepted : {true, false}) {
-    json.Key(accepted ? "applied" : "refused");
+  const bool proved = IsProved(result);
+  for (const bool applied : {true, false}) {
+    json.Key(applied ? "applied" : "refused");
     json.BeginArray();
     for (const Decision& decision : result.decisions)
-      if ((decision.outcome == Outcome::kAccepted) == accepted) WriteDecision(json, decision, result.before);
+      if ((proved && decision.outcome == Outcome::kAccepted) == applied) WriteDecision(json, decision, result);
     json.EndArray();
   }
+  json.Field("proved", proved);
+  json.Field("conclusion", ProofText(result));
   WriteRatio(json, "speedup", result.speedup);
   json.Field("pairs", result.pairs);
   WriteGuard(json, result.guard);
@@ -91,6 +98,7 @@ std::string OptimizeJson(const OptimizeView& view) {
     json.Field("memory_saved_bytes", static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes));
   WriteTable(json, result);
   json.FieldUnlessEmpty("recipe", view.recipe);
+  json.FieldUnlessEmpty("candidate", view.candidate);
   json.FieldUnlessEmpty("patch", view.patch_file);
   json.Key("warnings");
   json.BeginArray();

@@ -55,6 +55,8 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   for (const StageRow& row : RowsOf(view)) text += Row(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
   text += result.speedup ? StrCat(" Losses: ", LossesText(result.guard), ".\n") : "\n";
+  if (const std::string unproved = UnprovedText(view); !unproved.empty())
+    text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
   for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), text);
   AddRefused("Not tried", RefusedOf(result, false), text);

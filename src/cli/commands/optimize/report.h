@@ -19,8 +19,9 @@ struct OptimizeView {
   std::string metric_name{};         // of --metric; empty: none
   std::vector<std::string> found{};  // bottlenecks: a line each
   Patch patch{};
-  std::string patch_root{};                                     // where it applies; empty: here
-  std::string folder{}, recipe{}, patch_file{}, log{}, page{};  // paths as the user would type them; empty: none
+  std::string patch_root{};  // where it applies; empty: here
+  // Paths as the user would type them; empty: none. A recipe is of what is proved, a candidate of what is not.
+  std::string folder{}, recipe{}, candidate{}, patch_file{}, log{}, page{};
 };
 
 // A row as it is read. Empty cells were not measured.
@@ -42,12 +43,15 @@ std::string SpeedupText(const RatioInterval& speedup);
 // What a fix says of losses: "the same", "within rounding (0.0021)".
 std::string LossesText(const GuardReport& guard);
 
-// Returns true if all fixes together are significantly faster.
+// Returns true if all fixes together are significantly faster, and nothing else speaks against them.
 bool IsProved(const Optimized& result);
 // Whether the table tells of all together in a row of their own: the last fix's does not.
 bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.
 std::string ProofText(const Optimized& result);
+// Of fixes that stayed in their trials without a proof of the whole, what there is to do; no full stop. Empty: proved,
+// or none stayed.
+std::string UnprovedText(const OptimizeView& view);
 
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);

@@ -51,5 +51,36 @@ TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
   EXPECT_EQ(ProofText(Optimized{}), "no fix made the command significantly faster: it stays unchanged");
 }
 
+// A fix stayed in its own trial, and all together were not proved.
+TEST_F(Report, WithoutAProofThereIsNothingToRun) {
+  Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
+  result.decisions.push_back({.item = result.accepted.items()[0],
+                              .outcome = Outcome::kAccepted,
+                              .measured = RatioInterval{.low = 1.01, .high = 1.09, .expected = 1.05},
+                              .stage = Stage{.step_ms = 95}});
+  OptimizeView view{.result = result, .command = {"train"}};
+  const std::string said = "nothing is proved, so there is no recipe and no patch";
+  for (const std::string& page : {OptimizeText(view, 200), OptimizeMarkdown(view), OptimizePage(view)}) {
+    EXPECT_NE(page.find(said), std::string::npos) << page;
+    EXPECT_EQ(page.find("gapless run"), std::string::npos) << page;
+    EXPECT_NE(page.find("+ compile=default, unproved"), std::string::npos) << page;
+  }
+  const std::string json = OptimizeJson(view);
+  EXPECT_NE(json.find("\"applied\": []"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"outcome\": \"not_proved\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"proved\": false"), std::string::npos) << json;
+  view.candidate = "optimized/candidate.json";
+  EXPECT_NE(OptimizeText(view, 200).find("gapless validate -- train -- gapless run --recipe optimized/candidate.json"),
+            std::string::npos);
+}
+
+TEST_F(Report, FasterIsNoProofOfAnotherTraining) {
+  Optimized result = With(RatioInterval{.low = 1.5, .high = 1.7, .expected = 1.6}, 8);
+  EXPECT_TRUE(IsProved(result));
+  result.against = "they do not train the same: the losses differ";
+  EXPECT_FALSE(IsProved(result));
+  EXPECT_NE(ProofText(result).find("they do not train the same"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gapless::internal

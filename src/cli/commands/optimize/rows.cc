@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "optimize/recipe_use.h"
 
 namespace gapless::internal {
 namespace {
@@ -51,20 +52,32 @@ std::string LossesText(const GuardReport& guard) {
 }
 
 bool IsProved(const Optimized& result) {
-  return !result.accepted.empty() && result.speedup && result.speedup->low && *result.speedup->low > 1;
+  return !result.accepted.empty() && result.speedup && result.speedup->low && *result.speedup->low > 1 &&
+         result.against.empty();
 }
 
 std::string ProofText(const Optimized& result) {
   if (result.accepted.empty())
     return result.interrupted ? "interrupted before a fix was found that stays"
                               : "no fix made the command significantly faster: it stays unchanged";
+  if (!result.speedup && !result.against.empty()) return StrCat(result.accepted.ToString(), ": ", result.against);
   if (!result.speedup) return "no time was left to prove all of them together: --budget gives more";
   const std::string what = StrCat(" with ", result.accepted.ToString(), ", from ", result.pairs,
                                   result.pairs == 1 ? " pair" : " pairs", " of runs");
   if (IsProved(result)) return StrCat(SpeedupText(*result.speedup), " faster", what);
   return StrCat(SpeedupText(*result.speedup), what, ": ",
-                result.speedup->low ? "all together are not significantly faster"
-                                    : "too few to be sure of all together, --budget gives more");
+                !result.against.empty() ? result.against
+                : result.speedup->low   ? "all together are not significantly faster"
+                                        : "too few to be sure of all together, --budget gives more");
+}
+
+std::string UnprovedText(const OptimizeView& view) {
+  if (view.result.accepted.empty() || IsProved(view.result)) return "";
+  if (view.candidate.empty())
+    return "nothing is proved, so there is no recipe and no patch; --keep-candidate leaves candidate.json, to go on "
+           "from";
+  return StrCat(view.candidate, " has them, unproved: gapless validate -- ", ShellCommand(view.command),
+                " -- gapless run --recipe ", view.candidate, " -- ", ShellCommand(view.command), " measures it again");
 }
 
 bool HasRowOfAll(const Optimized& result) {
@@ -76,8 +89,8 @@ std::vector<StageRow> RowsOf(const OptimizeView& view) {
   std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
   for (const Decision& decision : result.decisions)
     if (decision.outcome == Outcome::kAccepted && decision.stage)
-      rows.push_back(RowOf(StrCat("+ ", decision.item.ToString()), *decision.stage,
-                           decision.measured ? SpeedupText(*decision.measured) : ""));
+      rows.push_back(RowOf(StrCat("+ ", decision.item.ToString(), IsProved(result) ? "" : ", unproved"),
+                           *decision.stage, decision.measured ? SpeedupText(*decision.measured) : ""));
   if (HasRowOfAll(result)) rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
   return rows;
 }

@@ -12,7 +12,9 @@ std::string ValidationText(const Validation& validation) {
   const std::string head = validation.IsAccepted() ? "accepted: faster, and nothing speaks against it"
                                                    : StrCat("refused: ", Join(validation.against, "; "));
   return StrCat(head, "\n\n", CompareText(validation.comparison), "\n", GateText(validation.judgement),
-                validation.recorded ? StrCat("recorded as run ", *validation.recorded, "\n") : "");
+                validation.recorded       ? StrCat("recorded as run ", *validation.recorded, "\n")
+                : validation.IsAccepted() ? ""
+                                          : "not recorded: it was refused\n");
 }
 
 std::string ValidationJson(const Validation& validation, const PairPlan& plan) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/asked_together.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "store/results/json/value.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kFixes = "fixes", kOwnFixes = "own_fixes";
+
+std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
+
+std::vector<std::string> TextsOf(const JsonValue& list) {
+  std::vector<std::string> texts;
+  for (const JsonValue& one : list.items())
+    if (one.Text() != nullptr) texts.push_back(*one.Text());
+  return texts;
+}
+
+void AddMember(std::string& out, std::string_view key, const std::string& value) {
+  out += out.size() > 1 ? "," : "";
+  AppendJsonString(out, key);
+  out += StrCat(":", value);
+}
+
+void AddTexts(std::string& out, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  std::string list;
+  JsonWriter json(list);
+  json.BeginArray();
+  for (const std::string& text : texts) json.String(text);
+  json.EndArray();
+  AddMember(out, key, list);
+}
+
+}  // namespace
+
+AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
+                          const std::vector<std::string>& own_fixes) {
+  const auto parsed = JsonValue::Parse(around);
+  const JsonValue asked = parsed && parsed->is_object() ? *parsed : JsonValue();
+  AskedTogether together;
+  const std::vector<std::string> its = TextsOf(asked.Get(kFixes));
+  for (const std::string& item : fixes) {
+    const bool replaced = std::ranges::any_of(its, [&](const auto& one) { return NameOf(one) == NameOf(item); });
+    (replaced ? together.replaced : together.fixes).push_back(item);
+  }
+  std::vector<std::string> all = together.fixes, files = own_fixes;
+  all.insert(all.end(), its.begin(), its.end());
+  for (const std::string& file : TextsOf(asked.Get(kOwnFixes)))
+    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+  std::string& out = together.agent_options = "{";
+  for (size_t i = 0; i < asked.keys().size(); ++i)
+    if (asked.keys()[i] != kFixes && asked.keys()[i] != kOwnFixes)
+      AddMember(out, asked.keys()[i], ToJson(asked.items()[i]));
+  AddTexts(out, kFixes, all);
+  AddTexts(out, kOwnFixes, files);
+  out += "}";
+  return together;
+}
+
+void AskForTheOneAround(const std::string& around, AgentOptions& options) {
+  const auto parsed = JsonValue::Parse(around);
+  if (!parsed || !parsed->is_object()) return;
+  const auto is_true = [&](const char* key) { return parsed->Get(key).Bool().value_or(false); };
+  options.every_loss = options.every_loss || is_true("every_loss");
+  options.calls = options.calls || is_true("calls");
+  constexpr int64_t kLatestStep = int64_t{1} << 30;
+  if (const auto step = parsed->Get("digest_step").Int(); step && *step > 0 && *step < kLatestStep)
+    options.digest_step = static_cast<int>(*step);
+  for (std::string& item : TextsOf(parsed->Get(kFixes))) options.fixes.push_back(std::move(item));
+  for (std::string& file : TextsOf(parsed->Get(kOwnFixes))) options.own_fixes.push_back(std::move(file));
+}
+
+}  // namespace gapless::internal

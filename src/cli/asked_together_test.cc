@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/asked_together.h"
+
+#include <gtest/gtest.h>
+
+namespace gapless::internal {
+namespace {
+
+using Items = std::vector<std::string>;
+
+TEST(AskTogether, KeepsWhatTheOneAroundMeasures) {
+  const auto together =
+      AskTogether(R"({"mode":"step","record":{"on":false,"wait":5},"every_loss":true})", {"tf32"}, {});
+  EXPECT_EQ(together.agent_options,
+            R"({"mode":"step","record":{"on": false, "wait": 5},"every_loss":true,"fixes":["tf32"]})");
+  EXPECT_EQ(together.fixes, Items{"tf32"});
+}
+
+TEST(AskTogether, TriesItsFixesOnTopOfThoseOfTheRecipe) {
+  const auto together =
+      AskTogether(R"({"fixes":["workers=4"],"own_fixes":["/b.py"]})", {"workers=2", "tf32"}, {"/a.py", "/b.py"});
+  EXPECT_EQ(together.agent_options, R"({"fixes":["tf32", "workers=4"],"own_fixes":["/a.py", "/b.py"]})");
+  EXPECT_EQ(together.replaced, Items{"workers=2"});
+}
+
+TEST(AskTogether, TakesNoJsonForNothing) {
+  EXPECT_EQ(AskTogether("", {"tf32"}, {}).agent_options, R"({"fixes":["tf32"]})");
+  EXPECT_EQ(AskTogether("[1", {}, {}).agent_options, "{}");
+}
+
+TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
+  AgentOptions options;
+  options.fixes = {"tf32"};
+  AskForTheOneAround(R"({"mode":"light","every_loss":true,"digest_step":7,"fixes":["workers=4"]})", options);
+  EXPECT_FALSE(options.light) << "what is recorded is the inner one's";
+  EXPECT_TRUE(options.every_loss);
+  EXPECT_EQ(options.digest_step, 7);
+  EXPECT_EQ(options.fixes, (Items{"tf32", "workers=4"}));
+  AskForTheOneAround("no JSON", options);
+  EXPECT_EQ(options.digest_step, 7);
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/inside.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "collect/child.h"
+#include "collect/files.h"
+#include "collect/signals.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kTickMs = 50;
+
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  return value == nullptr ? "" : value;
+}
+
+// A program between the two may have set PYTHONPATH anew: then the agent goes in front of it again.
+std::string PathWithAgent(const RunAround& around) {
+  const std::string path = Variable("PYTHONPATH");
+  std::error_code error;
+  for (const std::string_view entry : Split(path, ':'))
+    if (!entry.empty() && std::filesystem::is_directory(StrCat(entry, "/gapless_agent"), error)) return path;
+  const std::string agent = around.folder + "/tools/agent";
+  if (!std::filesystem::is_directory(agent, error)) return path;
+  return path.empty() ? agent : StrCat(agent, ":", path);
+}
+
+}  // namespace
+
+std::optional<RunAround> FindRunAround(const std::function<std::string(const char*)>& variable) {
+  std::string folder = variable("GAPLESS_RUN");
+  if (!folder.starts_with('/') || variable("GAPLESS_DISABLE") == "1") return std::nullopt;
+  auto control = ControlBlock::Open(folder);
+  if (!control || !control->IsUnderWay()) return std::nullopt;
+  return RunAround{
+      .folder = std::move(folder), .agent_options = variable("GAPLESS_OPTIONS"), .control = std::move(*control)};
+}
+
+std::optional<RunAround> FindRunAround() { return FindRunAround(Variable); }
+
+Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status) {
+  *failure_status = kOwnFailure;
+  LaunchResult result;
+  result.folder = result.path = around.folder;
+  result.manifest.command = options.command;
+  const int64_t begun_unix_ns = UnixNs(), begun_ns = ClockNs(CLOCK_MONOTONIC);
+  RingKeeper rings(around.folder, false);
+  const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
+    if (process.ring.header().start_unix_ns < begun_unix_ns) return;
+    for (Watcher* watcher : options.watchers) watcher->OnRecord(process, record);
+  };
+  std::vector<std::pair<std::string, std::string>> environment = {{"GAPLESS_OPTIONS", options.agent_options}};
+  if (std::string path = PathWithAgent(around); !path.empty()) environment.emplace_back("PYTHONPATH", std::move(path));
+  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
+
+  SignalRelay relay;
+  auto child = Child::Start({.argv = options.command,
+                             .environment = std::move(environment),
+                             .output_to_stderr = options.output_to_stderr,
+                             .output_path = options.output_path,
+                             .working_folder = options.working_folder,
+                             .cpus = options.cpus,
+                             .mask = relay.previous_mask()},
+                            failure_status);
+  if (!child) return Unexpected{child.error()};
+  for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
+  while (!child->Ended()) {
+    const int signal = relay.Wait(kTickMs, child->pid()).value_or(0);
+    if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
+    rings.Drain(false, on_record);
+    for (Watcher* watcher : options.watchers) watcher->OnTick(rings, around.control, result.manifest.events);
+  }
+  result.wall_ns = ClockNs(CLOCK_MONOTONIC) - begun_ns;
+  rings.Drain(true, on_record);
+  result.exit_status = *child->Ended();
+  result.signal = child->signal();
+  for (auto& process : rings.processes())
+    if (process->ring.header().start_unix_ns >= begun_unix_ns) result.processes.push_back(std::move(process));
+  return result;
+}
+
+}  // namespace gapless::internal

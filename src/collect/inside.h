@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command that one gapless runs inside another. The one around it watches already: the command runs in its run, with
+// its agent, so that its steps are seen as those of the bare command, and it is stopped as that is.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "collect/launch.h"
+
+namespace gapless::internal {
+
+struct RunAround {
+  std::string folder;         // absolute
+  std::string agent_options;  // JSON, what its launcher asks of the agent
+  ControlBlock control;
+};
+
+// The run that this process was started in, when its launcher still goes on. `variable` gives a variable of the
+// environment, empty where it is not set.
+std::optional<RunAround> FindRunAround(const std::function<std::string(const char*)>& variable);
+std::optional<RunAround> FindRunAround();
+
+// As Launch(), in the run around us: it leaves no folder of its own, and takes no telemetry. `agent_options` takes the
+// place of those of that run. Watchers hear of the processes that began since.
+Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status);
+
+}  // namespace gapless::internal
