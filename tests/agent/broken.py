@@ -8,6 +8,7 @@ usage: broken.py FOLDER CASE...    (a case is MODULE:CLASS.FUNCTION of gapless_a
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import importlib
 import json
@@ -108,6 +109,7 @@ def run(folder: str, program: str, case: str) -> None:
 
 
 def main() -> None:
+    faulthandler.enable()
     folder = sys.argv[1]
     for number, word in enumerate(sys.argv[2:]):
         program, _, case = word.partition("/")

@@ -140,10 +140,10 @@ class Objects(AgentTest):
                     net.zero_grad()
                     net(torch.randn(8, 4)).sum().backward()
                     optimizer.step()
+            for make in (Late, Slots): train(make(net.parameters(), lr=0.1))
             inner = torch.optim.SGD(net.parameters(), lr=0.1)
             train(Bare(inner))
             del inner
-            for make in (Late, Slots): train(make(net.parameters(), lr=0.1))
             train(NoDefaults(net.parameters()))
             train(NoGroups())
             """

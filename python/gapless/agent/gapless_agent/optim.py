@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ class Optimizers:
 
     def reset(self) -> None:
         self.alive: dict[int, Any] = {}
+        self.nested: set[int] = set()  # of those, whose step may call another one that torch's hooks are on
         self.fires.clear()
         self.made_any = not self.guard.on
         self.seen = 0
@@ -74,6 +76,8 @@ class Optimizers:
         source = id(optimizer)
         if not self.made_any:
             self._assume()
+        if steps_twice(type(optimizer)):
+            self.nested.add(source)
         self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
         self.steps.source_made(source)
         self._hook_again(type(optimizer))
@@ -110,6 +114,7 @@ class Optimizers:
             self.agent.sole = 0
         self.fires.pop(source, None)
         self.alive.pop(source, None)
+        self.nested.discard(source)
         if self.agent.counts_steps:
             try:
                 self.steps.source_gone(source)
@@ -118,6 +123,8 @@ class Optimizers:
 
     def _stepped(self, optimizer: Any) -> None:
         agent, steps, source = self.agent, self.steps, id(optimizer)
+        if source in self.nested and is_inner(optimizer):
+            return
         if source not in self.fires and self.details.on:
             try:
                 self._seen(optimizer)
@@ -125,7 +132,7 @@ class Optimizers:
                 self.details.failed(error)
         self.when_fired()[source] = now = time.perf_counter_ns()
         steps.fired(source)
-        if source == steps.marker and not steps.kept:
+        if source == steps.marker and not steps.kept and source not in self.nested:
             agent.sole, agent.fired_ns = source, now
 
     def when_fired(self) -> dict[int, int]:
@@ -156,6 +163,22 @@ class Optimizers:
         }
         about["tensors"] = tensors
         self.agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=self.agent.json(about), b=number)
+
+
+def steps_twice(kind: Any) -> bool:
+    """A class with a step of its own below another one: it may call that, and torch's hooks are on both."""
+    return sum("step" in vars(one) for one in kind.__mro__ if one.__name__ != "Optimizer") > 1
+
+
+def is_inner(optimizer: Any) -> bool:
+    """The step that has just ended was called by another step of the same optimiser."""
+    frame, steps = sys._getframe(1), 0
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "wrapper" and code.co_filename.endswith("optimizer.py"):
+            steps += frame.f_locals.get("self") is optimizer
+        frame = frame.f_back  # type: ignore[assignment]
+    return steps > 1
 
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
