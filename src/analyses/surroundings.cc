@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyses/surroundings.h"
 
+#include "analyses/optimizer_updates.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -33,10 +34,17 @@ std::vector<uint8_t> Surroundings(const Trace& trace) {
   std::vector<uint8_t> by_name(trace.strings.size(), kUnseen), of(slices.size());
   for (size_t row = 0; row < slices.size(); ++row) {
     uint8_t& own = by_name[static_cast<uint32_t>(slices.name[row])];
-    if (own == kUnseen) own = SurroundingOf(trace.Text(slices.name[row]));
+    if (own == kUnseen) {
+      const std::string_view name = trace.Text(slices.name[row]);
+      own = SurroundingOf(name);
+      if (name.starts_with("Optimizer.step")) own &= static_cast<uint8_t>(~kInOptimizer);  // below
+    }
     const SliceId parent = slices.parent[row];
     of[row] = static_cast<uint8_t>(own | (parent.valid() ? of[parent.value] : 0));
   }
+  const OptimizerUpdates updates(trace);
+  for (uint32_t row = 0; row < of.size() && !updates.all().empty(); ++row)
+    if (updates.Holds(row)) of[row] |= kInOptimizer;
   return of;
 }
 

@@ -12,7 +12,7 @@
 namespace gapless::internal {
 
 enum Surrounding : uint8_t {
-  kInOptimizer = 1,       // Optimizer.step#…, Optimizer.zero_grad#…
+  kInOptimizer = 1,       // Optimizer.step#… without its closure (optimizer_updates.h), Optimizer.zero_grad#…
   kInAutograd = 2,        // a node of the backward pass
   kInAccumulateGrad = 4,  // the node that adds up gradients, with the hooks on it
   kInCompiled = 8,        // a compiled region or graph

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "analyses/optimizer_updates.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -171,14 +173,9 @@ WorkType WorkTypeOfClass(GpuOpClass op_class) {
 }
 
 std::vector<uint8_t> InsideOptimizers(const Trace& trace) {
-  std::vector<uint8_t> is_step(trace.strings.size()), inside(trace.slices.size());
-  for (size_t id = 0; id < is_step.size(); ++id)
-    is_step[id] = trace.strings[static_cast<StringId>(id)].starts_with("Optimizer.step");
-  for (size_t row = 0; row < inside.size(); ++row) {  // parents come before their children
-    const SliceId parent = trace.slices.parent[row];
-    inside[row] =
-        is_step[static_cast<uint32_t>(trace.slices.name[row])] != 0 || (parent.valid() && inside[parent.value] != 0);
-  }
+  std::vector<uint8_t> inside(trace.slices.size());
+  const OptimizerUpdates updates(trace);
+  for (uint32_t row = 0; row < inside.size() && !updates.all().empty(); ++row) inside[row] = updates.Holds(row) ? 1 : 0;
   return inside;
 }
 

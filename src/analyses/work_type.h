@@ -36,7 +36,7 @@ WorkType WorkTypeOfOperator(std::string_view operator_name);
 // Of a kernel, copy or fill.
 WorkType WorkTypeOfClass(GpuOpClass op_class);
 
-// By slice: an optimizer's step, or inside one? One pass over the slices.
+// By slice: an optimizer's step, or inside one, and not run by its closure (optimizer_updates.h)?
 std::vector<uint8_t> InsideOptimizers(const Trace& trace);
 // What launched the operation, for InsideOptimizers: its operator, else the call; invalid: not recorded.
 inline SliceId LaunchedBy(const GpuOpTable& ops, size_t row) {

@@ -76,7 +76,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
     Say(StrCat(result.folder, ": no training step was seen"));
     if (KeepsAgentOut(result.manifest.command).empty())
       Say("steps are seen where PyTorch optimises, or a model is called again and again, in a Python that reads "
-          "PYTHONPATH");
+          "PYTHONPATH; elsewhere call gapless.step() at the end of each iteration, after `import gapless`");
     return;
   }
   std::string text = StrCat(result.folder, ": ", FormatCount(static_cast<int64_t>(seen.steps)), " steps");

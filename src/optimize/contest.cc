@@ -55,7 +55,7 @@ std::string DescribeFault(const RunSample& sample) {
     case Fault::kOutOfMemory: return StrCat("it ran out of memory", words.empty() ? "" : ": ", words);
     case Fault::kCrash:
       return StrCat("it crashed with exit status ", sample.exit_status, words.empty() ? "" : ": ", words);
-    case Fault::kNothingMeasured: return "it took no step after warm-up";
+    case Fault::kNothingMeasured: return StrCat("it took no step after warm-up", AgentWords(sample));
     case Fault::kNone: break;
   }
   return "";
@@ -105,6 +105,8 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       auto sample = runner.Run(is_b ? plan.b : plan.a);
       if (!sample) return Unexpected{sample.error()};
       const Fault fault = FaultOf(*sample);
+      if (fault == Fault::kNothingMeasured && !is_b)
+        return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", "", DescribeFault(*sample));
       if (fault != Fault::kNone && !is_b) return FailureOf(*sample, {});
       if (fault != Fault::kNone) {
         contest.ending = Ending::kFault;

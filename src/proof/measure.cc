@@ -26,7 +26,7 @@ Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
     why += StrCat("; of ", sample.cut_lines, " long lines that it printed, only the first and last ",
                   FormatBytes(kLongestLine / 2), " were looked at");
   return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", CommandText(request.command),
-              std::move(why));
+              why + AgentWords(sample));
 }
 
 Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command) {

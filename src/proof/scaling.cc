@@ -100,7 +100,8 @@ Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector
     if (!sample) return Unexpected{sample.error()};
     if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, one.command);
     if (sample->source != SampleSource::kSteps || sample->step_ns.empty())
-      return Fail(ErrorCode::kCommand, "no training step was seen", CommandText(one.command));
+      return Fail(ErrorCode::kCommand, "no training step was seen", CommandText(one.command),
+                  StrCat("call gapless.step() at the end of each iteration", AgentWords(*sample)));
     curve.points.push_back({.ranks = ranks, .sample = std::move(*sample)});
   }
   Judge(curve);

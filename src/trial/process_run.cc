@@ -84,6 +84,9 @@ void TakeFailure(const StepWatch& watch, RunSample& sample) {
   for (const auto& [pid, process] : watch.processes()) {
     sample.out_of_memory = sample.out_of_memory || process.out_of_memory;
     if (sample.failure.empty()) sample.failure = RedactText(process.failure);
+    for (const std::string& message : process.messages)
+      if (std::string text = RedactText(message); std::ranges::find(sample.messages, text) == sample.messages.end())
+        sample.messages.push_back(std::move(text));
     if (watch.First() == nullptr && sample.fixes.empty()) sample.fixes = process.fixes;
   }
 }
@@ -171,6 +174,12 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.gpus = telemetry.gpus;
   TakeOutput(printed, *searches, request, sample);
   return sample;
+}
+
+std::string AgentWords(const RunSample& sample) {
+  std::string words;
+  for (const std::string& message : sample.messages) words += StrCat("\nthe agent said: ", Printable(message));
+  return words;
 }
 
 bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_status == 0 && !sample.timed_out); }

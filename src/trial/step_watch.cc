@@ -12,6 +12,8 @@ namespace {
 constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
 constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;  // steps
+constexpr size_t kMostMessages = 8;
+constexpr int kWarning = 1;  // of a message, see docs/agent_protocol.md
 // A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
 // none.
 constexpr int64_t kMaxStepsAhead = 1 << 16;
@@ -57,6 +59,10 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
     case wire::RecordKind::kFailure:
       seen.failure = process.texts[record.a];
       seen.out_of_memory = seen.out_of_memory || record.value == 1;
+      break;
+    case wire::RecordKind::kMessage:
+      if (record.value >= kWarning && seen.messages.size() < kMostMessages)
+        seen.messages.push_back(process.texts[record.a]);
       break;
     case wire::RecordKind::kCall: seen.calls.push_back(CallFrom(record)); break;
     default: break;

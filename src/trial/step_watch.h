@@ -22,6 +22,7 @@ struct WatchedProcess {
   std::string versions{};
   std::vector<FixReport> fixes{};
   std::string digest{}, failure{};
+  std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;
   std::vector<std::string> saved{};
 };

@@ -189,11 +189,135 @@ def explicit() -> int:
     return STEPS
 
 
+def by_hand(update: Any, passes: int = 1, count: int = STEPS) -> int:
+    """Training without an optimiser: `update` writes one parameter."""
+    net = model()
+    for _ in range(count):
+        for parameter in net.parameters():
+            parameter.grad = None
+        for _ in range(passes):
+            (loss(net) / passes).backward()
+        for parameter in net.parameters():
+            update(parameter)
+    return count
+
+
+def write_data(parameter: Any) -> None:
+    parameter.data -= 0.01 * parameter.grad
+
+
+def write_without_gradients(parameter: Any) -> None:
+    with torch.no_grad():
+        parameter -= 0.01 * parameter.grad
+
+
+def by_hand_data() -> int:
+    return by_hand(write_data)
+
+
+def by_hand_data_long() -> int:
+    return by_hand(write_data, count=40)
+
+
+def by_hand_no_grad() -> int:
+    return by_hand(write_without_gradients)
+
+
+def by_hand_accumulation() -> int:
+    return by_hand(write_without_gradients, passes=4)
+
+
+def by_hand_accumulation_data() -> int:
+    return by_hand(write_data, passes=3, count=20)
+
+
+def by_hand_zeroed() -> int:
+    """The parameters outlive the training, and gradients are filled with zeros instead of dropped."""
+    global kept
+    kept = net = model()
+    for _ in range(STEPS):
+        loss(net).backward()
+        for parameter in net.parameters():
+            parameter.data.add_(parameter.grad.data, alpha=-0.01)
+            parameter.grad.data.zero_()
+    return STEPS
+
+
+def by_hand_autograd_grad() -> int:
+    net = model()
+    for _ in range(STEPS):
+        gradients = torch.autograd.grad(loss(net), list(net.parameters()))
+        with torch.no_grad():
+            for parameter, gradient in zip(net.parameters(), gradients):
+                parameter -= 0.01 * gradient
+    return STEPS
+
+
+def by_hand_after_evaluation() -> int:
+    net = model()
+    with torch.no_grad():
+        for _ in range(10):
+            net(torch.randn(2, 4))
+    for _ in range(STEPS):
+        net.zero_grad()
+        loss(net).backward()
+        for parameter in net.parameters():
+            write_without_gradients(parameter)
+    return STEPS
+
+
+def by_hand_gan(discriminator: int = 1) -> int:
+    generator, critic = nn.Linear(4, 4), model()
+    for _ in range(STEPS):
+        for _ in range(discriminator):
+            fake = generator(torch.randn(8, 4)).detach()
+            (critic(torch.randn(8, 4)).mean() - critic(fake).mean()).backward()
+            for parameter in critic.parameters():
+                write_without_gradients(parameter)
+                parameter.grad = None
+        critic(generator(torch.randn(8, 4))).mean().backward()
+        for parameter in generator.parameters():
+            write_without_gradients(parameter)
+            parameter.grad = None
+        for parameter in critic.parameters():
+            parameter.grad = None
+    return STEPS
+
+
+def by_hand_critic_often() -> int:
+    return by_hand_gan(5)
+
+
+def by_hand_then_optimizer() -> int:
+    taken = by_hand(write_without_gradients)
+    net = model()
+    return taken + iterate(net, sgd(net))
+
+
+def functional() -> int:
+    """New tensors in each iteration: no step can be told from the next."""
+    weights = [torch.randn(4, 1, requires_grad=True)]
+    for _ in range(STEPS):
+        (torch.randn(8, 4) @ weights[0]).square().mean().backward()
+        weights = [(one - 0.01 * one.grad).detach().requires_grad_() for one in weights]
+    return 0
+
+
+def gradients_only() -> int:
+    """Nothing is updated: no training."""
+    net = model()
+    for _ in range(80):
+        loss(net).backward()
+    return 0
+
+
 PROGRAMS: dict[str, Callable[[], int]] = {
     function.__name__: function
     for function in (
         one_optimizer, with_evaluation, two_optimizers, discriminator_twice, five_then_one, accumulation, closures, never_used,
-        never_used_long, one_after_the_other, thrown_away, nested, failing_step, explicit,
+        never_used_long, one_after_the_other, thrown_away, nested, failing_step, explicit, by_hand_data, by_hand_data_long,
+        by_hand_no_grad, by_hand_accumulation, by_hand_accumulation_data, by_hand_zeroed, by_hand_autograd_grad,
+        by_hand_after_evaluation, by_hand_gan, by_hand_critic_often, by_hand_then_optimizer, functional, gradients_only,
     )
 }  # fmt: skip
 

@@ -221,7 +221,6 @@ class FailureTest(Standing):
         calls: list[str] = []
         profiler = SimpleNamespace(start_trace=lambda: calls.append("start"), stop_trace=lambda: calls.append("stop"))
         recorder = Recorder(self.agent)
-        self.agent.failing.append(recorder.abandon)
         recorder.profiler, recorder.keeps = profiler, True
         self.agent.fail(ValueError("an error of the agent"))
         self.assertEqual(calls, ["stop"])

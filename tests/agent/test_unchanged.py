@@ -251,7 +251,7 @@ class Unchanged(AgentTest):
 
     @in_ci
     def test_internal_error(self) -> None:
-        """The agent switches itself off and says so; the program does not notice."""
+        """What failed is no longer watched, and the run says so; the program does not notice."""
         text = TRAIN.replace(
             "    data = ",
             """
@@ -262,7 +262,8 @@ class Unchanged(AgentTest):
     data = """,
         )
         ring = self.both(self.script(text)).ring()
-        self.assertEqual((ring.state, len(ring.of("step"))), (layout.STATE_OFF, 1))
+        self.assertEqual((ring.state, len(ring.of("step"))), (layout.STATE_ENDED, 1))
+        self.assertIn("Gapless no longer watches where steps end", ring.text(ring.of("message")[0].a))
         self.assertIn("an error of the agent", ring.text(ring.of("message")[0].a))
 
     @in_ci

@@ -4,7 +4,7 @@
 //
 //   data        the data loader's iterator
 //   save, gc, compile   what should not happen in every step (the names of host_events)
-//   optimizer   Optimizer.step
+//   optimizer   Optimizer.step, without the closure that it may run (optimizer_updates.h)
 //   collective  a collective of the host is under way (gloo runs it on a thread of its own) and no operator here
 //   operator    any other operator
 //   python      the rest: Python between operators
@@ -18,6 +18,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/host_parts.h"
+#include "analyses/optimizer_updates.h"
 
 namespace gapless::internal {
 namespace {
@@ -34,7 +35,7 @@ constexpr ColumnSpec kColumns[] = {
     {"save_ns", kInt, "ns", "writing checkpoints"},
     {"gc_ns", kInt, "ns", "in Python's garbage collection"},
     {"compile_ns", kInt, "ns", "compiling"},
-    {"optimizer_ns", kInt, "ns", "in Optimizer.step"},
+    {"optimizer_ns", kInt, "ns", "in Optimizer.step, without the closure that it runs"},
     {"collective_ns", kInt, "ns", "a collective is under way and no operator runs here"},
     {"operator_ns", kInt, "ns", "in other operators"},
     {"python_ns", kInt, "ns", "in Python between operators"},
@@ -100,30 +101,31 @@ bool InsideOperator(const SliceTable& slices, size_t row) {
   return false;
 }
 
-bool InsideOptimizer(const Trace& trace, size_t row) {
-  for (SliceId at = trace.slices.parent[row]; at.valid(); at = trace.slices.parent[at.value])
-    if (trace.Text(trace.slices.name[at.value]).starts_with("Optimizer.step#")) return true;
-  return false;
-}
-
 Host Collect(const Trace& trace) {
   Host host;
   const SliceTable& slices = trace.slices;
   const ThreadId thread = host_parts::SteppingThread(trace);
+  const OptimizerUpdates updates(trace);
   std::vector<Part> parts(trace.strings.size(), kParts);
-  for (size_t row = 0; row < slices.size(); ++row) {
+  for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.thread[row] != thread) continue;
     const auto text = static_cast<uint32_t>(slices.name[row]);
     const bool is_operator = slices.category[row] == SliceCategory::kOperator;
     if (parts[text] == kParts) parts[text] = host_parts::PartOf(trace.Text(slices.name[row]));
     const Part part = parts[text] == kNone && is_operator ? kOperator : parts[text];
     if (part == kNone) continue;
-    AppendMerged(host.of[static_cast<size_t>(part)], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+    if (part == kOptimizer) {
+      const OptimizerUpdate* update = updates.At(row);
+      if (update == nullptr) continue;  // one inside another
+      for (const Interval& own : update->own) AppendMerged(host.of[static_cast<size_t>(part)], own);
+    } else {
+      AppendMerged(host.of[static_cast<size_t>(part)], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+    }
     if (part == kOptimizer) host.optimizer = slices.name[row], AddLine(host.optimizer_lines, slices, row);
     if (part == kData) AddLine(host.data_lines, slices, row);
     const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
     if (part != kOperator || !in_complete_step) continue;
-    const bool in_optimizer = InsideOptimizer(trace, row);
+    const bool in_optimizer = updates.Holds(row);
     host.calls += in_optimizer ? 0 : 1;
     if (OnlyMakesAView(trace.Text(slices.name[row]))) host.call_ns.push_back(CallOf(slices, row));
     if (InsideOperator(slices, row)) continue;

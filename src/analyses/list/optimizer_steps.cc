@@ -2,13 +2,14 @@
 // How each optimiser updates its parameters: one kernel after the other for each of them (loop), over lists of tensors
 // (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
 // `Optimizer.step#…` that PyTorch records marks it. `Optimizer.zero_grad#…` is looked at in the same way: where it
-// fills gradients with zeros it launches as the update does.
+// fills gradients with zeros it launches as the update does. What a closure runs inside a step is not the step's.
 #include <algorithm>
 #include <array>
 #include <map>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/optimizer_updates.h"
 
 namespace gapless::internal {
 namespace {
@@ -20,7 +21,7 @@ constexpr ColumnSpec kColumns[] = {
     {"implementation", kText, "", "loop, foreach, fused or compiled, by what most kernels are; NULL: it launches none"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"calls", kInt, "", "how often"},
-    {"host_ns", kInt, "ns", "host time"},
+    {"host_ns", kInt, "ns", "host time, without that of a closure"},
     {"kernels", kInt, "", "kernels it launched, communication aside"},
     {"kernels_per_call", kReal, "", "mean"},
     {"tensors", kInt, "", "how often one call runs the operator it runs most often: of a loop, about its parameters"},
@@ -48,7 +49,7 @@ struct Group {
 class Optimizers {
  public:
   explicit Optimizers(const TraceTimeline& timeline)
-      : timeline_(timeline), trace_(timeline.trace()), ways_(trace_.strings.size(), kUnseenWay) {
+      : timeline_(timeline), trace_(timeline.trace()), updates_(trace_), ways_(trace_.strings.size(), kUnseenWay) {
     FindCalls();
     if (calls_.empty()) return;
     AddKernels();
@@ -70,14 +71,20 @@ class Optimizers {
     for (auto row = static_cast<uint32_t>(rows.first); row < rows.last; ++row) {
       if (is_step[static_cast<uint32_t>(slices.name[row])] == 0) continue;
       const Interval span{slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]};
-      if (span.start < covered) continue;  // an optimiser inside another, or a copy of the annotation
-      covered = span.end;
+      const bool by_closure = updates_.InClosure(row) && !trace_.Text(slices.name[row]).starts_with("Optimizer.step");
+      if (span.start < covered && !by_closure) continue;  // an optimiser inside another, or a copy of the annotation
+      covered = std::max(covered, span.end);
       const size_t group = GroupOf(row);
       Group& of = groups[group];
       if (of.calls++ == 0 || slices.dur_ns[row] > slices.dur_ns[of.longest]) of.longest = row;
-      of.host_ns += span.length();
-      calls_.push_back({span, row, group});
+      const OptimizerUpdate* update = updates_.At(row);
+      for (const Interval& own : update != nullptr ? update->own : Intervals{span}) {
+        of.host_ns += own.length();
+        calls_.push_back({own, row, group});
+      }
     }
+    std::stable_sort(calls_.begin(), calls_.end(),
+                     [](const Call& a, const Call& b) { return a.span.start < b.span.start; });
   }
 
   size_t GroupOf(uint32_t row) {
@@ -138,7 +145,8 @@ class Optimizers {
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
-  std::vector<Call> calls_;                                   // by start; they do not overlap
+  const OptimizerUpdates updates_;
+  std::vector<Call> calls_;                                   // by start; they do not overlap; some for one step
   std::vector<uint8_t> ways_;                                 // by name
   std::map<std::pair<StringId, StringId>, size_t> by_place_;  // into groups, by name and source line
 };

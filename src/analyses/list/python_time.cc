@@ -13,6 +13,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/host_parts.h"
+#include "analyses/optimizer_updates.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -70,7 +71,7 @@ using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace) : trace_(trace), slices_(trace.slices), contexts_(slices_.size()) {
+  explicit Collector(const Trace& trace) : trace_(trace), slices_(trace.slices), updates_(trace), contexts_(slices_.size()) {
     for (size_t step = 0; step < trace.steps.size(); ++step)
       if (trace.steps.complete[step] != 0)
         AppendMerged(steps_, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
@@ -102,7 +103,10 @@ class Collector {
     const std::string_view name = trace_.Text(slices_.name[row]);
     const SliceCategory category = slices_.category[row];
     const bool is_open = category == SliceCategory::kPython || category == SliceCategory::kAnnotation;
-    context.counts &= is_open && host_parts::PartOf(name) == Part::kNone;
+    // An optimiser's step is a part of its own, but not the closure that it runs.
+    const Part part = host_parts::PartOf(name);
+    const bool updates = updates_.Holds(static_cast<uint32_t>(row));
+    context.counts &= is_open && !updates && (part == Part::kNone || part == Part::kOptimizer);
     if (category != SliceCategory::kPython || !context.counts) return context;
     const StringId place = slices_.source_line[row];
     if (IsFrameOf(name, trace_.Text(place))) return {place, StringId::kNone, StringId::kNone, true};
@@ -113,6 +117,7 @@ class Collector {
 
   const Trace& trace_;
   const SliceTable& slices_;
+  const OptimizerUpdates updates_;
   Intervals steps_;
   std::vector<Context> contexts_;
 };

@@ -13,11 +13,11 @@ import os
 import platform
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
 from .counts import Counts
+from .guard import Guard, describe
 from .options import Options, read_options
 from .own_files import make_folder
 from .patches import Patches
@@ -50,9 +50,12 @@ class Agent(Counts):
         self.options = options
         self.patches = Patches()
         self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
-        self.failing: list[Callable[[], None]] = []  # what must be let go of when the agent switches itself off
+        self.guards: list[Guard] = []
+        self.complaints: list[str] = []  # what was switched off, in the words of its message
+        self.unsaid: list[str] = []  # of these, what the ring does not have yet
         self.write_held: Callable[[], None] = lambda: None
-        self.on = True
+        self.installing = False
+        self.on = self.counts_steps = self.counts_batches = True
         self.reset()
 
     def reset(self) -> None:
@@ -78,6 +81,7 @@ class Agent(Counts):
         self.looks = self.options.full
         self.in_loader = False
         self.sole = self.fired_ns = self.due_ns = 0
+        self.unsaid = list(self.complaints)
 
     # What goes into the ring.
 
@@ -92,6 +96,8 @@ class Agent(Counts):
                 capacity = min(capacity, WORKER_RECORDS)
             self.ring = open_ring(folder, capacity, self.place, role, versions, platform.node())
             self.ring_failed = self.ring is None
+            if self.unsaid:
+                self.say_unsaid()
         return self.ring
 
     def role(self) -> int:
@@ -141,6 +147,24 @@ class Agent(Counts):
     def message(self, level: int, text: str) -> None:
         self.emit(layout.KIND_MESSAGE, value=level, a=self.text(text), b=self.step)
 
+    def guard(self, what: str, lost: str, flag: str = "") -> Guard:
+        self.guards.append(Guard(self, what, lost, flag))
+        return self.guards[-1]
+
+    def complain(self, text: str) -> None:
+        """Something is no longer watched. A process that only imports torch does not say so."""
+        self.complaints.append(text)
+        self.unsaid.append(text)
+        if not self.installing:
+            self.say_unsaid()
+
+    def say_unsaid(self) -> None:
+        try:
+            while self.unsaid:
+                self.message(layout.ERROR, self.unsaid.pop(0))
+        except Exception as error:  # the ring itself
+            self.fail(error)
+
     def lost(self, what: str, error: BaseException) -> None:
         """Something was to be written into the run and is not there; all else goes on."""
         self.message(layout.ERROR, f"{what} could not be written: {type(error).__name__}: {error}")
@@ -153,17 +177,18 @@ class Agent(Counts):
             return
         try:
             self.message(
-                layout.ERROR, f"the agent switched itself off: {type(error).__name__}: {error} ({_place_of(error)})"
+                layout.ERROR,
+                f"the agent switched itself off: {describe(error)}. Nothing more is watched; the training goes on unchanged.",
             )
             if self.ring is not None:
                 self.ring.set_state(layout.STATE_OFF)
         except Exception:  # noqa: S110 -- the channel itself may be what failed
             pass
         self.on = False
-        self.patches.undo()
-        for let_go in self.failing:
-            with contextlib.suppress(Exception):  # the next one still has to
-                let_go()
+        for guard in self.guards:
+            guard.switch_off()
+        with contextlib.suppress(Exception):  # nobody is left to tell
+            self.patches.undo()
 
     def at_end(self) -> None:
         """The process ends in an orderly way. Every part is guarded by itself: the last words of one must not cost the others'."""
@@ -175,7 +200,9 @@ class Agent(Counts):
                 try:
                     end()
                 except Exception as error:
-                    self.fail(error)
+                    self.complain(f"What was to be done when the process ends failed: {describe(error)}.")
+        if self.unsaid and (self.backwards or self.samples):
+            self.say_unsaid()
         with contextlib.suppress(Exception):  # nobody is left to tell
             if self.held:
                 self.write_held()
@@ -183,15 +210,6 @@ class Agent(Counts):
         if self.on and self.ring is not None:
             self.ring.progress(self.step, self.all_cost_ns(), self.all_hook_calls())
             self.ring.set_state(layout.STATE_ENDED)
-
-
-def _place_of(error: BaseException) -> str:
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "?"
-    return f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
 
 
 def make_agent(torch: Any) -> Agent | None:

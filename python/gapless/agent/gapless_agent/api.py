@@ -11,12 +11,12 @@ from . import install
 def step() -> None:
     """A step of the program ended here. From the first call on, only these calls end steps."""
     running = install.running
-    if running is None or not running.agent.on:
+    if running is None or not running.agent.counts_steps:
         return
     entered = time.perf_counter_ns()
     try:
         running.steps.program_says()
     except Exception as error:
-        running.agent.fail(error)
+        running.steps.guard.failed(error)
     running.agent.hook_calls += 1
     running.agent.cost_ns += time.perf_counter_ns() - entered

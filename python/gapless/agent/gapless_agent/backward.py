@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from time import time_ns
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
 from .agent import Agent
@@ -12,12 +12,20 @@ from .later import Later
 from .optim import Optimizers
 from .patches import hide
 
+if TYPE_CHECKING:
+    from .by_hand import ByHand
+
 LOSSES_PER_STEP = 8
 
 
 class Backward:
     def __init__(self, agent: Agent, optimizers: Optimizers, later: Later) -> None:
         self.agent, self.optimizers, self.later = agent, optimizers, later
+        self.losses = agent.guard("losses", "No loss is in the run from here on; backward passes are still counted.")
+        self.guard = agent.guard(
+            "backward passes", "How many a step has is not known, and no loss is in the run from here on."
+        )
+        self.outer: ByHand | None = None  # around this one's wrapper, while there is no optimiser
         self.root: Callable[[Any], None] = self._root
         self.in_memory = later.host.read
         self.reset()
@@ -28,13 +36,17 @@ class Backward:
 
     def install(self) -> None:
         # Tensor.backward calls torch.autograd.backward: one place for both, and Tensor stays as it is.
-        self.agent.patches.wrap(self.agent.torch.autograd, "backward", self._around)
+        self.guard.patches.wrap(self.agent.torch.autograd, "backward", self._around)
+        if self.outer is not None:
+            self.outer.put_on()
 
     def inside(self, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Puts a wrapper between this one and torch's own: it does not change what is told of the loss."""
-        patches, owner = self.agent.patches, self.agent.torch.autograd
-        patches.unwrap(owner, "backward")
-        patches.wrap(owner, "backward", make)
+        owner = self.agent.torch.autograd
+        if self.outer is not None:
+            self.outer.take_off()
+        self.guard.patches.unwrap(owner, "backward")
+        self.agent.patches.wrap(owner, "backward", make)
         self.install()
 
     def leave_out(self, wrapped: Callable[[Any], Any]) -> None:
@@ -59,10 +71,12 @@ class Backward:
     def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         agent = self.agent
         entered = agent.clock()
-        try:
-            self.root(args[0] if args else kwargs.get("tensors"))
-        except Exception as error:
-            agent.fail(error)
+        roots = args[0] if args else kwargs.get("tensors")
+        if self.losses.on:
+            try:
+                self.root(roots)
+            except Exception as error:
+                self.losses.failed(error)
         agent.cost_ns += agent.clock() - entered
 
     def _root(self, roots: Any) -> None:

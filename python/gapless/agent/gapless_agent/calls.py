@@ -21,16 +21,19 @@ KEPT = 256  # calls whose device time is not known yet
 class Calls:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "the calls of the model one by one", "Their times and sizes are not in the run from here on."
+        )
         self.waiting: deque[tuple[dict[str, Any], Any, Any]] = deque()
         self.free: list[Any] = []
-        agent.ends.append(self.flush)
+        self.guard.at_end(self.flush)
 
     def around(self, original: Callable[..., Any], asked: Callable[[Any], bool]) -> Callable[..., Any]:
         """`original`, with a record of each call of a module that is asked for."""
         agent = self.agent
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            if not asked(self_):
+            if not self.guard.on or not asked(self_):
                 return original(self_, *args, **kwargs)
             entered = time.perf_counter_ns()
             begin = self._mark()
@@ -40,7 +43,7 @@ class Calls:
             try:
                 self._called(unix_ns, ended - begun, begin, args, kwargs)
             except Exception as error:
-                agent.fail(error)
+                self.guard.failed(error)
             agent.hook_calls += 1
             agent.cost_ns += time.perf_counter_ns() - ended + begun - entered
             return result
@@ -56,7 +59,7 @@ class Calls:
             event = self.free.pop() if self.free else cuda.Event(enable_timing=True)
             event.record()
         except Exception as error:
-            self.agent.fail(error)
+            self.guard.failed(error)
             return None
         return event
 

@@ -19,6 +19,7 @@ WARMUP = 1
 class Commands:
     def __init__(self, running: Running) -> None:
         self.running = running
+        self.guard = running.control.guard
         self.reset()
 
     def reset(self) -> None:

@@ -15,6 +15,9 @@ from .patches import hide
 class CompileWatch:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "torch.compile", "What is compiled, again or in pieces, is not in the run from here on."
+        )
         self.when_called: list[Callable[[Any], None]] = []
         self.when_loaded: list[Callable[[Callable[[Any], Any]], None]] = []
         self.left_out = False
@@ -27,7 +30,7 @@ class CompileWatch:
         self.breaks: dict[str, int] = {}
 
     def install(self) -> None:
-        self.agent.patches.wrap(self.agent.torch, "compile", self._around_compile)
+        self.guard.patches.wrap(self.agent.torch, "compile", self._around_compile)
 
     def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def compile(*args: Any, **kwargs: Any) -> Any:
@@ -37,13 +40,13 @@ class CompileWatch:
             except BaseException as error:
                 hide(error)
                 raise
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     self._leave_out_the_agent()
                     for called in self.when_called:
                         called(args[0] if args else kwargs.get("model"))
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
             return result
 
         return compile

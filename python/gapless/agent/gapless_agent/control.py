@@ -10,7 +10,7 @@ import time
 from typing import Callable, NamedTuple
 
 from . import layout
-from .agent import Agent
+from .agent import NO_ORDERS, Agent
 
 AHEAD = 3  # a command seen at the end of step s is obeyed at the start of step s + 3
 
@@ -30,12 +30,20 @@ Obey = Callable[[Command], "tuple[int, str]"]
 class Control:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "the commands of its launcher",
+            "Recordings, fixes and stops that are asked for from here on do not come.",
+        )
+        self.guard.let_go.append(self._deaf)
         self.obey: dict[int, Obey] = {}
         self.reset()
 
     def reset(self) -> None:
         self.looked = False
         self.due: list[Command] = []
+
+    def _deaf(self) -> None:
+        self.agent.orders, self.agent.obeyed = NO_ORDERS, 0
 
     def _open(self) -> None:
         self.looked = True

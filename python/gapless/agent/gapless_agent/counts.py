@@ -21,12 +21,14 @@ COUNT_NS = 2000  # what counting a backward pass takes where caches are cold; tw
 
 class Counts:
     __slots__ = (
-        "attention", "backwards", "begun", "call_ns", "clock", "cost_ns", "due_ns", "fired_ns", "held", "hook_calls",
+        "attention", "backwards", "begun", "call_ns", "clock", "cost_ns", "counts_batches", "counts_steps", "due_ns", "fired_ns", "held", "hook_calls",
         "identity", "in_loader", "kind", "long_wait_ns", "looks", "loss", "main_thread", "obeyed", "on", "orders", "plain",
         "samples", "samples_unknown", "sole", "step", "step_flags", "tensor", "thread", "wait_ns",
     )  # fmt: skip
 
     on: bool
+    counts_steps: bool  # the guards of steps and of loaders are on, see guard.py
+    counts_batches: bool
     step: int  # steps completed: the number of the one that runs
     step_flags: int  # of the step that runs
     loss: float | None  # of the step that runs, while its only one

@@ -21,6 +21,9 @@ READ_PER_STEP = 2
 class DeviceTime:
     def __init__(self, agent: Agent, steps: Steps) -> None:
         self.agent, self.steps = agent, steps
+        self.guard = agent.guard(
+            "how long steps take on the device", "Only their time on the host is known from here on."
+        )
         self.reset()
 
     def reset(self) -> None:

@@ -13,12 +13,13 @@ from typing import Any
 
 from . import layout
 from .agent import Agent
-from .optim import Optimizers
+from .optim import Optimizers, parameters_of
 
 
 class Digest:
     def __init__(self, agent: Agent, optimizers: Optimizers) -> None:
         self.agent, self.optimizers = agent, optimizers
+        self.guard = agent.guard("the digest of the parameters", "Two runs cannot be compared bit for bit.")
         self.due = False
 
     def install(self) -> None:
@@ -41,11 +42,10 @@ class Digest:
         digest, seen = hashlib.blake2b(digest_size=32), set()
         for reference in list(self.optimizers.alive.values()):
             optimizer = reference()
-            for group in [] if optimizer is None else optimizer.param_groups:
-                for parameter in group["params"]:
-                    if id(parameter) not in seen:
-                        seen.add(id(parameter))
-                        _add(digest, parameter)
+            for parameter in parameters_of(optimizer):
+                if id(parameter) not in seen:
+                    seen.add(id(parameter))
+                    _add(digest, parameter)
         return digest.hexdigest(), len(seen)
 
 

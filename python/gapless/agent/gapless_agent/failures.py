@@ -16,9 +16,10 @@ from .agent import Agent
 class Failures:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard("why the program ends", "The exception that ends it is not in the run.")
 
     def install(self) -> None:
-        self.agent.ends.append(self.at_end)
+        self.guard.at_end(self.at_end)
 
     def at_end(self) -> None:
         error = getattr(sys, "last_value", None)

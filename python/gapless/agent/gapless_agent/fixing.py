@@ -13,6 +13,7 @@ import json
 import os
 import re
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 class Fixes:
     def __init__(self, running: Running) -> None:
         self.running, self.agent = running, running.agent
+        self.guard = self.agent.guard("the fixes", "Those that are on stay on; what more they change is not told.")
         self.active: dict[str, tuple[Any, str]] = {}  # module and value, in the order of switching on
         self.asked: dict[str, str] = {}  # from the start: what never takes effect is told at the end
         self.took_effect: set[str] = set()
@@ -31,11 +33,12 @@ class Fixes:
         self.reasons: dict[str, list[str]] = {}  # why something was left as it is
         self.queue: list[tuple[int, int, int, str]] = []
         self.due: list[tuple[int, Callable[[], None]]] = []
+        self.turn = SimpleNamespace(at_step=self.begins, guard=self.guard)  # as every part of install.py has it
 
     # Switching.
 
     def install(self) -> None:
-        self.agent.ends.append(self.at_end)
+        self.guard.at_end(self.at_end)
         if not self.agent.options.fixes:
             return
         self.running.optimizers.when_made.append(self.write)

@@ -22,6 +22,8 @@ OLDEST_GENERATION = 2
 class GcWatch:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard("Python's garbage collection", "Its pauses are not in the run from here on.")
+        self.guard.let_go.append(self._leave)
         self.reset()
 
     def reset(self) -> None:
@@ -31,12 +33,21 @@ class GcWatch:
     def install(self) -> None:
         gc.callbacks.append(self.callback)
 
+    def _leave(self) -> None:
+        gc.callbacks.remove(self.callback)
+
     def callback(self, phase: str, info: Any) -> None:
+        try:
+            self._told(phase, info)
+        except Exception as error:  # Python prints what a callback raises
+            self.guard.failed(error)
+
+    def _told(self, phase: str, info: Any) -> None:
         if phase == "start":
             self.began = time.perf_counter_ns()
             return
         began, self.began = self.began, 0
-        if not self.agent.on or not began or self.agent.ring is None:
+        if not self.guard.on or not began or self.agent.ring is None:
             return
         took = time.perf_counter_ns() - began
         if took >= LONG_NS or info["generation"] == OLDEST_GENERATION:

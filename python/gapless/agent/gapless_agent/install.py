@@ -6,11 +6,13 @@ from __future__ import annotations
 import atexit
 import multiprocessing.util
 import os
+from collections.abc import Iterator
 from typing import Any, Callable
 
 from . import layout
 from .agent import Agent, make_agent
 from .backward import Backward
+from .by_hand import ByHand
 from .commands import Commands
 from .compile_watch import CompileWatch
 from .constructors import Constructors
@@ -58,14 +60,16 @@ class Running:
         agent.constructors = Constructors(agent)
         agent.backward = Backward(agent, self.optimizers, self.later)
         full = agent.options.full
+        by_hand = ByHand(agent, self.steps, self.optimizers)
         roots = Roots(agent, self.steps, self.optimizers, agent.models)
-        self.compile_watch.when_called = [roots.compiles, self.optimizers.compiles]
+        self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
         self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), roots]
         self.parts += [
             self.items,
             self.python,
             self.memory,
             agent.backward,
+            by_hand,
             self.recorder,
         ]
         self.parts += [Scalers(agent, self.steps, self.optimizers, self.later), Failures(agent), self.commands]
@@ -73,11 +77,16 @@ class Running:
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
         self.parts += [agent.models, self.digest, self.fixes]  # fixes last: what they wrap is complete
-        self.resets: list[Any] = [agent, self.steps, self.later, self.control]
+        self.resets: list[Any] = [self.steps, self.later, self.control]
 
     def install(self) -> None:
+        self.agent.installing = True
         for part in self.parts:
-            part.install()
+            try:
+                part.install()
+            except Exception as error:  # this version of torch is not as the hook expects it
+                part.guard.failed(error)
+        self.agent.installing = False
         self.steps.follow = self._follow
         os.register_at_fork(after_in_child=self.after_fork)
         atexit.register(self.agent.at_end)
@@ -90,40 +99,54 @@ class Running:
         agent, recorder = self.agent, self.recorder
         agent.attention = False
         on_gpu = self.cuda.is_initialized()
-        if on_gpu:
-            if agent.options.full:
-                self.device_time.at_step(step)
-            self.memory.at_step(step)
-        self.control.at_step(step)
-        if self.later.waiting:
-            self.later.at_step(step)
-        if self.compile_watch.called and agent.options.full:
-            self.compile_watch.at_step(step)
-        if self.gc_watch.seen:
-            self.gc_watch.at_step(step)
-        if recorder.windows or recorder.mark is not None:
-            recorder.at_step(step)
-        if self.commands.stop_at is not None:
-            self.commands.at_step(step)
-        if self.fixes.busy:
-            self.fixes.begins(step)
-        if self.digest.due:
-            self.digest.at_step(step)
+        for part in self._due(on_gpu):
+            try:
+                part.at_step(step)
+            except Exception as error:
+                part.guard.failed(error)
         agent.attention = bool(
             agent.attention or on_gpu or self.control.due or self.later.waiting or self.compile_watch.called
             or recorder.windows or recorder.mark is not None or self.commands.stop_at is not None or self.fixes.busy
             or self.digest.due
         )  # fmt: skip
 
+    def _due(self, on_gpu: bool) -> Iterator[Any]:
+        """The parts that have something to do, each asked when its turn comes: a command may give work to those behind it."""
+        full, recorder = self.agent.options.full, self.recorder
+        if on_gpu and full and self.device_time.guard.on:
+            yield self.device_time
+        if on_gpu and self.memory.guard.on:
+            yield self.memory
+        if self.control.guard.on:
+            yield self.control
+        if self.later.waiting and self.later.guard.on:
+            yield self.later
+        if self.compile_watch.called and full and self.compile_watch.guard.on:
+            yield self.compile_watch
+        if self.gc_watch.seen and self.gc_watch.guard.on:
+            yield self.gc_watch
+        if recorder.windows or recorder.mark is not None:
+            yield recorder
+        if self.commands.stop_at is not None:
+            yield self.commands
+        if self.fixes.busy and self.fixes.guard.on:
+            yield self.fixes.turn
+        if self.digest.due:
+            yield self.digest
+
     def after_fork(self) -> None:
         """The child is a process of its own: a ring, steps and a schedule of its own; the hooks are there already."""
         try:
-            for part in [*self.resets, *self.parts]:
-                reset: Callable[[], None] | None = getattr(part, "reset", None)
-                if reset is not None:
-                    reset()
+            self.agent.reset()
         except Exception as error:
             self.agent.fail(error)
+        for part in [*self.resets, *self.parts]:
+            reset: Callable[[], None] | None = getattr(part, "reset", None)
+            try:
+                if reset is not None:
+                    reset()
+            except Exception as error:
+                part.guard.failed(error)
 
     def watch_child_end(self) -> None:
         """A child of multiprocessing leaves without atexit, but runs its finalizers."""

@@ -24,6 +24,9 @@ SLOW_SAMPLE_NS = 20_000
 class Items:
     def __init__(self, agent: Agent, python: PythonProfile) -> None:
         self.agent, self.python = agent, python
+        self.guard = agent.guard(
+            "the reading of samples", "How long the dataset takes for a sample is not known from here on."
+        )
         self.reset()
 
     def reset(self) -> None:
@@ -44,19 +47,19 @@ class Items:
         from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 
         for fetcher in (_MapDatasetFetcher, _IterableDatasetFetcher):
-            self.agent.patches.wrap(fetcher, "fetch", self._around)
-        self.agent.ends.append(self.write)
+            self.guard.patches.wrap(fetcher, "fetch", self._around)
+        self.guard.at_end(self.write)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent, clock = self.agent, time.perf_counter_ns
 
         def fetch(self_: Any, index: Any) -> Any:
-            looks = agent.on and agent.looks
-            if looks is not (type(self_.collate_fn) is Collate):
-                try:
+            looks = self.guard.on and agent.looks
+            try:
+                if looks is not (type(self_.collate_fn) is Collate):
                     self._prepare(self_, looks)
-                except Exception as error:
-                    agent.fail(error)
+            except Exception as error:
+                self.guard.failed(error)
             if not looks:
                 return original(self_, index)
             self.collated = 0
@@ -77,7 +80,7 @@ class Items:
                 if after - self.written >= EVERY_NS:
                     self.write()
             except Exception as error:
-                agent.fail(error)
+                self.guard.failed(error)
             agent.cost_ns += clock() - after
             return batch
 

@@ -10,7 +10,7 @@ import time
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .agent import NAN, Agent
 from .edits import calling_line
 from .patches import hide
 from .steps import Steps
@@ -19,6 +19,11 @@ from .steps import Steps
 class Loaders:
     def __init__(self, agent: Agent, steps: Steps) -> None:
         self.agent, self.steps = agent, steps
+        self.guard = agent.guard(
+            "DataLoaders", "How long steps wait for batches and how many samples they have is not known from here on.",
+            "counts_batches",
+        )  # fmt: skip
+        self.guard.let_go.append(self._unknown)
         self.reset()
 
     def reset(self) -> None:
@@ -27,8 +32,13 @@ class Loaders:
     def install(self) -> None:
         from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-        self.agent.patches.wrap(_BaseDataLoaderIter, "__init__", self._around_init)
-        self.agent.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
+        self.guard.patches.wrap(_BaseDataLoaderIter, "__init__", self._around_init)
+        self.guard.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
+
+    def _unknown(self) -> None:
+        agent = self.agent
+        agent.in_loader, agent.wait_ns = False, NAN  # absent, not 0
+        agent.samples_unknown += 1
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self_: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
@@ -37,31 +47,34 @@ class Loaders:
             except BaseException as error:
                 hide(error)
                 raise
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     self_._gapless_loader = self._number(loader)
                     self.steps.begin()
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
 
         return __init__
 
     def _number(self, loader: Any) -> int:
-        number: int | None = loader.__dict__.get("_gapless_loader")
+        own: dict[str, Any] = getattr(loader, "__dict__", {})
+        number: int | None = own.get("_gapless_loader")
         if number is None:
             number = len(self.numbers)
             self.numbers[number] = number
-            loader.__dict__["_gapless_loader"] = number
+            own["_gapless_loader"] = number
             agent = self.agent
             settings, line = agent.json(settings_of(loader)), agent.text(calling_line())
-            agent.emit(layout.KIND_LOADER, value=int(loader.num_workers), a=settings, b=number, x=float(line))
+            workers = getattr(loader, "num_workers", 0)
+            workers = workers if isinstance(workers, int) else 0
+            agent.emit(layout.KIND_LOADER, value=workers, a=settings, b=number, x=float(line))
         return number
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent, other = self.agent, self._look
 
         def __next__(self_: Any) -> Any:
-            if not agent.on or agent.in_loader or agent.thread() != agent.main_thread:
+            if not agent.counts_batches or agent.in_loader or agent.thread() != agent.main_thread:
                 try:
                     return original(self_)
                 except BaseException as error:
@@ -104,7 +117,7 @@ class Loaders:
             if wait_ns >= agent.long_wait_ns:
                 self._waited_long(iterator, wait_ns)
         except Exception as error:
-            agent.fail(error)
+            self.guard.failed(error)
 
     def _waited_long(self, iterator: Any, wait_ns: int) -> None:
         number, agent = getattr(iterator, "_gapless_loader", layout.NONE), self.agent
@@ -113,21 +126,24 @@ class Loaders:
 
 def samples_in(batch: Any) -> int | None:
     """The first dimension of a plain batch: a tensor, or the first tensor of a sequence or mapping."""
-    for _ in range(3):
-        shape = getattr(batch, "shape", None)
-        if shape is not None:
-            return int(shape[0]) if len(shape) else None
-        if isinstance(batch, (list, tuple)) and batch:
-            batch = batch[0]
-        elif hasattr(batch, "values") and hasattr(batch, "keys"):
-            batch = next(iter(batch.values()), None)
-        else:
-            return None
+    try:
+        for _ in range(3):
+            shape = getattr(batch, "shape", None)
+            if shape is not None:
+                return int(shape[0]) if len(shape) else None
+            if isinstance(batch, (list, tuple)) and batch:
+                batch = batch[0]
+            elif hasattr(batch, "values") and hasattr(batch, "keys"):
+                batch = next(iter(batch.values()), None)
+            else:
+                return None
+    except Exception:  # an object of the program that answers in its own way
+        return None
     return None
 
 
 def settings_of(loader: Any) -> dict[str, Any]:
-    about: dict[str, Any] = {"dataset": type(loader.dataset).__name__}
+    about: dict[str, Any] = {"dataset": type(getattr(loader, "dataset", None)).__name__}
     names = ("batch_size", "num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last", "timeout")
     for name in names:
         about[name] = getattr(loader, name, None)

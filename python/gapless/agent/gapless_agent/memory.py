@@ -18,6 +18,7 @@ HISTORY_ENTRIES = 100_000
 class Memory:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard("the memory of the device", "What is allocated is not in the run from here on.")
         self.reset()
 
     def reset(self) -> None:
@@ -26,7 +27,7 @@ class Memory:
 
     def install(self) -> None:
         if self.agent.options.memory_history:
-            self.agent.ends.append(self.at_end)
+            self.guard.at_end(self.at_end)
 
     def at_step(self, step: int) -> None:
         cuda = self.agent.torch.cuda

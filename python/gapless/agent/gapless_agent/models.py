@@ -20,7 +20,7 @@ from typing import Any, Callable
 from . import edits
 from .agent import Agent
 from .layers import Call, Known, Layer, Root, State
-from .optim import Optimizers
+from .optim import Optimizers, parameters_of
 from .patches import hide
 
 STEPS = 3
@@ -30,6 +30,7 @@ SURE_CALLS = 4  # as in roots.py: so many calls without gradients and without an
 class Models:
     def __init__(self, agent: Agent, optimizers: Optimizers) -> None:
         self.agent, self.optimizers = agent, optimizers
+        self.guard = agent.guard("the models that fixes change", "Fixes that work on a model may find none.")
         self.look: Callable[[], None] = lambda: None
         self.layers: list[Layer] = []
         self.searches = False
@@ -146,8 +147,7 @@ class Models:
         wanted: set[int] = set()
         for reference in list(self.optimizers.alive.values()):
             optimizer = reference()
-            for group in [] if optimizer is None else optimizer.param_groups:
-                wanted.update(id(parameter) for parameter in group["params"])
+            wanted.update(id(parameter) for parameter in parameters_of(optimizer))
         return wanted - self.covered
 
     def _found(self, module: Any, trains: bool) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
+from collections.abc import Iterator
 from typing import Any, Callable
 
 from . import layout
@@ -16,23 +18,37 @@ from .steps import Steps
 class Optimizers:
     def __init__(self, agent: Agent, steps: Steps) -> None:
         self.agent, self.steps = agent, steps
-        self.when_made: list[Callable[[], None]] = []
+        self.guard = agent.guard(
+            "which optimisers the program makes",
+            "Steps are counted as their optimisers take them; a fix that looks for them may find none.",
+        )
+        self.guard.let_go.append(self._assume)
+        self.details = agent.guard("the kinds of the optimisers", "Their classes and settings are not in the run.")
+        self.when_made: list[Callable[[], None]] = []  # at each one
+        self.when_known: list[Callable[[], None]] = []  # once it is clear that the program has some
+        self.handles: list[Any] = []
         self.fires: dict[int, int] = {}  # by optimiser: when it stepped last, but for the sole one
         self.after = steps.after_optimizer(self._stepped)
         self.reset()
 
     def reset(self) -> None:
         self.alive: dict[int, Any] = {}
+        self.nested: set[int] = set()  # of those, whose step may call another one that torch's hooks are on
         self.fires.clear()
-        self.made_any = False
+        self.made_any = not self.guard.on
         self.seen = 0
+
+    def _assume(self) -> None:
+        """Optimisers are no longer seen when they are made: there may be some."""
+        made_any, self.made_any = self.made_any, True
+        for follower in [] if made_any else self.when_known:
+            follower()
 
     def install(self) -> None:
         from torch.optim.optimizer import Optimizer
 
-        self.handles: list[Any] = []
         self.register(lambda hook: hook)
-        self.agent.patches.wrap(Optimizer, "__init__", self._around_init)
+        self.guard.patches.wrap(Optimizer, "__init__", self._around_init)
 
     def register(self, wrapped: Callable[[Any], Any]) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -48,22 +64,25 @@ class Optimizers:
             except BaseException as error:
                 hide(error)
                 raise
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     self._made(self_)
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
 
         return __init__
 
     def _made(self, optimizer: Any) -> None:
         source = id(optimizer)
-        self.made_any = True
+        if not self.made_any:
+            self._assume()
+        if steps_twice(type(optimizer)):
+            self.nested.add(source)
         self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
-        for follower in self.when_made:
-            follower()
         self.steps.source_made(source)
         self._hook_again(type(optimizer))
+        for follower in self.when_made:
+            follower()
 
     def compiles(self, _model: Any) -> None:
         """torch.compile was called, which loads its compiler."""
@@ -74,9 +93,9 @@ class Optimizers:
 
     def _hook_again(self, kind: Any) -> None:
         """The compiler of old versions takes torch's hooks off the optimisers, for good: then `step` is wrapped here."""
-        step = kind.step
+        step = getattr(kind, "step", None)
         if getattr(step, "hooked", False) and not hasattr(step, "__wrapped__"):
-            self.agent.patches.wrap(kind, "step", self._around_step)
+            self.steps.guard.patches.wrap(kind, "step", self._around_step)
 
     def _around_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def step(self_: Any, *args: Any, **kwargs: Any) -> Any:
@@ -95,16 +114,25 @@ class Optimizers:
             self.agent.sole = 0
         self.fires.pop(source, None)
         self.alive.pop(source, None)
-        if self.agent.on:
-            self.steps.source_gone(source)
+        self.nested.discard(source)
+        if self.agent.counts_steps:
+            try:
+                self.steps.source_gone(source)
+            except Exception as error:  # whoever drops the optimiser must not meet it
+                self.steps.guard.failed(error)
 
     def _stepped(self, optimizer: Any) -> None:
         agent, steps, source = self.agent, self.steps, id(optimizer)
-        if source not in self.fires:
-            self._seen(optimizer)
+        if source in self.nested and is_inner(optimizer):
+            return
+        if source not in self.fires and self.details.on:
+            try:
+                self._seen(optimizer)
+            except Exception as error:
+                self.details.failed(error)
         self.when_fired()[source] = now = time.perf_counter_ns()
         steps.fired(source)
-        if source == steps.marker and not steps.kept:
+        if source == steps.marker and not steps.kept and source not in self.nested:
             agent.sole, agent.fired_ns = source, now
 
     def when_fired(self) -> dict[int, int]:
@@ -118,16 +146,16 @@ class Optimizers:
         """The first step of an optimiser: what it is."""
         number = self.seen
         self.seen += 1
-        parameters = 0
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                parameters += parameter.numel()
+        parameters = tensors = 0
+        for parameter in parameters_of(optimizer):
+            tensors += 1
+            parameters += parameter.numel()
+        defaults = getattr(optimizer, "defaults", None)
         settings = {
             name: value
-            for name, value in optimizer.defaults.items()
+            for name, value in (defaults.items() if isinstance(defaults, dict) else ())
             if isinstance(value, (bool, int, float, str, tuple, type(None)))
         }
-        tensors = sum(len(group["params"]) for group in optimizer.param_groups)
         about: dict[str, Any] = {
             "class": type(optimizer).__name__,
             "module": type(optimizer).__module__,
@@ -135,3 +163,28 @@ class Optimizers:
         }
         about["tensors"] = tensors
         self.agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=self.agent.json(about), b=number)
+
+
+def steps_twice(kind: Any) -> bool:
+    """A class with a step of its own below another one: it may call that, and torch's hooks are on both."""
+    return sum("step" in vars(one) for one in kind.__mro__ if one.__name__ != "Optimizer") > 1
+
+
+def is_inner(optimizer: Any) -> bool:
+    """The step that has just ended was called by another step of the same optimiser."""
+    frame, steps = sys._getframe(1), 0
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "wrapper" and code.co_filename.endswith("optimizer.py"):
+            steps += frame.f_locals.get("self") is optimizer
+        frame = frame.f_back  # type: ignore[assignment]
+    return steps > 1
+
+
+def parameters_of(optimizer: Any) -> Iterator[Any]:
+    """Of each group in its order. None of an optimiser that is built only in part; those without a shape yet are left out."""
+    groups = getattr(optimizer, "param_groups", None)
+    for group in groups if isinstance(groups, list) else []:
+        for parameter in group.get("params", ()) if isinstance(group, dict) else ():
+            if hasattr(parameter, "numel") and not type(parameter).__name__.startswith("Uninitialized"):
+                yield parameter

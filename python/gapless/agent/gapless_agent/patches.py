@@ -7,6 +7,7 @@ Python 3.11 and later then have no line of ours; before, the interpreter adds th
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from typing import Any, Callable
@@ -38,13 +39,14 @@ class Patches:
         self._made.append((owner, name, before, wrapper))
 
     def unwrap(self, owner: Any, name: str) -> None:
-        for entry in [made for made in self._made if made[0] is owner and made[1] == name]:
+        for entry in [made for made in reversed(self._made) if made[0] is owner and made[1] == name]:
             self._made.remove(entry)
             self._restore(*entry)
 
     def undo(self) -> None:
         while self._made:
-            self._restore(*self._made.pop())
+            with contextlib.suppress(Exception):  # the next one still has to
+                self._restore(*self._made.pop())
 
     def _restore(self, owner: Any, name: str, before: Any, wrapper: Any) -> None:
         if vars(owner).get(name) is not wrapper:

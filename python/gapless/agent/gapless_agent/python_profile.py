@@ -21,6 +21,7 @@ from .sampler import Sampler
 class PythonProfile:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard("the Python code", "There is no profile of it.")
         self.sampler: Sampler | None = None
         self.other: Any = None
         self.ordered = 0
@@ -39,7 +40,7 @@ class PythonProfile:
         elif name:
             self.agent.message(layout.WARNING, f"there is no Python profile {name!r}")
         if name:
-            self.agent.ends.append(self.at_end)
+            self.guard.at_end(self.at_end)
 
     def reset(self) -> None:
         """After a fork: what was seen belongs to the parent; a sampler's thread did not come along."""

@@ -29,6 +29,11 @@ _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this 
 class Recorder:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "the steps that PyTorch's profiler records",
+            "What was being recorded is lost, and nothing more is recorded.",
+        )
+        self.guard.let_go.append(self.abandon)
         self.reset()
 
     def reset(self) -> None:
@@ -46,21 +51,20 @@ class Recorder:
         self.written = ""  # the name of the newest complete file
 
     def install(self) -> None:
-        self.agent.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
-        self.agent.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
-        self.agent.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
-        self.agent.ends.append(self.at_end)
-        self.agent.failing.append(self.abandon)
+        self.guard.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
+        self.guard.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
+        self.guard.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
+        self.guard.at_end(self.at_end)
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """The program makes a profiler of its own."""
 
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
-            if self.agent.on and not self.ours:
+            if self.guard.on and not self.ours:
                 try:
                     self._give_way()
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
             try:
                 original(self_, *args, **kwargs)
             except BaseException as error:
@@ -78,6 +82,8 @@ class Recorder:
 
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
+        if not self.guard.on:
+            return layout.ACK_FAILED, "recording was switched off by an error"
         if self.profiler is not None:
             return layout.ACK_FAILED, "the recorder is already on"
         if self.agent.torch._C._autograd._profiler_enabled():
@@ -236,8 +242,10 @@ class Recorder:
     def abandon(self) -> None:
         """The agent is off: a profiler that nobody stops would keep everything for ever."""
         profiler, keeps, self.profiler = self.profiler, self.keeps, None
-        if self.mark is not None:
-            self.mark.__exit__(None, None, None)
+        mark, self.mark = self.mark, None
+        self.windows, self.keeps, self.agent.step_flags = 0, False, 0
+        if mark is not None:
+            mark.__exit__(None, None, None)
         if profiler is not None:
             if not keeps:
                 profiler.start_trace()

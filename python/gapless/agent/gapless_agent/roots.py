@@ -22,15 +22,19 @@ from .calls import Calls
 from .models import Models
 from .optim import Optimizers
 from .patches import hide
-from .steps import HOLD, Steps
+from .steps import HOLD, UNSURE, Steps
 
-UNSURE = -1  # a source that never fires: holds the counting until it is clear that this is no training
 SURE_CALLS = 4  # so many calls without gradients and without an optimiser are inference
 
 
 class Roots:
     def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, models: Models) -> None:
         self.agent, self.steps, self.optimizers, self.models = agent, steps, optimizers, models
+        self.guard = agent.guard(
+            "the calls of a model",
+            "Steps of a program that only infers, without an optimiser, are not counted from here on.",
+        )
+        self.guard.let_go.append(self._stop)
         self.counts_calls = agent.options.step != "explicit"
         self.module: Any = agent.torch.nn.Module
         self.known: type | None = None
@@ -46,8 +50,9 @@ class Roots:
         self.models.look = self._look
         if not self.counts_calls:
             return
-        self.optimizers.when_made.append(self.leave)
-        self.agent.ends.append(self.steps.flush)
+        self.optimizers.when_known.append(lambda: self._guarded(self.leave))
+        self.optimizers.when_made.append(lambda: self._guarded(self.leave))
+        self.steps.guard.at_end(self.steps.flush)
         self._look()
 
     def reset(self) -> None:
@@ -55,23 +60,30 @@ class Roots:
         self.counts_calls = False
         self.leave()
 
+    def _stop(self) -> None:
+        """An error ended the counting of calls: what it kept back holds nobody up."""
+        self.counts_calls = False
+        self.looks, self.known, self.generation = False, None, self.generation + 1
+        self.models.searches = False
+        self.steps.trains()
+
     def _look(self) -> None:
-        if not self.looks:
+        if not self.looks and self.guard.on:
             self.looks = True
             self.generation += 1
-            self.agent.patches.wrap(self.module, "__call__", self._around_any)
+            self.guard.patches.wrap(self.module, "__call__", self._around_any)
 
     def _look_away(self) -> None:
         if self.looks:
             self.looks = False
             self.generation += 1
-            self.agent.patches.unwrap(self.module, "__call__")
+            self.guard.patches.unwrap(self.module, "__call__")
 
     def leave(self) -> None:
         if not self.models.searches:
             self._look_away()
         if self.known is not None:
-            self.agent.patches.unwrap(self.known, "__call__")
+            self.guard.patches.unwrap(self.known, "__call__")
             self.known = None
 
     def compiles(self, model: Any) -> None:
@@ -85,11 +97,11 @@ class Roots:
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
             agent = self.agent
-            if generation != self.generation or not agent.on or threading.get_ident() != agent.main_thread:
+            if generation != self.generation or not self.guard.on or threading.get_ident() != agent.main_thread:
                 return original(self_, *args, **kwargs)
-            self._look_away()
             models = self.models
             failed = True
+            self._guarded(self._look_away)
             try:
                 if models.searches and models.meets(self_):
                     result = models.through(original, self_, args, kwargs)
@@ -100,26 +112,28 @@ class Roots:
                 hide(error)
                 raise
             finally:
-                if agent.on and (models.searches or (failed and self.counts_calls and not self.optimizers.made_any)):
-                    self._look()
+                if models.searches or (failed and self.counts_calls and not self.optimizers.made_any):
+                    self._guarded(self._look)
             if not self.counts_calls:
                 return result
             entered = time.perf_counter_ns()
-            try:
-                self._called(self_)
-            except Exception as error:
-                agent.fail(error)
+            self._guarded(self._called, self_)
             agent.hook_calls += 1
             agent.cost_ns += time.perf_counter_ns() - entered
             return result
 
         return __call__
 
+    def _guarded(self, act: Callable[..., None], *arguments: Any) -> None:
+        try:
+            act(*arguments)
+        except Exception as error:
+            self.guard.failed(error)
+
     def _called(self, root: Any) -> None:
         agent, steps = self.agent, self.steps
         if self.optimizers.made_any or agent.backwards:
-            steps.kept.clear()
-            steps.awaited.discard(UNSURE)
+            steps.trains()
             return  # this program trains; with what steps, its optimiser says
         source = id(root)
         if source not in self.calls:
@@ -135,12 +149,12 @@ class Roots:
             self._look()
         elif steps.marker == source:
             self.source, self.known = source, type(root)
-            agent.patches.wrap(self.known, "__call__", self._around_known)
+            self.guard.patches.wrap(self.known, "__call__", self._around_known)
         else:
             self._look()
 
     def _counts(self, module: Any) -> bool:
-        return id(module) == self.source and self.agent.on and self.steps.inference
+        return id(module) == self.source and self.guard.on and self.steps.inference
 
     def _around_known(self, original: Callable[..., Any]) -> Callable[..., Any]:
         agent = self.agent
@@ -155,10 +169,7 @@ class Roots:
                 raise
             if self._counts(self_):
                 entered = time.perf_counter_ns()
-                try:
-                    self.steps.fired(self.source, layout.FLAG_INFERENCE)
-                except Exception as error:
-                    agent.fail(error)
+                self._guarded(self.steps.fired, self.source, layout.FLAG_INFERENCE)
                 agent.hook_calls += 1
                 agent.cost_ns += time.perf_counter_ns() - entered
             return result
@@ -169,8 +180,11 @@ class Roots:
         """A model was thrown away; the program may go on with another one."""
         self.calls.pop(source, None)
         self.alive.pop(source, None)
-        if self.agent.on and self.steps.inference:
-            self.steps.source_gone(source)
-            if source == self.source and self.known is not None:
-                self.leave()
-                self._look()
+        if self.guard.on and self.steps.inference:
+            self._guarded(self._another, source)
+
+    def _another(self, source: int) -> None:
+        self.steps.source_gone(source)
+        if source == self.source and self.known is not None:
+            self.leave()
+            self._look()

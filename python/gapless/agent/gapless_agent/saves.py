@@ -16,9 +16,12 @@ from .patches import hide
 class Saves:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "checkpoints", "How long torch.save takes and what it writes is not known from here on."
+        )
 
     def install(self) -> None:
-        self.agent.patches.wrap(self.agent.torch, "save", self._around)
+        self.guard.patches.wrap(self.agent.torch, "save", self._around)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -28,11 +31,11 @@ class Saves:
             except BaseException as error:
                 hide(error)
                 raise
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     self._saved(f, when, time.perf_counter_ns() - before)
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
             return result
 
         return save

@@ -20,17 +20,24 @@ from .steps import Steps
 class Scalers:
     def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, later: Later) -> None:
         self.agent, self.steps, self.optimizers, self.later = agent, steps, optimizers, later
+        self.guard = agent.guard(
+            "GradScaler", "Its scale is not in the run, and steps that it skips are not counted from here on."
+        )
+        self.guard.let_go.append(self._forget)
         self.reset()
 
     def reset(self) -> None:
         self.last_scale = 0.0
         self.fires: dict[int, int] = {}  # of the optimisers, at the last update
 
+    def _forget(self) -> None:
+        self.agent.scaled = None
+
     def install(self) -> None:
         amp = self.agent.torch.amp
         scaler = getattr(amp, "GradScaler", None) or self.agent.torch.cuda.amp.GradScaler
-        self.agent.patches.wrap(scaler, "update", self._around_update)
-        self.agent.patches.wrap(scaler, "scale", self._around_scale)
+        self.guard.patches.wrap(scaler, "update", self._around_update)
+        self.guard.patches.wrap(scaler, "scale", self._around_scale)
 
     def _around_scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Keeps the loss that is scaled, until its backward pass: that is the loss of the program."""
@@ -42,7 +49,7 @@ class Scalers:
             except BaseException as error:
                 hide(error)
                 raise
-            if agent.on and agent.looks and scaled is not outputs:
+            if agent.looks and self.guard.on and scaled is not outputs:
                 agent.scaled = (scaled, outputs)
             return scaled
 
@@ -51,21 +58,21 @@ class Scalers:
     def _around_update(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def update(self_: Any, *args: Any, **kwargs: Any) -> Any:
             skipped = False
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     skipped = self._before(self_)
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
             try:
                 result = original(self_, *args, **kwargs)
             except BaseException as error:
                 hide(error)
                 raise
-            if self.agent.on:
+            if self.guard.on:
                 try:
                     self._after(self_, skipped)
                 except Exception as error:
-                    self.agent.fail(error)
+                    self.guard.failed(error)
             return result
 
         return update
@@ -79,10 +86,10 @@ class Scalers:
         stepped = [
             source
             for source, state in getattr(scaler, "_per_optimizer_states", {}).items()
-            if state["stage"].name == "STEPPED"
+            if getattr(state.get("stage"), "name", "") == "STEPPED"
         ]
         skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
-        for source in skipped:
+        for source in skipped if self.agent.counts_steps else ():
             self.steps.fired(source, layout.FLAG_SKIPPED)
         self.agent.cost_ns += time.perf_counter_ns() - entered
         return bool(skipped)

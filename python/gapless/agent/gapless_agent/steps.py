@@ -25,11 +25,15 @@ from .agent import Agent
 from .step_writer import StepWriter, Totals
 
 HOLD = 16
+UNSURE = -1  # a source that never fires: holds the counting until it is clear what the program does
 
 
 class Steps:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.guard = agent.guard(
+            "where steps end", "No step is counted from here on, and nothing is told by step.", "counts_steps"
+        )
         self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
         self.writer = StepWriter(agent)
         self.every = agent.options.every_loss and agent.options.full
@@ -50,12 +54,17 @@ class Steps:
             self.agent.begun = self.writer.now()
 
     def source_made(self, source: int) -> None:
-        if self.inference:  # a program that infers and then trains: another marker
-            self.inference, self.marker = False, None
-            self.kept.clear()
-            self.ratio.clear()
+        self.trains()
         self.awaited.add(source)
         self.begin()
+
+    def trains(self) -> None:
+        """What ended steps so far were calls of a model, if anything; from now on it is something else."""
+        if self.inference:
+            self.inference, self.marker, self.agent.sole = False, None, 0
+            self.kept.clear()
+            self.ratio.clear()
+            self.awaited.discard(UNSURE)
 
     def source_gone(self, source: int) -> None:
         self.awaited.discard(source)
@@ -63,12 +72,12 @@ class Steps:
         if self.marker == source:
             self.marker = None
 
-    def fired(self, source: int, flags: int = 0) -> None:
-        """An optimiser stepped (or a model was called, with FLAG_INFERENCE)."""
-        if self.explicit:
+    def fired(self, source: int, flags: int = 0, here: Totals | None = None) -> None:
+        """An optimiser stepped, or a model was called (with FLAG_INFERENCE), or parameters were written by hand: now, or when `here` says."""
+        if self.explicit or not self.agent.counts_steps:
             return
         self.agent.sole = 0
-        here = self.writer.now()
+        here = here or self.writer.now()
         if source == self.marker:
             if self.kept:
                 self._count_kept()
@@ -89,7 +98,7 @@ class Steps:
         agent, ends, every = self.agent, self._ends, self.every
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if not agent.on:
+            if not agent.counts_steps:
                 return
             entered = agent.clock()
             if agent.identity(optimizer) != agent.sole:
@@ -117,7 +126,7 @@ class Steps:
         try:
             act(argument)
         except Exception as error:
-            self.agent.fail(error)
+            self.guard.failed(error)
 
     def _between(self, ended_ns: int) -> None:
         """A step has ended, and there is something to do before the next one."""
