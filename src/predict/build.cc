@@ -20,7 +20,8 @@
 //       last; so does the first instant of a thread.
 //   R8  Threads that only poll are no part of the program.
 //   R9  At the same instant: operations end before they begin, and before calls end, which end before calls begin.
-//   R10 Nothing stands at its recorded time but the first instant, and the first operation of a device if it began later
+//   R10 Nothing stands at its recorded time but the first instant, and the first operation of a device if it began
+//   later
 //       than R4 allows: the device was busy with what had been launched before the recording began.
 //   R11 A launch that takes far longer than usual while the queue is all but empty is at work: it loads its kernel. The
 //       operation starts when that is done. So does the first operation of a graph when its launch is done.
