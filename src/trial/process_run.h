@@ -80,6 +80,7 @@ struct RunSample {
   std::string digest{};              // of its parameters after `digest_step` steps; empty: it did not get there
   std::string failure{};             // the exception that ended a process, without secrets
   bool out_of_memory = false;        // which was because memory ran out
+  std::vector<int64_t> loaders{};    // worker processes of each DataLoader that the first rank read from
   std::vector<std::string> saved{};  // files that it saved with torch.save
   std::optional<double> metric{};    // the last match of RunRequest::metric
   size_t ranks = 0;
