@@ -178,6 +178,7 @@ complete -c gapless -n '__fish_seen_subcommand_from optimize' -l steps -r -d 'St
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l timeout -r -d 'End a process that runs longer: 90s, 10m, 2h'
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l pin -r -d 'Keep the program to these processors: 0-3,8'
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l seed -r -d 'Of the coin that draws the order within a pair'
+complete -c gapless -n '__fish_seen_subcommand_from optimize' -l keep-candidate -d 'Leave candidate.json where fixes stay and all together are not proved'
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l fresh -d 'Forget the decisions of an interrupted run'
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l list -d 'List the fixes'
 complete -c gapless -n '__fish_seen_subcommand_from optimize' -l quiet -s q -d 'Say nothing on standard error'
