@@ -84,4 +84,13 @@ int64_t SumOf(const Table& table, std::string_view column) {
   return sum;
 }
 
+Recommendation OtherWorkers(const std::string& line) {
+  return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "
+                 "num_workers (0, too) where there are as many workers as processors, or make a batch cheaper to load",
+                 InLine(line)),
+          "workers",
+          "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)",
+          "minutes"};
+}
+
 }  // namespace gapless::internal

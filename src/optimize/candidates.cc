@@ -84,15 +84,20 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
     if (std::ranges::find(options.without, item.fix->name) != options.without.end()) continue;
     FixValues values = item.value.empty() && item.fix->values != nullptr ? item.fix->values(context)
                                                                          : FixValues{.values = {item.value}};
+    if (item.fix->needs_loader && context.loaders == size_t{0})
+      values = {.values = {}, .why_not = "the program reads from no DataLoader"};
     if (values.values.empty()) {
       candidates.push_back({.item = item, .score = 0, .skip = values.why_not, .does_not_apply = true});
       continue;
     }
-    item.value = values.values.front();
-    Candidate candidate =
-        Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context.gpu);
+    const auto consider = [&](const std::string& value) {
+      item.value = value;
+      return Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context.gpu);
+    };
+    Candidate candidate = consider(values.values.front());
     candidate.others.assign(values.values.begin() + 1, values.values.end());
     candidates.push_back(std::move(candidate));
+    for (const std::string& value : values.apart) candidates.push_back(consider(value));
   }
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
     if (a.item.fix->slow_start != b.item.fix->slow_start) return b.item.fix->slow_start;

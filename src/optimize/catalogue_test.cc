@@ -11,6 +11,7 @@
 #include "base/pattern.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
+#include "optimize/candidates.h"
 #include "optimize/fix.h"
 #include "predict/what_if.h"
 
@@ -219,6 +220,34 @@ TEST(Catalogue, TheAgentKnowsEachFixAndWhetherItIsLive) {
     const std::string name = entry.path().stem().string();
     const bool is_fix = entry.path().extension() == ".py" && !name.starts_with('_');
     EXPECT_TRUE(!is_fix || FindFix(name) != nullptr) << "the catalogue has no " << name;
+  }
+}
+
+// Four workers on two processors: fewer are tried, each by itself.
+TEST(Catalogue, FewerWorkersAndThreadsAreCandidatesWhereProcessorsAreShort) {
+  FixContext context{.cpus = 2};
+  context.loaders = 1, context.loader_workers = 4;
+  std::vector<std::string> items;
+  const auto take = [&](std::string_view name) {
+    items.clear();
+    for (const Candidate& candidate : FindCandidates(context, {}, nullptr, {.only = {{.fix = FindFix(name)}}})) {
+      EXPECT_TRUE(candidate.others.empty());
+      items.push_back(candidate.item.ToString());
+    }
+    return items;
+  };
+  EXPECT_EQ(take("workers"), (std::vector<std::string>{"workers=0", "workers=1"}));
+  EXPECT_EQ(take("threads"), (std::vector<std::string>{"threads=2", "threads=1"}));
+}
+
+TEST(Catalogue, WithoutALoaderNothingOfALoaderIsRun) {
+  FixContext context{.cpus = 8};
+  context.loaders = 0;
+  for (const char* name : {"workers", "pin", "prefetch_factor", "drop_last"}) {
+    const auto found = FindCandidates(context, {}, nullptr, {.only = {{.fix = FindFix(name)}}});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(found[0].does_not_apply) << name;
+    EXPECT_EQ(found[0].skip, "the program reads from no DataLoader") << name;
   }
 }
 

@@ -107,10 +107,15 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       const Fault fault = FaultOf(*sample);
       if (fault == Fault::kNothingMeasured && !is_b)
         return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", "", DescribeFault(*sample));
+      if (fault == Fault::kHang && (!is_b || Clock::now() >= plan.deadline)) {
+        contest.busy = Clock::now() < plan.deadline;
+        return contest;
+      }
       if (fault != Fault::kNone && !is_b) return FailureOf(*sample, {});
       if (fault != Fault::kNone) {
         contest.ending = Ending::kFault;
         contest.fault = DescribeFault(*sample);
+        if (fault == Fault::kHang) contest.hung_s = static_cast<double>(sample->wall_ns) / 1e9;
         contest.b.push_back(std::move(*sample));
         return contest;
       }

@@ -59,6 +59,8 @@ struct Contest {
   Ending ending = Ending::kNoTime;
   std::vector<RunSample> a{}, b{};
   std::string fault{};
+  double hung_s = 0;  // after which B was ended, when that was the fault
+  bool busy = false;  // A itself was not done in its time: the machine is busy
   double level;
   bool at_once;
   // With the interval that may be looked at after every pair, or, at once, the narrower one of the signed ranks
@@ -68,6 +70,7 @@ struct Contest {
 };
 
 // `on_pair` is told after each. An error: the user wants to end, or A itself fails.
+// A run that was ended after the deadline says nothing.
 Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair);
 
 // After these pairs, is it worth going on, to at most `most_pairs`? Never says that B is faster: only a verdict does.

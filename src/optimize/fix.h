@@ -41,15 +41,19 @@ struct FixContext {
   bool gpu = false;       // kernels were recorded
   int compute_major = 0;  // of the first GPU; 0: unknown
   int compute_minor = 0;
-  bool bf16_cpu = false;        // the processor multiplies bfloat16 itself
-  std::string torch_version{};  // "2.15.0"; empty: unknown
-  bool all_values = false;      // the whole grid was asked for
+  bool bf16_cpu = false;            // the processor multiplies bfloat16 itself
+  std::string torch_version{};      // "2.15.0"; empty: unknown
+  bool all_values = false;          // the whole grid was asked for
+  std::optional<size_t> loaders{};  // DataLoaders that the program read from
+  size_t loader_workers = 0;        // of the one that has most
 };
 
-// The values to try, the most promising first; "" is "without a value". `why_not` says why there is none.
+// The values to try, the most promising first, each later one once the first is on; "" is "without a value". `why_not`
+// says why there is none.
 struct FixValues {
   std::vector<std::string> values{};
   std::string why_not{};
+  std::vector<std::string> apart{};  // tried by themselves, whatever becomes of the first of `values`
 };
 
 // Returns true if the fix accepts the value. Recipes come from strangers; a rejected value never reaches the agent.
@@ -72,6 +76,7 @@ struct Fix {
   bool slow_start = false;                        // a run with it begins minutes later: it is tried last
   bool bfloat16 = false;                          // computes in bfloat16: losses agree to fewer digits
   bool predictable = true;                        // false: the what-if of its name takes another value
+  bool needs_loader = false;                      // changes a DataLoader, and nothing where the program has none
   bool live = false;                              // may be switched between two steps of a running program
   int order = 0;                                  // of composing: lower ones are applied first
   std::span<const std::string_view> cures{};      // ids of rules

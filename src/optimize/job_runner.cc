@@ -12,7 +12,7 @@ namespace {
 // A run that takes so many times as long as the longest that ended well hangs; compiling is allowed some minutes.
 constexpr int64_t kLeastMeasuredNs = 1'000'000'000, kMostMeasuredNs = 4'000'000'000;
 constexpr size_t kLeastSteps = 10;
-constexpr double kHangs = 5, kLeastLimitS = 60, kCompileLimitS = 300;
+constexpr double kHangs = 5, kLeastLimitS = 60, kCompileLimitS = 300, kLeastLeftS = 1;
 
 }  // namespace
 
@@ -30,6 +30,10 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   if (job_.digests) request.digest_step = static_cast<int>(request.warmup + kLeastSteps);
   if (request.timeout_s <= 0 && longest_s_ > 0)
     request.timeout_s = std::max(kLeastLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
+  if (end_by_) {
+    const double left_s = std::max(kLeastLeftS, std::chrono::duration<double>(*end_by_ - Clock::now()).count());
+    request.timeout_s = request.timeout_s > 0 ? std::min(request.timeout_s, left_s) : left_s;
+  }
   return request;
 }
 

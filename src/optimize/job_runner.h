@@ -20,6 +20,7 @@ class ProcessRunner : public JobRunner {
   explicit ProcessRunner(TrialJob job) : job_(std::move(job)) {}
   Result<RunSample> Run(const FixSet& set) override;
   Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) override;
+  void EndBy(Clock::time_point when) override { end_by_ = when; }
   size_t runs() const { return runs_; }
 
  private:
@@ -29,6 +30,7 @@ class ProcessRunner : public JobRunner {
   TrialJob job_;
   double longest_s_ = 0;  // of the runs that ended well
   size_t runs_ = 0;
+  std::optional<Clock::time_point> end_by_{};
 };
 
 }  // namespace gapless::internal

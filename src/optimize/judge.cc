@@ -93,15 +93,24 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
   if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
   if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
     return say(Outcome::kAccepted, "significantly faster");
-  if (verdict == PairVerdict::kSlower) return say(Outcome::kSlower, "significantly slower");
+  if (contest.busy)
+    return say(Outcome::kNoTime,
+               "the machine is busy: the command without it was not done in its time; start again "
+               "when it is idle");
+  const bool below = decision.measured && decision.measured->high && *decision.measured->high < 1;
+  if (verdict == PairVerdict::kSlower || below) return say(Outcome::kSlower, "significantly slower");
   if (contest.ending == Ending::kNoTime)
     return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
   if (verdict == PairVerdict::kEquivalent)
     return say(Outcome::kTooSmall,
                StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
-  say(Outcome::kTooSmall, decision.detectable ? StrCat("too small to tell: below about ",
-                                                       FormatPercent(*decision.detectable), " nothing can be told here")
-                                              : "too small to tell");
+  const auto ratios = contest.sequence.log_ratios();
+  const bool always = !ratios.empty() && std::ranges::all_of(ratios, [](double one) { return one > 0; });
+  const std::string pairs = StrCat(decision.pairs, decision.pairs == 1 ? " pair" : " pairs");
+  if (always) return say(Outcome::kTooSmall, StrCat("no gain shows: it was slower in all of ", pairs));
+  say(Outcome::kTooSmall, decision.detectable ? StrCat("no gain shows: ", pairs, " with this noise can tell one of ",
+                                                       FormatPercent(*decision.detectable), " or more")
+                                              : StrCat("no gain shows in ", pairs));
 }
 
 }  // namespace gapless::internal

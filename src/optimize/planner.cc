@@ -36,6 +36,7 @@ class Planner {
 
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
+    runner_.EndBy(time_.deadline());
     auto done = TryAll(candidates);
     if (done) done = TakeOutWhatIsIdle();
     if (done) done = ProveTheWhole();
@@ -54,6 +55,7 @@ class Planner {
   Result<void> TryValues(const Candidate& candidate);
   Result<Decision> Try(const Candidate& candidate, const FixItem& item);
   Result<void> Measure(const FixSet& set, Decision& decision);
+  Result<void> CompareHang(double after_s, Decision& decision);
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline);
   Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
   Result<void> TakeOutWhatIsIdle();
@@ -158,9 +160,12 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
     if (!sample) return Unexpected{sample.error()};
     refusal = driver.refusal();
     if (!refusal.empty()) return contest;
-    if (FaultOf(*sample) != Fault::kNone) {
+    const Fault fault = FaultOf(*sample);
+    if (fault == Fault::kHang && Clock::now() >= time_.deadline()) return contest;
+    if (fault != Fault::kNone) {
       contest.ending = Ending::kFault;
       contest.fault = DescribeFault(*sample);
+      if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&*sample, 1});
       return contest;
     }
     const double took_s = LongestSeconds({&*sample, 1});
@@ -194,12 +199,35 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     contest = std::move(*pairs);
   }
   judge_.Conclude(*contest, decision);
+  if (contest->hung_s > 0) return CompareHang(contest->hung_s, decision);
   if (decision.outcome != Outcome::kAccepted) return {};
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b);
     decision.run_s = LongestSeconds(contest->b);
     judge_.HasOtherLosses(set, contest->b, decision);
   }
+  return {};
+}
+
+// A run that is not done in its time may have met a busy machine: then the command without the fix is as slow.
+Result<void> Planner::CompareHang(double after_s, Decision& decision) {
+  const auto busy = [&](std::string reason) {
+    decision.outcome = Outcome::kNoTime;
+    decision.reason = std::move(reason);
+  };
+  const auto words = [](double seconds) { return FormatDuration(static_cast<int64_t>(seconds * 1e9)); };
+  if (Clock::now() + time_.PairTakes() / 2 > time_.deadline()) {
+    busy(StrCat("not done after ", words(after_s), ", and no time was left to see whether the machine is busy"));
+    return {};
+  }
+  const auto beside = runner_.Run(result_.accepted);
+  if (!beside) return Unexpected{beside.error()};
+  const double took_s = LongestSeconds({&*beside, 1});
+  if (FaultOf(*beside) == Fault::kHang || took_s > after_s / 2)
+    busy(StrCat("the machine is busy: the command without it took ", words(took_s), " just now, ",
+                words(time_.current_s), " before; start again when it is idle"));
+  else
+    decision.reason += StrCat("; without it the command took ", words(took_s), " right after");
   return {};
 }
 
@@ -213,12 +241,19 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   auto first = runner_.Run(set);
   if (!first) return Unexpected{first.error()};
   decision.run_s = LongestSeconds({&*first, 1});
+  const bool hung = FaultOf(*first) == Fault::kHang;
+  if (hung && Clock::now() >= time_.deadline()) {
+    decision.reason = "the budget was over before its first run was";
+    return decision;
+  }
   if (judge_.PassesFirstRun(*first, set, current_, decision)) {
     decision.stage = StageOf(*first);
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
                          (startup_s_ - static_cast<double>(baselines_[0].warmup) * result_.before.step_ms / 1e3);
     GAPLESS_TRY(Measure(set, decision));
+  } else if (hung) {
+    GAPLESS_TRY(CompareHang(decision.run_s, decision));
   }
   decision.took_s = Seconds(Clock::now() - begun);
   return decision;

@@ -8,9 +8,9 @@
 //   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
 //   4. all of them together against the command as it was: in as many pairs as there is time for, looked at once
 //
-// The budget is the user's time: no pair begins that would end after it, were it as long as those before, and no
-// contest that leaves none for the fourth step. What was decided is kept in a journal, and a planner that is started
-// again goes on from there.
+// The budget is the user's time: no pair begins that would end after it, were it as long as those before, no contest
+// that leaves none for the fourth step, and a run that is not done when it is over is ended. What was decided is kept
+// in a journal, and a planner that is started again goes on from there.
 #pragma once
 
 #include <functional>
@@ -29,6 +29,8 @@ class JobRunner : public Runner {
  public:
   // One process with `set` on, in which `driver` switches its fix.
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
+  // Runs that begin from now on are ended by then.
+  virtual void EndBy(Clock::time_point /*when*/) {}
 };
 
 struct PlannerOptions {

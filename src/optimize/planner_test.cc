@@ -260,6 +260,42 @@ TEST_F(Planning, AFirstRunIsNotCalledSlowerForTheNoiseOfTheMachine) {
   EXPECT_EQ(result->accepted.ToString(), "one") << result->decisions[0].reason;
 }
 
+// The command itself is as slow just now: that is no fault of the fix, and it is not remembered as one.
+TEST_F(Planning, ABusyMachineIsNotAFixThatHangs) {
+  class Busy : public SimulatedJob {
+   public:
+    using SimulatedJob::SimulatedJob;
+    Result<RunSample> Run(const FixSet& set) override {
+      const bool late = runs >= 2;
+      auto sample = SimulatedJob::Run(set);
+      sample->wall_ns = int64_t{late ? 60 : 12} * 1'000'000'000;
+      sample->timed_out = late && (busy || !set.empty());
+      if (late && !busy && set.empty()) sample->wall_ns = 12'000'000'000;
+      return sample;
+    }
+    bool busy = true;
+  } job(3);
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
+  const auto result = Plan({Of(0)}, options_, job, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->decisions[0].outcome, Outcome::kNoTime);
+  EXPECT_NE(result->decisions[0].reason.find("the machine is busy"), std::string::npos) << result->decisions[0].reason;
+  Busy idle(3);
+  idle.busy = false;
+  const auto other = Plan({Of(0)}, options_, idle, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->decisions[0].outcome, Outcome::kFault);
+  EXPECT_NE(other->decisions[0].reason.find("without it the command took"), std::string::npos)
+      << other->decisions[0].reason;
+}
+
+// Four pairs, each slower: not enough for 95 %, and no reason to speak of what is too small.
+TEST_F(Planning, WhatWasAlwaysSlowerIsSaidToBe) {
+  job_.fixes["one"].factor = 1.1;
+  const std::string reason = Find({Of(0)}).decisions[0].reason;
+  EXPECT_TRUE(reason.find("slower") != std::string::npos) << reason;
+}
+
 // Of 60 planners in front of three fixes that do nothing, few keep any.
 TEST_F(Planning, NoiseIsNoGain) {
   size_t kept = 0;

@@ -101,6 +101,7 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
   sample.fixes = first->fixes;
   sample.digest = first->digest;
   sample.saved = first->saved;
+  sample.loaders = first->loaders;
   sample.gpu_memory_bytes = first->memory_bytes;
   if (first->losses.empty()) return;
   sample.losses.assign(static_cast<size_t>(first->losses.rbegin()->first) + 1,

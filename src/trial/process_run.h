@@ -82,6 +82,7 @@ struct RunSample {
   bool out_of_memory = false;  // which was because memory ran out
   std::vector<std::string>
       messages{};                    // warnings and errors of the agent, of all processes, each once, without secrets
+  std::vector<int64_t> loaders{};    // worker processes of each DataLoader that the first rank read from
   std::vector<std::string> saved{};  // files that it saved with torch.save
   std::optional<double> metric{};    // the last match of RunRequest::metric
   size_t ranks = 0;

@@ -21,6 +21,7 @@ struct WatchedProcess {
   std::vector<ModelCall> calls{};
   std::string versions{};
   std::vector<FixReport> fixes{};
+  std::vector<int64_t> loaders{};  // worker processes of each DataLoader that was read from
   std::string digest{}, failure{};
   std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;

@@ -74,6 +74,53 @@ WRAP = """
 """
 
 
+# Warnings at every height of the stack, from below what the agent wraps: constructor, step, backward, loader, model, save.
+WARNS = """
+import io, warnings, torch
+def warn(where):
+    for level in range(1, 12):
+        warnings.warn(f"{where} {level}", stacklevel=level + 1)
+class Own(torch.optim.SGD):
+    def __init__(self, parameters):
+        warn("made")
+        super().__init__(parameters, lr=0.1)
+    def step(self, closure=None):
+        warn("step")
+        return super().step(closure)
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, gradient):
+        warn("backward")
+        return gradient * 2
+class Net(torch.nn.Linear):
+    def forward(self, x):
+        warn("forward")
+        return super().forward(x)
+    def __reduce_ex__(self, protocol):
+        warn("save")
+        return super().__reduce_ex__(protocol)
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, index):
+        warn("item")
+        return torch.ones(4)
+if __name__ == "__main__":
+    net = Net(4, 1)
+    with torch.no_grad():
+        for _ in range(20):
+            net(torch.ones(2, 4))
+    optimizer = Own(net.parameters())
+    for batch in torch.utils.data.DataLoader(Data(), batch_size=2):
+        Twice.apply(net(batch).sum()).backward()
+        optimizer.step()
+    torch.save(net, io.BytesIO())
+"""
+
+
 Observed = tuple[int, str, str, dict[str, bytes]]  # exit status, output, errors, files written
 
 
@@ -112,6 +159,15 @@ class Unchanged(AgentTest):
         self.assertEqual([ring.text(record.a) for record in ring.of("save")], ["net.pt"])
         self.assertEqual(len(done.files("main/main_*.pt.trace.json.gz")), 1)
         self.assertEqual(len(done.files("main/*")), 2)
+
+    def test_warnings_name_the_line_of_the_program(self) -> None:
+        script = self.script(WARNS)
+        said = [
+            {line for line in self.execute(script, agent=agent).err.splitlines() if "UserWarning" in line}
+            for agent in (False, True)
+        ]
+        self.assertGreater(len(said[0]), 50)
+        self.assertEqual(*said)
 
     @in_ci
     def test_exception(self) -> None:

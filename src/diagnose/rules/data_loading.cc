@@ -75,10 +75,7 @@ Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger, bool i
     return {StrCat("load batches in worker processes: num_workers=", workers, loader.in_process ? " instead of 0" : "",
                    InLine(loader.line)),
             StrCat("workers=", workers), code, "minutes"};
-  return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor, or make a batch cheaper to load",
-                 InLine(loader.line)),
-          "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)",
-          "minutes"};
+  return OtherWorkers(loader.line);
 }
 
 std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger, const Run& run) {

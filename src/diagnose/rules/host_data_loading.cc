@@ -17,11 +17,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "whole_run"
 
 Recommendation Advise(const Table& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
-  if (by_workers)
-    return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor, or make a batch cheaper to load",
-                   InLine(line)),
-            "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)",
-            "minutes"};
+  if (by_workers) return OtherWorkers(line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
           "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }

@@ -31,11 +31,7 @@ bool HasWorkers(const Table& table) {
 }
 
 Recommendation Advise(bool has_workers, const std::string& line) {
-  if (has_workers)
-    return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor, or make a batch cheaper to load",
-                   InLine(line)),
-            "workers", "DataLoader(dataset, ..., num_workers=<more>, prefetch_factor=4, persistent_workers=True)",
-            "minutes"};
+  if (has_workers) return OtherWorkers(line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
           "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }

@@ -18,6 +18,7 @@ FIX(drop_last) = {
         "result; leave it out there. No figure is known.",
     .safety = FixClass::kTraining,
     .effort = Effort::kQuick,
+    .needs_loader = true,
     .order = 32,
     .cures = kCures,
     .values = Always};

@@ -23,6 +23,7 @@ FIX(pin) = {
         "of the copies; small unless they are visible in a step (PyTorch's performance tuning guide).",
     .safety = FixClass::kExact,
     .effort = Effort::kQuick,
+    .needs_loader = true,
     .order = 44,
     .cures = kCures,
     .values = Values};

@@ -25,6 +25,7 @@ FIX(prefetch_factor) = {
         "are too slow on average. No figure is known.",
     .safety = FixClass::kExact,
     .effort = Effort::kQuick,
+    .needs_loader = true,
     .order = 42,
     .cures = kCures,
     .values = Values};

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from . import edits
-from .patches import hide
+from .patches import hide, unseen
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -43,6 +43,7 @@ class Given:
     def set(self, **values: Any) -> None:
         self.bound.arguments.update(values)
 
+    @unseen
     def call(self, original: Callable[..., Any], own: bool = False) -> None:
         """With the arguments as they are now, or with the program's `own`."""
         order = self.own if own else self.bound.arguments
@@ -92,6 +93,7 @@ class Constructors:
 
         return __init__
 
+    @unseen
     def _make(
         self, original: Callable[..., Any], signature: inspect.Signature, wanted: list[tuple[str, Transform]], made: Any,
         args: tuple[Any, ...], kwargs: dict[str, Any],

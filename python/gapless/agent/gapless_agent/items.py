@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .patches import hide
+from .patches import hide, unseen
 from .python_profile import PythonProfile
 
 EVERY_NS = 1_000_000_000
@@ -135,6 +135,7 @@ class Collate:
     def __init__(self, items: Items, collate: Callable[[Any], Any]) -> None:
         self.items, self.collate = items, collate
 
+    @unseen
     def __call__(self, samples: Any) -> Any:
         self.items.collated = time.perf_counter_ns()
         try:
@@ -151,6 +152,7 @@ class Timed:
         self.__dict__["dataset"] = dataset
         self.__dict__["longest_ns"] = layout.NONE
 
+    @unseen
     def __getitem__(self, index: Any) -> Any:
         before = time.perf_counter_ns()
         try:

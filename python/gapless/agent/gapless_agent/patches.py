@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from typing import Any, Callable
+from types import CodeType
+from typing import Any, Callable, TypeVar
 
 _MISSING = object()
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -26,6 +27,20 @@ def hide(error: BaseException) -> None:
     error.__traceback__ = trace
 
 
+# The mark by which Python's `warnings` tells frames of its import system: it leaves them out when it counts `stacklevel`.
+_UNSEEN = _HERE + "importlib._bootstrap" + os.sep
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def unseen(function: _F) -> _F:
+    """The function, no longer counted by the `stacklevel` of a warning: that names the line of the program that it would without us."""
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType) and code.co_filename.startswith(_HERE):
+        name = _UNSEEN + os.path.basename(code.co_filename)
+        function.__code__ = code.replace(co_filename=name)
+    return function
+
+
 class Patches:
     def __init__(self) -> None:
         self._made: list[tuple[Any, str, Any, Any]] = []
@@ -34,7 +49,7 @@ class Patches:
         """`owner.name` becomes `make(owner.name)` and keeps the name, the documentation and the signature that it had."""
         before = vars(owner).get(name, _MISSING)
         original = getattr(owner, name)
-        wrapper = functools.wraps(original)(make(original))
+        wrapper = functools.wraps(original)(unseen(make(original)))
         setattr(owner, name, wrapper)
         self._made.append((owner, name, before, wrapper))
 

@@ -95,6 +95,11 @@ Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path) {
 
 FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
   FixContext context{.cpus = ProcessorsOf(request), .ranks = std::max<size_t>(1, recorded.sample.ranks)};
+  if (recorded.sample.source == SampleSource::kSteps) {
+    context.loaders = recorded.sample.loaders.size();
+    for (const int64_t workers : recorded.sample.loaders)
+      context.loader_workers = std::max(context.loader_workers, static_cast<size_t>(std::max<int64_t>(0, workers)));
+  }
   const std::string_view versions = recorded.sample.versions;
   const size_t torch = versions.find("torch ");
   if (torch != versions.npos) context.torch_version = versions.substr(torch + 6);
