@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of an optimiser's step is the update.
 //
-// The problem: `optimizer.step(closure)` (LBFGS, and Lightning with every optimiser) computes the loss and the gradients inside
-// `Optimizer.step#…`, so that range is most of a step although the update may be a hundredth of it.
+// The problem: `optimizer.step(closure)` (LBFGS, and Lightning with every optimiser) computes the loss and the
+// gradients inside `Optimizer.step#…`, so that range is most of a step although the update may be a hundredth of it.
 //
-// The way: a closure shows by its backward pass, whose nodes (`autograd::engine::evaluate_function: …`, on any thread) lie within the range.
-// What comes before the first node is the closure's. An optimiser may call it again: from the end of one pass, what follows is update until
-// the next call begins, which is where gradients are cleared (`Optimizer.zero_grad#…`) or the first operator is run with gradients (it has a
-// sequence number; updates run without). Between two nodes where neither is seen, all is the closure's: it is one pass, or it cannot be told.
-// After the last node all is update, clipping of gradients inside the closure included.
+// The way: a closure shows by its backward pass, whose nodes (`autograd::engine::evaluate_function: …`, on any thread)
+// lie within the range. What comes before the first node is the closure's. An optimiser may call it again: from the end
+// of one pass, what follows is update until the next call begins, which is where gradients are cleared
+// (`Optimizer.zero_grad#…`) or the first operator is run with gradients (it has a sequence number; updates run
+// without). Between two nodes where neither is seen, all is the closure's: it is one pass, or it cannot be told. After
+// the last node all is update, clipping of gradients inside the closure included.
 #pragma once
 
 #include <cstdint>

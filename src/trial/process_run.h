@@ -77,10 +77,11 @@ struct RunSample {
   std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
   std::vector<FixReport> fixes{};              // of the first rank
-  std::string digest{};              // of its parameters after `digest_step` steps; empty: it did not get there
-  std::string failure{};             // the exception that ended a process, without secrets
-  bool out_of_memory = false;        // which was because memory ran out
-  std::vector<std::string> messages{};  // warnings and errors of the agent, of all processes, each once, without secrets
+  std::string digest{};        // of its parameters after `digest_step` steps; empty: it did not get there
+  std::string failure{};       // the exception that ended a process, without secrets
+  bool out_of_memory = false;  // which was because memory ran out
+  std::vector<std::string>
+      messages{};                    // warnings and errors of the agent, of all processes, each once, without secrets
   std::vector<std::string> saved{};  // files that it saved with torch.save
   std::optional<double> metric{};    // the last match of RunRequest::metric
   size_t ranks = 0;
@@ -98,8 +99,8 @@ struct RunSample {
 // An error when the command could not be run. One that failed is a sample: see exit_status.
 Result<RunSample> RunOnce(const RunRequest& request);
 
-// What the agent said went wrong, one sentence a line, to stand behind what failed because of it: "\nthe agent said: …".
-// Empty: nothing.
+// What the agent said went wrong, one sentence a line, to stand behind what failed because of it: "\nthe agent said:
+// …". Empty: nothing.
 std::string AgentWords(const RunSample& sample);
 
 // Did the process do what was asked: end well, or be stopped by us?

@@ -71,7 +71,8 @@ using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace) : trace_(trace), slices_(trace.slices), updates_(trace), contexts_(slices_.size()) {
+  explicit Collector(const Trace& trace)
+      : trace_(trace), slices_(trace.slices), updates_(trace), contexts_(slices_.size()) {
     for (size_t step = 0; step < trace.steps.size(); ++step)
       if (trace.steps.complete[step] != 0)
         AppendMerged(steps_, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
