@@ -130,6 +130,21 @@ TEST(RunOnce, LossesAreOfStepsThatWereTaken) {
   EXPECT_EQ(sample->losses, (std::vector<double>{0, 0.5, 1, 1.5}));
 }
 
+// Why nothing was measured stands in the error of what was asked for.
+TEST(RunOnce, WhatTheAgentSaysWentWrongIsKept) {
+  wire::RingFile ring(64);
+  ring.header.state = wire::AgentState::kEnded;
+  ring.AddText(1, "Gapless no longer watches where steps end");
+  ring.AddText(2, "a note");
+  wire::RingRecord& error = ring.Add(wire::RecordKind::kMessage, 100);
+  error.value = 2, error.a = 1;
+  wire::RingRecord& note = ring.Add(wire::RecordKind::kMessage, 101);
+  note.value = 0, note.a = 2;
+  const auto sample = RunOnce(Telling(ring.Bytes()));
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(AgentWords(*sample), "\nthe agent said: Gapless no longer watches where steps end");
+}
+
 TEST(RunOnce, RingsThatLie) {
   wire::HostileRings rings(7);
   for (int round = 0; round < 30; ++round) {

@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, TensorDataset
 AGENT = Path(__file__).resolve().parents[2] / "python" / "gapless" / "agent"
 STEPS = 12
 RECORD = {"wait": 2, "warmup": 1, "active": 2}
-OPTIONS = {"digest_step": 4, "python": "sample"}
+OPTIONS = {"digest_step": 4}
 
 
 def train() -> str:
@@ -94,6 +94,7 @@ def run(folder: str, program: str, case: str) -> None:
     agent = None
     if case != "without":
         options = {**OPTIONS, "record": {"on": "recorder" in case, **RECORD}}  # which takes longest
+        options["python"] = "sample" if "python" in case else ""
         os.environ.update(GAPLESS_RUN=folder, GAPLESS_OPTIONS=json.dumps(options))
         os.mkdir(folder)
         sys.path.insert(0, str(AGENT))

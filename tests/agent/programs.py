@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 STEPS = 7
+KEPT: list[Any] = []
 
 
 def model() -> Any:
@@ -233,8 +234,8 @@ def by_hand_accumulation_data() -> int:
 
 def by_hand_zeroed() -> int:
     """The parameters outlive the training, and gradients are filled with zeros instead of dropped."""
-    global kept
-    kept = net = model()
+    net = model()
+    KEPT.append(net)
     for _ in range(STEPS):
         loss(net).backward()
         for parameter in net.parameters():

@@ -38,7 +38,7 @@ CASES = [
     Case("train", "gc_watch:GcWatch._told", "Python's garbage collection", {"gc"}),
     Case("train", "gc_watch:GcWatch.at_step", "Python's garbage collection", {"gc"}),
     Case("train", "saves:Saves._saved", "checkpoints", {"save"}),
-    Case("train", "items:Items._prepare", "the reading of samples", set()),
+    Case("train", "items:Items._prepare", "the reading of samples", {"items"}),
     Case("train", "items:Items.write", "the reading of samples", {"items"}),
     Case("train", "recorder:Recorder._advance", "the steps that PyTorch's profiler records", {"recorder"}),
     Case("train", "recorder:Recorder._close", "the steps that PyTorch's profiler records", set()),
@@ -70,12 +70,13 @@ class Guards(AgentTest):
 
     @in_ci
     def test_an_error_in_each_hook(self) -> None:
-        words = [f"{case.program}/{case.function}" for case in CASES]
+        cases = [case for case in CASES if self.has_scaler() or case.says != "GradScaler"]
+        words = [f"{case.program}/{case.function}" for case in cases]
         plain = [f"{program}/without" for program in ("train", "by_hand", "infer")]
         results = self.run_all([*words, *plain, "train/none"])
         self.assertEqual(results["train/none"], results["train/without"])
-        self.assertFalse(self.ring_of(len(CASES) + len(plain)).of("message"))
-        for number, (case, word) in enumerate(zip(CASES, words)):
+        self.assertFalse(self.ring_of(len(cases) + len(plain)).of("message"))
+        for number, (case, word) in enumerate(zip(cases, words)):
             with self.subTest(word):
                 self.assertEqual(results[word], results[case.program + "/without"])
                 self.look_at(case, self.ring_of(number))

@@ -38,7 +38,7 @@ class Counts:
     backwards: int
     samples: int
     samples_unknown: int
-    wait_ns: int
+    wait_ns: float  # a whole number; NaN: nobody counts any longer
     cost_ns: int  # without that of counting backward passes
     hook_calls: int  # without those of backward passes, which are counted anyway
     # Of steps.py and step_writer.py.

@@ -70,7 +70,7 @@ class PythonProfile:
             if last:
                 self.sampler = None
 
-        self.sampler = Sampler(self.agent.options.python_hz, seconds, save)
+        self.sampler = Sampler(self.agent.options.python_hz, seconds, save, self.guard.failed)
         self.sampler.start()
 
     def at_end(self) -> None:

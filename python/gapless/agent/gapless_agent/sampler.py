@@ -27,7 +27,14 @@ SHOWN = 30
 
 
 class Sampler:
-    def __init__(self, hz: int, seconds: int, save: Callable[[Sampler, bool], None]) -> None:
+    def __init__(
+        self,
+        hz: int,
+        seconds: int,
+        save: Callable[[Sampler, bool], None],
+        failed: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
+        self.failed = failed
         self.period_ns = 1_000_000_000 // hz
         self.hz, self.seconds, self.save = hz, seconds, save
         self.started = time.time_ns()
@@ -61,10 +68,10 @@ class Sampler:
         save_at = FIRST_SAVE_S
         while not self.stopping.wait(max(0.0, (last + self.period_ns - time.perf_counter_ns()) / 1e9)):
             now = time.perf_counter_ns()
-            self._look(me, now - last)
-            last = now
-            elapsed = (now - began) / 1e9
             try:
+                self._look(me, now - last)
+                last = now
+                elapsed = (now - began) / 1e9
                 if (self.seconds and elapsed >= self.seconds) or len(self.node) > MOST_SAMPLES:
                     sys.setswitchinterval(self.switch_s)
                     self.save(self, True)
@@ -72,7 +79,8 @@ class Sampler:
                 if not self.seconds and elapsed >= save_at:
                     save_at *= 2
                     self.save(self, False)
-            except Exception:
+            except Exception as error:
+                self.failed(error)
                 return
 
     def _look(self, me: int, passed_ns: int) -> None:

@@ -32,7 +32,7 @@ class Totals(NamedTuple):
     backwards: int
     samples: int
     samples_unknown: int
-    wait_ns: int
+    wait_ns: float
     cost_ns: int
 
 
