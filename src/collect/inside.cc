@@ -23,7 +23,7 @@ std::string Variable(const char* name) {
 
 // A program between the two may have set PYTHONPATH anew: then the agent goes in front of it again.
 std::string PathWithAgent(const RunAround& around) {
-  const std::string path = Variable("PYTHONPATH");
+  std::string path = Variable("PYTHONPATH");
   std::error_code error;
   for (const std::string_view entry : Split(path, ':'))
     if (!entry.empty() && std::filesystem::is_directory(StrCat(entry, "/gapless_agent"), error)) return path;
