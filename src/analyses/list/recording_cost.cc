@@ -83,7 +83,7 @@ void AddCounted(const RunTrace& of, Table& table) {
              IsSomeIn(steps, {trace.slices.ts_ns[row], trace.slices.ts_ns[row] + 1});
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
-  const auto added_ns = static_cast<int64_t>(static_cast<double>(calls / count) * kLeastPythonCallNs);
+  const int64_t added_ns = calls / count * kLeastPythonCallNs;
   auto row = BeginRow(table, of);
   row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls / count);
   row.Int(std::min(added_ns, median_ns)).Real(std::min(1.0, ShareOf(added_ns, median_ns)));
