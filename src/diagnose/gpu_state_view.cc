@@ -24,7 +24,7 @@ int64_t GpusFrom(const Table& gpus, std::string_view column, double least) {
 
 std::string WhichGpus(const Table& gpus, std::string_view column, double least) {
   const std::optional<size_t> worst = WorstGpu(gpus, column);
-  const std::string one = worst ? StrCat("GPU ", gpus.Int(*worst, "device")) : std::string();
+  std::string one = worst ? StrCat("GPU ", gpus.Int(*worst, "device")) : std::string();
   const int64_t count = GpusFrom(gpus, column, least);
   if (count < 2) return one;
   return StrCat(FormatCount(count), " of ", FormatCount(static_cast<int64_t>(gpus.rows())), " GPUs, most of all ", one);
