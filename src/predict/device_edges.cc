@@ -27,12 +27,12 @@ void DeviceEdges::AddBegin(uint32_t op, Instant last_of_host) {
     return;
   }
   const int64_t ready_ns = std::max({LinkLaunch(op), LinkStream(op), LinkStreamWaits(op)});
-  if (ready_ns != kAbsent && !newest_.contains(ops_.device[op]) && WaitedForUnseen(op))
+  const bool known = ready_ns != kAbsent;
+  const bool unseen = known && !newest_.contains(ops_.device[op]) && WaitedForUnseen(op);
+  if (unseen || (!known && !LinkUnexplained(op, ready_ns)))
     graph_.LinkRoot();
-  else if (ready_ns != kAbsent)
+  else if (known)
     InferWait(op, ready_ns);
-  else if (!LinkUnexplained(op, ready_ns))
-    graph_.LinkRoot();
   graph_.graph().op_begin[op] = last_begun_ = graph_.now();
   TakeStream(op);
 }

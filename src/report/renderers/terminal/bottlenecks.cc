@@ -143,9 +143,9 @@ std::string Together(const Report& report, const Paint& paint) {
     const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
     const std::string trust = TrustText(report.summary, report.diagnosis.bottlenecks);
     for (const std::string& line : WrapWords(text + (trust.empty() ? "" : "; " + trust), paint.width()))
-      out += (line.starts_with(text) ? paint.In(Tone::kGood, text) + paint.In(Tone::kDim, line.substr(text.size()))
-                                     : paint.In(Tone::kDim, line)) +
-             "\n";
+      out += line.starts_with(text)
+                 ? StrCat(paint.In(Tone::kGood, text), paint.In(Tone::kDim, line.substr(text.size())), "\n")
+                 : StrCat(paint.In(Tone::kDim, line), "\n");
   }
   if (report.cost) {
     const RunCost& cost = *report.cost;
