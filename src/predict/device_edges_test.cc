@@ -60,6 +60,21 @@ TEST(DeviceEdges, KernelsOfAGraphKeepTheirDistance) {
   EXPECT_EQ(check.refusal, "");
 }
 
+// A small graph once, a large one whose launch takes 1.5 ms, and a wait: the device begins when the launch is done, and
+// not 10 µs after it began, as the small one did.
+TEST(DeviceEdges, AGraphBeginsWhenItsLaunchIsDone) {
+  HandMade made;
+  made.Graph("copy", {0, 8 * kUs, 10 * kUs, 12 * kUs});
+  made.Graph("gemm", {100 * kUs, 1600 * kUs, 1602 * kUs, 1700 * kUs});
+  for (int64_t i = 0; i < 20; ++i) made.SameLaunch("gemm", 1702 * kUs + i * 100 * kUs, 1800 * kUs + i * 100 * kUs);
+  made.Call("cudaStreamSynchronize", ApiKind::kStreamSync, 1610 * kUs, 3702 * kUs);
+  made.Step(0, 0, 3703 * kUs);
+  const auto trace = made.Finish();
+  const SelfCheck check = Check(*trace);
+  EXPECT_EQ(check.refusal, "");
+  EXPECT_NEAR(check.error, 0, 0.01);
+}
+
 // Two branches of a graph on one stream: every second kernel begins while the one before it runs.
 TEST(DeviceEdges, BranchesOfAGraphThatOverlapGetFasterWithTheirKernels) {
   HandMade made;

@@ -110,6 +110,11 @@ class HandMade {
     op.kind = GpuOpKind::kKernel;
     return Launch("cudaLaunchKernel", ApiKind::kKernelLaunch, name, times, op, tid);
   }
+  // The first operation of a graph; SameLaunch() adds the others.
+  HandMade& Graph(std::string_view name, Times times, GpuOpRow op = {}) {
+    op.kind = GpuOpKind::kKernel;
+    return Launch("cudaGraphLaunch", ApiKind::kGraphLaunch, name, times, op, kMain);
+  }
   HandMade& Copy(CopyKind kind, Times times, GpuOpRow op = {}, int64_t tid = kMain) {
     op.kind = GpuOpKind::kMemcpy;
     op.op_class = GpuOpClass::kCopy;
