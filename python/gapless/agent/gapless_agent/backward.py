@@ -28,6 +28,7 @@ class Backward:
         self.outer: ByHand | None = None  # around this one's wrapper, while there is no optimiser
         self.root: Callable[[Any], None] = self._root
         self.in_memory = later.host.read
+        self.followers: list[Callable[[Any], None]] = []  # are given the loss of each pass
         self.reset()
 
     def reset(self) -> None:
@@ -94,6 +95,8 @@ class Backward:
             scaled, loss = agent.scaled
             agent.scaled = None
             roots = loss if roots is scaled else roots
+        for follower in self.followers:
+            follower(roots)
         index = self.index
         self.index = index + 1
         if index == 0 and roots.is_cpu:

@@ -72,11 +72,16 @@ class Running:
             by_hand,
             self.recorder,
         ]
-        self.parts += [Scalers(agent, self.steps, self.optimizers, self.later), Failures(agent), self.commands]
+        self.scalers = Scalers(agent, self.steps, self.optimizers, self.later)
+        self.parts += [self.scalers, Failures(agent), self.commands]
         self.parts += [self.compile_watch]
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
-        self.parts += [agent.models, self.digest, self.fixes]  # fixes last: what they wrap is complete
+        self.parts += [agent.models, self.digest, self.fixes]  # fixes late: what they wrap is complete
+        if agent.options.parity.role:
+            from .parity.watch import Watch  # most processes do without
+
+            self.parts.append(Watch(self))
         self.resets: list[Any] = [self.steps, self.later, self.control]
 
     def install(self) -> None:

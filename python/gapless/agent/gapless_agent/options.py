@@ -23,10 +23,25 @@ class Record:
 
 
 @dataclass
+class Parity:
+    """A recording for docs/parity.md; none without a role."""
+
+    role: str = ""  # baseline, probe, repeat, reseeded or candidate
+    folder: str = ""  # of the recording
+    baseline: str = ""  # folder of the baseline's
+    steps: int = 20  # optimiser steps that the baseline records
+    seconds: float = 0.0  # after which it records no more; 0: no limit
+    noise: float = 0.0  # of a probe
+    wide: bool = False  # also on the state of recurrent layers
+    reseed: int = 0  # added to the seed
+
+
+@dataclass
 class Options:
     mode: str = "step"  # light, step or off
     step: str = "auto"  # or explicit: only gapless.step() ends steps
     record: Record = field(default_factory=Record)
+    parity: Parity = field(default_factory=Parity)
     memory_history: bool = False
     python: str = ""  # sample, cprofile, lines or tracemalloc
     python_hz: int = 100
@@ -50,12 +65,12 @@ def _fill(target: _T, given: Any) -> _T:
         return target
     for entry in fields(target):  # type: ignore[arg-type]
         default, value = getattr(target, entry.name), given.get(entry.name)
-        if isinstance(default, Record):
+        if isinstance(default, (Record, Parity)):
             _fill(default, value)
         elif isinstance(default, list):
             if isinstance(value, list) and all(isinstance(one, str) for one in value):
                 setattr(target, entry.name, value)
-        elif type(value) is type(default):
+        elif type(value) is type(default) or (isinstance(default, float) and type(value) is int):
             setattr(target, entry.name, value)
     return target
 

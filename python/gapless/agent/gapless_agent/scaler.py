@@ -24,6 +24,7 @@ class Scalers:
             "GradScaler", "Its scale is not in the run, and steps that it skips are not counted from here on."
         )
         self.guard.let_go.append(self._forget)
+        self.when_skipped: list[Callable[[int], None]] = []  # are given the id of an optimiser whose step was skipped
         self.reset()
 
     def reset(self) -> None:
@@ -91,6 +92,9 @@ class Scalers:
         skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
         for source in skipped if self.agent.counts_steps else ():
             self.steps.fired(source, layout.FLAG_SKIPPED)
+        for follower in self.when_skipped if skipped else ():
+            for source in skipped:
+                follower(source)
         self.agent.cost_ns += time.perf_counter_ns() - entered
         return bool(skipped)
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether two trainings are the same up to rounding. docs/parity.md describes the runs, the recordings and the
+// rule; this is its only implementation: numbers in, verdict out.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gapless::internal {
+
+inline constexpr size_t kSketchWidth = 64;
+
+// The precision that a change claims to compute in. Its unit is the relative size of one rounding.
+enum class Precision : uint8_t { kFp32, kTf32, kFp16, kBf16 };
+std::string_view NameOf(Precision precision);  // "fp32", "tf32", "fp16", "bf16"
+std::optional<Precision> PrecisionNamed(std::string_view name);
+double UnitOf(Precision precision);        // fp32: 2^-20, what other orders of a sum differ by
+double ProbeNoiseOf(Precision precision);  // noise of the probe that the claim is held against: 2^-11, bf16 2^-9
+
+// A tensor's norm, and 64 signed sums of its elements.
+struct TensorPrint {
+  double norm = 0;
+  std::array<double, kSketchWidth> sketch{};
+};
+
+// One step of one optimiser. Absent fields were not recorded.
+struct ParityEvent {
+  size_t optimizer = 0;  // numbered in the order in which they first step
+  std::string optimizer_class{};
+  std::vector<std::map<std::string, std::string, std::less<>>> settings{};  // by parameter group: name -> JSON text
+  std::vector<size_t> missing{};                                           // indices of tensors without a gradient
+  std::optional<int64_t> samples{};
+  std::optional<uint32_t> rows{}, order{}, random{}, start{}, state{};
+  bool draws = false;                          // random numbers were drawn since the event before
+  std::vector<std::optional<double>> losses{};  // nullopt: not finite
+  bool finite = true;
+  std::optional<std::vector<double>> shadow{};  // by tensor; absent: the optimiser has no shadow
+  std::string no_shadow{};
+  bool skipped = false, handed = false, recurrent = false;
+  std::vector<TensorPrint> gradients{}, buffers{};
+  std::vector<std::string> names{}, buffer_names{};  // of the first event of an optimiser
+};
+
+struct ParityRecording {
+  std::vector<ParityEvent> events{};
+  double noise = 0;  // of a probe
+};
+
+// What A did. Probes by the size of their noise; a wide one replaces the narrow one of its size where it is larger.
+struct ParityBaseline {
+  ParityRecording baseline{};
+  std::vector<ParityRecording> probes{};
+  std::optional<ParityRecording> repeat{};   // A once more, unchanged
+  std::vector<ParityRecording> reseeded{};   // A with other random numbers
+};
+
+enum class ParityVerdict : uint8_t { kExact, kRounding, kSameDistribution, kOtherTraining, kCannotTell };
+std::string_view NameOf(ParityVerdict verdict);  // "exact", "rounding", "same_distribution", "other_training", "cannot_tell"
+
+// A run that would decide what these recordings cannot.
+enum class ParityNeed : uint8_t { kNothing, kProbe, kWideProbe, kRepeat, kReseeded };
+
+struct ParityReport {
+  ParityVerdict verdict = ParityVerdict::kCannotTell;
+  ParityNeed need = ParityNeed::kNothing;  // with kCannotTell
+  double need_noise = 0;                   // of the probe that is needed
+  Precision precision = Precision::kFp32;  // of kRounding: the claim it was held against
+  std::string reason{};                    // one sentence without a full stop, for a person
+  std::optional<size_t> step{};            // from 1: where it shows first
+  std::string tensor{};                    // name of the parameter or buffer that decided
+  std::string test{};                      // id of the test that decided: "settings", "update", "typical", …
+  std::optional<double> value{}, limit{};  // that the test compared
+  size_t steps = 0;                        // that were compared
+};
+
+// Compares the candidate with the baseline under the claim that it computes in `precision`. kCannotTell with a `need`
+// asks for one run more; without one it says why nothing can be told.
+ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision);
+
+// The same for a candidate without a claim: the finest precision under which it is the same.
+ParityReport FindParity(const ParityBaseline& baseline, const ParityRecording& candidate);
+
+}  // namespace gapless::internal
