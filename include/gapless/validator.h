@@ -75,7 +75,7 @@ struct SpeedComparison {
   size_t pairs = 0;
   PerformanceMetrics baseline_metrics{}, optimized_metrics{};
   std::optional<double> memory_saved_gb{}, energy_saved_j{};
-  std::optional<bool> loss_parity{};  // absent: no losses were seen
+  std::optional<bool> loss_parity{};  // same training (docs/parity.md)? absent: nothing could be told
 };
 
 struct ABTestValidator {

@@ -7,6 +7,7 @@
 
 #include "proof/measure.h"
 #include "proof/metrics.h"
+#include "proof/same_training.h"
 #include "proof/scaling.h"
 #include "proof/validation.h"
 
@@ -69,7 +70,8 @@ SpeedComparison ComparisonFrom(const internal::Comparison& found) {
   const auto a = internal::MetricsOf(found.a()), b = internal::MetricsOf(found.b());
   if (a && b) comparison.memory_saved_gb = internal::MemorySavedGb(*a, *b);
   if (a && b) comparison.energy_saved_j = internal::EnergySavedJ(*a, *b);
-  if (const auto losses = found.Losses()) comparison.loss_parity = losses->parity;
+  if (const auto& training = found.training(); training && training->verdict != internal::ParityVerdict::kCannotTell)
+    comparison.loss_parity = internal::IsSameTraining(*training);
   return comparison;
 }
 
@@ -155,9 +157,11 @@ Result<SpeedComparison> ABTestValidator::CompareConfigurations(const std::vector
                                                                const CompareOptions& options) {
   GAPLESS_TRY(CheckCommand(baseline));
   GAPLESS_TRY(CheckCommand(optimized));
+  const internal::PairPlan plan = PlanFor(baseline, optimized, options);
   internal::Comparison comparison({.margin = options.margin});
   GAPLESS_TRY(
-      internal::RunPairs(PlanFor(baseline, optimized, options), comparison, [&] { return !comparison.IsDecided(); }));
+      internal::RunPairs(plan, comparison, [&] { return !comparison.IsDecided(); }));
+  GAPLESS_TRY(internal::AskWhetherSame(plan, comparison));
   return ComparisonFrom(comparison);
 }
 

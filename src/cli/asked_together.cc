@@ -38,6 +38,21 @@ void AddTexts(std::string& out, std::string_view key, const std::vector<std::str
   AddMember(out, key, list);
 }
 
+ParityOptions ParityOf(const JsonValue& asked) {
+  constexpr int64_t kMaxNumber = int64_t{1} << 30;
+  const auto number = [&](const char* key, int fallback) {
+    const auto value = asked.Get(key).Int();
+    return value && *value >= 0 && *value < kMaxNumber ? static_cast<int>(*value) : fallback;
+  };
+  ParityOptions options{.role = asked.TextOf("role"), .folder = asked.TextOf("folder"), .baseline = asked.TextOf("baseline")};
+  options.steps = number("steps", options.steps);
+  options.seconds = asked.Get("seconds").Number().value_or(0);
+  options.noise = asked.Get("noise").Number().value_or(0);
+  options.wide = asked.Get("wide").Bool().value_or(false);
+  options.reseed = number("reseed", 0);
+  return options;
+}
+
 }  // namespace
 
 AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
@@ -70,9 +85,7 @@ void AskForTheOneAround(const std::string& around, AgentOptions& options) {
   const auto is_true = [&](const char* key) { return parsed->Get(key).Bool().value_or(false); };
   options.every_loss = options.every_loss || is_true("every_loss");
   options.calls = options.calls || is_true("calls");
-  constexpr int64_t kLatestStep = int64_t{1} << 30;
-  if (const auto step = parsed->Get("digest_step").Int(); step && *step > 0 && *step < kLatestStep)
-    options.digest_step = static_cast<int>(*step);
+  if (ParityOptions parity = ParityOf(parsed->Get("parity")); parity.IsOn()) options.parity = std::move(parity);
   for (std::string& item : TextsOf(parsed->Get(kFixes))) options.fixes.push_back(std::move(item));
   for (std::string& file : TextsOf(parsed->Get(kOwnFixes))) options.own_fixes.push_back(std::move(file));
 }

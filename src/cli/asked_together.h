@@ -21,7 +21,7 @@ struct AskedTogether {
 AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
                           const std::vector<std::string>& own_fixes);
 
-// What the launcher around measures (losses, calls, a digest) and the fixes that it tries, for an agent that reports to
+// What the launcher around measures (losses, calls, a recording for a comparison) and the fixes that it tries, for an agent that reports to
 // a run of its own.
 void AskForTheOneAround(const std::string& around, AgentOptions& options);
 

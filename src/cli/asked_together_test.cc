@@ -31,13 +31,16 @@ TEST(AskTogether, TakesNoJsonForNothing) {
 TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   AgentOptions options;
   options.fixes = {"tf32"};
-  AskForTheOneAround(R"({"mode":"light","every_loss":true,"digest_step":7,"fixes":["workers=4"]})", options);
+  AskForTheOneAround(R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})", options);
   EXPECT_FALSE(options.light) << "what is recorded is the inner one's";
   EXPECT_TRUE(options.every_loss);
-  EXPECT_EQ(options.digest_step, 7);
+  EXPECT_EQ(options.parity.role, "probe");
+  EXPECT_EQ(options.parity.folder, "/f");
+  EXPECT_EQ(options.parity.noise, 0.5);
+  EXPECT_EQ(options.parity.steps, 20);
   EXPECT_EQ(options.fixes, (Items{"tf32", "workers=4"}));
   AskForTheOneAround("no JSON", options);
-  EXPECT_EQ(options.digest_step, 7);
+  EXPECT_EQ(options.parity.role, "probe");
 }
 
 }  // namespace

@@ -14,6 +14,21 @@ void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::s
   json.EndArray();
 }
 
+void WriteParity(JsonWriter& json, const ParityOptions& parity) {
+  if (!parity.IsOn()) return;
+  json.Key("parity");
+  json.BeginObject();
+  json.Field("role", parity.role);
+  json.Field("folder", parity.folder);
+  json.Field("baseline", parity.baseline);
+  json.Field("steps", parity.steps);
+  json.Field("seconds", parity.seconds);
+  json.Field("noise", parity.noise);
+  json.Field("wide", parity.wide);
+  json.Field("reseed", parity.reseed);
+  json.EndObject();
+}
+
 }  // namespace
 
 std::string ToJson(const AgentOptions& options) {
@@ -41,7 +56,7 @@ std::string ToJson(const AgentOptions& options) {
   if (options.calls) json.Field("calls", true);
   WriteTexts(json, "fixes", options.fixes);
   WriteTexts(json, "own_fixes", options.own_fixes);
-  if (options.digest_step > 0) json.Field("digest_step", options.digest_step);
+  WriteParity(json, options.parity);
   json.EndObject();
   return out;
 }

@@ -7,6 +7,18 @@
 
 namespace gapless::internal {
 
+// A recording of the first optimiser steps, to be compared with another run's (docs/parity.md). None without a role.
+struct ParityOptions {
+  std::string role{};                // "baseline", "probe", "repeat", "reseeded", "candidate"
+  std::string folder{}, baseline{};  // of this recording; of the baseline's, for all other roles
+  int steps = 20;                    // that the baseline records; the others follow it
+  double seconds = 0;                // after which the baseline records no more; 0: no limit
+  double noise = 0;                  // of a probe
+  bool wide = false;                 // the noise is also on the state of recurrent layers
+  int reseed = 0;                    // added to the seed
+  bool IsOn() const { return !role.empty(); }
+};
+
 struct AgentOptions {
   bool light = false;                                // steps, samples and waits only
   bool explicit_steps = false;                       // a step ends where the program says gapless.step()
@@ -20,7 +32,7 @@ struct AgentOptions {
   bool calls = false;                    // tell each call of the model of a program that infers
   std::vector<std::string> fixes{};      // switched on from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // absolute paths of the user's own, which `fixes` may name
-  int digest_step = 0;                   // after so many steps a digest of all parameters; 0: none
+  ParityOptions parity{};
 };
 
 std::string ToJson(const AgentOptions& options);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNames[] = {"accepted",        "slower",         "too_small",   "no_time",
                                        "nothing_to_gain", "does_not_apply", "not_allowed", "conflict",
-                                       "other_losses",    "fault",          "taken_out"};
+                                       "other_training",  "fault",          "taken_out"};
 
 }  // namespace
 

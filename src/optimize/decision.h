@@ -9,9 +9,9 @@
 
 #include "optimize/change.h"
 #include "optimize/fix_set.h"
-#include "optimize/guard.h"
 #include "trial/process_run.h"
 #include "validate/pair_sequence.h"
+#include "validate/parity.h"
 
 namespace gapless::internal {
 
@@ -24,7 +24,7 @@ enum class Outcome : uint8_t {
   kDoesNotApply,
   kNotAllowed,   // its class is looser than the user allows
   kConflict,     // with one that is on
-  kOtherLosses,  // the guard spoke against it
+  kOtherTraining,  // it changes more of the training than its class allows
   kFault,        // a run with it crashed, hung or ran out of memory
   kTakenOut,     // accepted once, and brings nothing beside those that came after it
 };
@@ -52,7 +52,7 @@ struct Decision {
   size_t pairs = 0;
   bool live = false;                   // measured in blocks of one process
   std::optional<double> detectable{};  // the share of time that these pairs could have told
-  GuardReport guard{};
+  std::optional<ParityReport> training{};  // with it and those before: is it the same? absent: not asked
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before
   std::optional<double> startup_s{};  // that it takes longer until the first measured step

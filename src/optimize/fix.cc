@@ -32,22 +32,6 @@ Unexpected NoSuchFix(std::string_view name) {
 
 }  // namespace
 
-std::string_view NameOf(FixClass safety) {
-  switch (safety) {
-    case FixClass::kRounding: return "rounding";
-    case FixClass::kStochastic: return "stochastic";
-    case FixClass::kTraining: return "training";
-    case FixClass::kExact: break;
-  }
-  return "exact";
-}
-
-std::optional<FixClass> FixClassNamed(std::string_view name) {
-  for (const auto one : {FixClass::kExact, FixClass::kRounding, FixClass::kStochastic, FixClass::kTraining})
-    if (NameOf(one) == name) return one;
-  return std::nullopt;
-}
-
 std::string_view NameOf(Effort effort) {
   switch (effort) {
     case Effort::kMedium: return "medium";

@@ -17,19 +17,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "validate/parity.h"
 
 namespace gapless::internal {
 
-// What may change beside the time, and so how the losses must agree (guard.h).
-enum class FixClass : uint8_t {
-  kExact,       // E: the same numbers, bit for bit
-  kRounding,    // N: the same computation, rounded differently
-  kStochastic,  // S: other random numbers of the same distribution
-  kTraining,    // C: another training; only where the user allows it
-};
-std::string_view NameOf(FixClass safety);  // "exact", "rounding", "stochastic", "training"
-
-std::optional<FixClass> FixClassNamed(std::string_view name);
+// The most that a fix may change of the training (validate/parity.h holds it to that).
+using FixClass = AllowedChange;
 
 enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // of doing it by hand: minutes, an hour or two, days
 std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
@@ -74,7 +67,7 @@ struct Fix {
   Effort effort = Effort::kQuick;
   bool blind = false;                             // worth a try though nothing that was found speaks for it
   bool slow_start = false;                        // a run with it begins minutes later: it is tried last
-  bool bfloat16 = false;                          // computes in bfloat16: losses agree to fewer digits
+  Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
   bool predictable = true;                        // false: the what-if of its name takes another value
   bool needs_loader = false;                      // changes a DataLoader, and nothing where the program has none
   bool live = false;                              // may be switched between two steps of a running program

@@ -50,8 +50,11 @@ FixClass FixSet::Loosest() const {
   return loosest;
 }
 
-bool FixSet::ComputesInBfloat16() const {
-  return std::ranges::any_of(items_, [](const FixItem& item) { return item.fix->bfloat16; });
+Precision FixSet::Claim() const {
+  Precision claim = Precision::kFp32;
+  for (const FixItem& item : items_)
+    if (item.fix->precision_of != nullptr) claim = std::max(claim, item.fix->precision_of(item.value));
+  return claim;
 }
 
 std::vector<std::string> FixSet::Names() const {

@@ -27,7 +27,8 @@ class FixSet {
 
   // The loosest of all: that is what the losses are held to.
   FixClass Loosest() const;
-  bool ComputesInBfloat16() const;
+  // The coarsest precision that any of them computes in.
+  Precision Claim() const;
   // As the agent takes them.
   std::vector<std::string> Names() const;
   std::vector<std::string> OwnFiles() const;

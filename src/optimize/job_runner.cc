@@ -27,7 +27,6 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
     const int64_t all_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
     return all_ns >= kMostMeasuredNs || (step_ns.size() >= steps && all_ns >= kLeastMeasuredNs);
   };
-  if (job_.digests) request.digest_step = static_cast<int>(request.warmup + kLeastSteps);
   if (request.timeout_s <= 0 && longest_s_ > 0)
     request.timeout_s = std::max(kLeastLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
   if (end_by_) {
@@ -47,6 +46,42 @@ Result<RunSample> ProcessRunner::Start(const RunRequest& request) {
 }
 
 Result<RunSample> ProcessRunner::Run(const FixSet& set) { return Start(RequestFor(set)); }
+
+Result<void> ProcessRunner::PrepareParity() {
+  auto parity = TrainingParity::Make(job_.parity, [this](const ParityOptions& options) {
+    RunRequest request = RequestFor({});
+    request.parity = options;
+    request.warmup = 0;
+    request.measure = 1;
+    request.enough = nullptr;
+    return Start(request);
+  });
+  if (!parity) return Unexpected{parity.error()};
+  parity_.emplace(std::move(*parity));
+  return {};
+}
+
+// The second run is the probe that most claims are held against.
+Result<RunSample> ProcessRunner::RunBaseline(size_t number) {
+  if (!parity_) GAPLESS_TRY(PrepareParity());
+  RunRequest request = RequestFor({});
+  if (number == 0) request.parity = parity_->BaselineOptions();
+  if (number == 1 && parity_->WhyNoBaseline().empty()) request.parity = parity_->ProbeOptions(Precision::kFp32);
+  return Start(request);
+}
+
+Result<RunSample> ProcessRunner::RunFirst(const FixSet& set) {
+  RunRequest request = RequestFor(set);
+  if (parity_ && parity_->WhyNoBaseline().empty()) request.parity = parity_->CandidateOptions();
+  return Start(request);
+}
+
+Result<ParityReport> ProcessRunner::Training(const FixSet& set, bool exact) {
+  if (!parity_) return ParityReport{.reason = "the command as it is was not recorded"};
+  if (set.Loosest() == FixClass::kTraining && !exact)
+    return ParityReport{.reason = "it may train something else, and so it was not compared"};
+  return parity_->Judge(set.Claim(), exact);
+}
 
 Result<RunSample> ProcessRunner::RunBlocks(const FixSet& set, BlockDriver& driver) {
   RunRequest request = RequestFor(set);

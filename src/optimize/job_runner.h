@@ -6,30 +6,36 @@
 #include <vector>
 
 #include "optimize/planner.h"
+#include "proof/same_training.h"
 
 namespace gapless::internal {
 
 struct TrialJob {
   RunRequest request{};  // the command, how many steps, its time limit
   FixContext context{};
-  bool digests = false;  // ask for a digest of the parameters
+  ParityPlan parity{};
 };
 
 class ProcessRunner : public JobRunner {
  public:
   explicit ProcessRunner(TrialJob job) : job_(std::move(job)) {}
   Result<RunSample> Run(const FixSet& set) override;
+  Result<RunSample> RunBaseline(size_t number) override;
+  Result<RunSample> RunFirst(const FixSet& set) override;
+  Result<ParityReport> Training(const FixSet& set, bool exact) override;
   Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) override;
   void EndBy(Clock::time_point when) override { end_by_ = when; }
   size_t runs() const { return runs_; }
 
  private:
   RunRequest RequestFor(const FixSet& set) const;
+  Result<void> PrepareParity();
   Result<RunSample> Start(const RunRequest& request);
 
   TrialJob job_;
   double longest_s_ = 0;  // of the runs that ended well
   size_t runs_ = 0;
+  std::optional<TrainingParity> parity_{};  // made with the first baseline
   std::optional<Clock::time_point> end_by_{};
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "proof/parity_json.h"
 #include "collect/files.h"
 #include "proof/result_json.h"
 #include "store/results/json/value.h"
@@ -46,28 +47,12 @@ Stage StageFrom(const JsonValue& value) {
           .metric = value.Get("metric").Number()};
 }
 
-void WriteGuard(JsonWriter& json, const GuardReport& guard) {
-  json.Key("guard");
+void WriteTraining(JsonWriter& json, const std::optional<ParityReport>& training) {
+  if (!training) return;
+  json.Key("training");
   json.BeginObject();
-  json.Field("checked", guard.checked);
-  json.Field("passed", guard.passed);
-  json.Field("exact", guard.exact);
-  json.Field("reason", guard.reason);
-  json.Field("steps", guard.steps);
-  json.Field("max_difference", guard.max_difference);
-  json.Field("spread", guard.spread);
+  WriteParityFields(json, *training);
   json.EndObject();
-}
-
-GuardReport GuardFrom(const JsonValue& value) {
-  GuardReport guard{.checked = value.Get("checked").Bool().value_or(false),
-                    .passed = value.Get("passed").Bool().value_or(true),
-                    .exact = value.Get("exact").Bool().value_or(false),
-                    .reason = value.TextOf("reason"),
-                    .steps = static_cast<size_t>(value.Get("steps").Int().value_or(0)),
-                    .max_difference = value.Get("max_difference").Number().value_or(0)};
-  guard.spread = value.Get("spread").Number();
-  return guard;
 }
 
 std::string LineOf(const Decision& decision, const std::string& beside) {
@@ -85,7 +70,7 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
   json.Field("pairs", decision.pairs);
   json.Field("live", decision.live);
   json.Field("detectable", decision.detectable);
-  WriteGuard(json, decision.guard);
+  WriteTraining(json, decision.training);
   if (decision.stage) WriteStage(json, *decision.stage);
   json.Field("startup_s", decision.startup_s);
   json.Field("run_s", decision.run_s);
@@ -113,7 +98,7 @@ std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix>
   decision.pairs = static_cast<size_t>(std::max<int64_t>(0, line.Get("pairs").Int().value_or(0)));
   decision.live = line.Get("live").Bool().value_or(false);
   decision.detectable = line.Get("detectable").Number();
-  decision.guard = GuardFrom(line.Get("guard"));
+  decision.training = ParityFrom(line.Get("training"));
   if (line.Get("stage").is_object()) decision.stage = StageFrom(line.Get("stage"));
   decision.startup_s = line.Get("startup_s").Number();
   decision.run_s = line.Get("run_s").Number().value_or(0);

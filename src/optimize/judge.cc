@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "optimize/results.h"
 
 namespace gapless::internal {
 namespace {
@@ -39,7 +40,7 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
     return refuse(Outcome::kDoesNotApply,
                   refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
   }
-  if (HasOtherLosses(set, {&sample, 1}, decision)) return false;
+  if (!PassesResults(set, {&sample, 1}, decision)) return false;
   if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
       *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
     return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
@@ -52,33 +53,28 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
   return true;
 }
 
-bool Judge::HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
-  std::vector<Losses> before, after;
-  for (const RunSample& sample : baselines_) before.push_back(sample.losses);
-  for (const RunSample& sample : with) after.push_back(sample.losses);
-  decision.guard = CheckLosses(options_.exact ? FixClass::kExact : set.Loosest(), before, after,
-                               set.ComputesInBfloat16() ? kBfloat16Rounding : kFloat32Rounding);
-  const auto refuse = [&](std::string reason) {
-    decision.outcome = Outcome::kOtherLosses;
-    decision.reason = std::move(reason);
-    return true;
-  };
-  if (!decision.guard.passed) return refuse(decision.guard.reason);
-  if (options_.has_metric) {
-    std::vector<double> was, is;
-    for (const RunSample& sample : baselines_)
-      if (sample.metric) was.push_back(*sample.metric);
-    for (const RunSample& sample : with)
-      if (sample.metric) is.push_back(*sample.metric);
-    const GuardReport metric = CheckMetric(options_.exact ? FixClass::kExact : set.Loosest(), was, is);
-    if (!metric.passed) return refuse(StrCat("the metric: ", metric.reason));
-  }
-  if (!options_.exact) return false;
-  if (!decision.guard.checked) return refuse("no loss was seen, so nothing proves that they are the same");
-  for (const RunSample& sample : with)
-    if (!baselines_[0].digest.empty() && sample.digest != baselines_[0].digest)
-      return refuse("the parameters are other numbers");
+bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
+  const FixClass allowed = options_.exact ? FixClass::kExact : set.Loosest();
+  const bool unknown = !decision.training || decision.training->verdict == ParityVerdict::kCannotTell;
+  if (unknown && !options_.exact) return true;
+  if (decision.training && IsAllowed(*decision.training, allowed)) return true;
+  decision.outcome = Outcome::kOtherTraining;
+  decision.reason = decision.training ? decision.training->reason : "it was not compared";
+  if (decision.training && IsSameTraining(*decision.training)) decision.reason += StrCat("; allowed is ", NameOf(allowed));
   return false;
+}
+
+bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
+  const auto refuse = [&](std::string reason) {
+    decision.outcome = Outcome::kOtherTraining;
+    decision.reason = std::move(reason);
+    return false;
+  };
+  if (const auto step = FirstLostLoss(baselines_, with))
+    return refuse(StrCat("the loss is not finite from step ", *step, " on"));
+  if (!options_.has_metric) return true;
+  const std::string against = MetricObjection(set.Loosest() == FixClass::kExact || options_.exact, baselines_, with);
+  return against.empty() || refuse(StrCat("the metric: ", against));
 }
 
 void Judge::Conclude(const Contest& contest, Decision& decision) const {

@@ -16,10 +16,12 @@ class Judge {
   Judge(const PlannerOptions& options, const std::vector<RunSample>& baselines)
       : options_(options), baselines_(baselines) {}
 
-  // After its first run, with `set` on: may it be measured? `current`: without it.
+  // After its first run, with `set` on: did it end well, and does it apply? `current`: without it.
   bool PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const;
-  // Losses, the metric and, with --exact, the parameters: are they not what the loosest of `set` promises?
-  bool HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
+  // Is decision.training what the loosest of `set` promises?
+  bool PassesTraining(const FixSet& set, Decision& decision) const;
+  // Do losses stay finite in these runs, and is the metric what it was?
+  bool PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // What became of it, from a contest against those that were on before it.
   void Conclude(const Contest& contest, Decision& decision) const;
 

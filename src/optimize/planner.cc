@@ -20,7 +20,7 @@ constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
 double LongestSeconds(std::span<const RunSample> runs) {
   int64_t longest_ns = 0;
-  for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns);
+  for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns - run.parity_ns);
   return static_cast<double>(longest_ns) / 1e9;
 }
 
@@ -54,6 +54,7 @@ class Planner {
   Result<void> TryAll(const std::vector<Candidate>& candidates);
   Result<void> TryValues(const Candidate& candidate);
   Result<Decision> Try(const Candidate& candidate, const FixItem& item);
+  Result<bool> PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision);
   Result<void> Measure(const FixSet& set, Decision& decision);
   Result<void> CompareHang(double after_s, Decision& decision);
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline);
@@ -61,6 +62,7 @@ class Planner {
   Result<void> TakeOutWhatIsIdle();
   bool IsProvedAlready();
   Result<void> ProveTheWhole();
+  Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
 
   bool Refuse(const Candidate& candidate, Decision& decision) const;
   void Tell(PlannerEvent event) {
@@ -87,7 +89,7 @@ class Planner {
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
     Tell({.kind = PlannerEvent::Kind::kBaseline});
-    auto sample = runner_.Run({});
+    auto sample = runner_.RunBaseline(i);
     if (!sample) return Unexpected{sample.error()};
     if (FaultOf(*sample) != Fault::kNone)
       return Fail(ErrorCode::kCommand, StrCat("the command cannot be measured: ", DescribeFault(*sample)), "",
@@ -204,7 +206,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b);
     decision.run_s = LongestSeconds(contest->b);
-    judge_.HasOtherLosses(set, contest->b, decision);
+    judge_.PassesResults(set, contest->b, decision);
   }
   return {};
 }
@@ -238,7 +240,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   const auto begun = Clock::now();
   Tell({.kind = PlannerEvent::Kind::kTrying, .item = &item});
   const FixSet set = result_.accepted.With(item);
-  auto first = runner_.Run(set);
+  auto first = runner_.RunFirst(set);
   if (!first) return Unexpected{first.error()};
   decision.run_s = LongestSeconds({&*first, 1});
   const bool hung = FaultOf(*first) == Fault::kHang;
@@ -246,7 +248,9 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
     decision.reason = "the budget was over before its first run was";
     return decision;
   }
-  if (judge_.PassesFirstRun(*first, set, current_, decision)) {
+  auto passes = PassesFirstRun(*first, set, decision);
+  if (!passes) return Unexpected{passes.error()};
+  if (*passes) {
     decision.stage = StageOf(*first);
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
@@ -257,6 +261,15 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
   }
   decision.took_s = Seconds(Clock::now() - begun);
   return decision;
+}
+
+// Does it apply, and does the training stay the same?
+Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision) {
+  if (!judge_.PassesFirstRun(first, set, current_, decision)) return false;
+  auto training = runner_.Training(set, options_.exact);
+  if (!training) return Unexpected{training.error()};
+  decision.training = std::move(*training);
+  return judge_.PassesTraining(set, decision);
 }
 
 // The first value, and once one is on, whether another is better still.
@@ -328,7 +341,7 @@ bool Planner::IsProvedAlready() {
     result_.speedup = decision.measured;
     result_.pairs = decision.pairs;
     result_.after = decision.stage;
-    result_.guard = decision.guard;
+    result_.training = decision.training;
     return true;
   }
   return false;
@@ -354,10 +367,26 @@ Result<void> Planner::ProveTheWhole() {
     last->stage = result_.after;
     proved_ = &*last;
   }
+  return CheckTrainingOfTheWhole(contest->b);
+}
+
+// The last fix that stayed was recorded together with all before it, unless one of these was taken out since.
+Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
   Decision all;
-  const bool other = judge_.HasOtherLosses(result_.accepted, contest->b, all);
-  result_.guard = all.guard;
-  if (other && result_.against.empty()) result_.against = StrCat("they do not train the same: ", all.reason);
+  for (const Decision& decision : result_.decisions) {
+    if (decision.outcome == Outcome::kAccepted) all.training = decision.training;
+    if (decision.outcome == Outcome::kTakenOut) all.training.reset();
+  }
+  if (!all.training) {
+    const auto again = runner_.RunFirst(result_.accepted);
+    if (!again) return Unexpected{again.error()};
+    auto training = runner_.Training(result_.accepted, options_.exact);
+    if (!training) return Unexpected{training.error()};
+    all.training = std::move(*training);
+  }
+  result_.training = all.training;
+  const bool same = judge_.PassesTraining(result_.accepted, all) && judge_.PassesResults(result_.accepted, runs, all);
+  if (!same && result_.against.empty()) result_.against = StrCat("together they train something else: ", all.reason);
   return {};
 }
 

@@ -27,6 +27,12 @@ namespace gapless::internal {
 
 class JobRunner : public Runner {
  public:
+  // The command as it is, for the `number`-th time. Its first steps are recorded for Training() and do not count.
+  virtual Result<RunSample> RunBaseline(size_t /*number*/) { return Run({}); }
+  // The first run with a set; recorded likewise.
+  virtual Result<RunSample> RunFirst(const FixSet& set) { return Run(set); }
+  // Did RunFirst(set), which was the latest, train the same as the command as it is? May run that once more.
+  virtual Result<ParityReport> Training(const FixSet& set, bool exact) = 0;
   // One process with `set` on, in which `driver` switches its fix.
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
   // Runs that begin from now on are ended by then.
@@ -62,7 +68,7 @@ struct Optimized {
   std::optional<RatioInterval> speedup{};  // of all together; absent: nothing was accepted, or no time was left
   size_t pairs = 0;                        // that it is from
   std::optional<Stage> after{};
-  GuardReport guard{};    // of all together
+  std::optional<ParityReport> training{};  // of all together
   std::string against{};  // what speaks against all together, whatever their speed: a sentence; empty: nothing
   std::vector<std::string> warnings{};
   double took_s = 0;         // of the budget

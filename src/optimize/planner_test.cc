@@ -47,7 +47,8 @@ TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
   EXPECT_GT(*result.speedup->high, 1 / 0.63);
   EXPECT_GT(*result.decisions[0].measured->low, 1);
   EXPECT_EQ(result.decisions[1].outcome, Outcome::kTooSmall);
-  EXPECT_TRUE(result.guard.exact);
+  ASSERT_TRUE(result.training);
+  EXPECT_EQ(result.training->verdict, ParityVerdict::kExact);
   ASSERT_TRUE(result.after && result.decisions[2].stage);
   EXPECT_EQ(result.decisions[2].stage->step_ms, result.after->step_ms);  // of the same runs as `before` is
 }
@@ -55,7 +56,7 @@ TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
 TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
   fixes_ = {Named("slower"), Named("other_loss"), Named("crashes"), Named("hangs"), Named("memory"), Named("nan")};
   job_.fixes["slower"].factor = 1.4;
-  job_.fixes["other_loss"] = {.factor = 0.5, .loss = [](double loss, size_t) { return 0.9 * loss; }};
+  job_.fixes["other_loss"] = {.factor = 0.5, .training = ParityVerdict::kOtherTraining};
   job_.fixes["crashes"] = {.factor = 0.5, .fault = Fault::kCrash};
   job_.fixes["hangs"] = {.factor = 0.5, .fault = Fault::kHang};
   job_.fixes["memory"] = {.factor = 0.5, .fault = Fault::kOutOfMemory};
@@ -66,13 +67,35 @@ TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
   EXPECT_TRUE(result.accepted.empty());
   EXPECT_FALSE(result.speedup);
   const std::pair<Outcome, std::string> expected[] = {
-      {Outcome::kSlower, "as long"},       {Outcome::kOtherLosses, "differ"},
+      {Outcome::kSlower, "as long"},       {Outcome::kOtherTraining, "differ"},
       {Outcome::kFault, "ValueError: no"}, {Outcome::kFault, "hung"},
-      {Outcome::kFault, "out of memory"},  {Outcome::kOtherLosses, "no number from step 5"}};
+      {Outcome::kFault, "out of memory"},  {Outcome::kOtherTraining, "not finite from step 5"}};
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(result.decisions[i].outcome, expected[i].first) << i;
     EXPECT_NE(result.decisions[i].reason.find(expected[i].second), std::string::npos) << result.decisions[i].reason;
   }
+}
+
+// A fix may change as much of the training as its class says, and nothing at all with --exact.
+TEST_F(Planning, TheTrainingIsHeldToTheClass) {
+  fixes_ = {Named("one", FixClass::kExact), Named("two", FixClass::kRounding), Named("three", FixClass::kStochastic)};
+  for (const char* name : {"one", "two", "three"})
+    job_.fixes[name] = {.factor = 0.7, .training = ParityVerdict::kRounding};
+  Optimized result = Find({Of(0), Of(1), Of(2)});
+  EXPECT_EQ(result.decisions[0].outcome, Outcome::kOtherTraining);
+  EXPECT_EQ(result.accepted.ToString(), "three, two");
+  journal_.reset();
+  options_.exact = true;
+  result = Find({Of(1)});
+  EXPECT_EQ(result.decisions[0].outcome, Outcome::kOtherTraining);
+  EXPECT_NE(result.decisions[0].reason.find("allowed is exact"), std::string::npos) << result.decisions[0].reason;
+  // Nothing can be told: that is no reason against a fix, unless every bit must be the same.
+  job_.fixes["two"].training = ParityVerdict::kCannotTell;
+  journal_.reset();
+  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, Outcome::kOtherTraining);
+  journal_.reset();
+  options_.exact = false;
+  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, Outcome::kAccepted);
 }
 
 TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {

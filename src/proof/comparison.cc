@@ -16,9 +16,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kWithinSpread = 1.5;  // of the differences between runs of A
-constexpr double kRounding = 0x1p-7;   // of the loss: what rounding to bfloat16 may change
-
 // The largest difference of losses of the same step, and over how many steps.
 std::pair<double, size_t> Differ(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;
@@ -82,22 +79,17 @@ NominalP Comparison::Nominal() const {
   return nominal;
 }
 
-std::optional<LossParity> Comparison::Losses() const {
-  LossParity parity;
-  parity.steps = SIZE_MAX;
-  double size = 0;
-  for (const RunSample& sample : a_)
-    for (const double loss : sample.losses)
-      if (std::isfinite(loss)) size = std::max(size, std::abs(loss));
+std::optional<LossDifference> Comparison::Losses() const {
+  LossDifference found;
+  found.steps = SIZE_MAX;
   for (size_t i = 0; i < a_.size(); ++i) {
     const auto [most, steps] = Differ(a_[i].losses, b_[i].losses);
-    parity.max_difference = std::max(parity.max_difference, most);
-    parity.steps = std::min(parity.steps, steps);
-    if (i > 0) parity.spread = std::max(parity.spread.value_or(0), Differ(a_[i].losses, a_[i - 1].losses).first);
+    found.max_difference = std::max(found.max_difference, most);
+    found.steps = std::min(found.steps, steps);
+    if (i > 0) found.spread = std::max(found.spread.value_or(0), Differ(a_[i].losses, a_[i - 1].losses).first);
   }
-  if (a_.empty() || parity.steps == 0) return std::nullopt;
-  parity.parity = parity.max_difference <= std::max(kWithinSpread * parity.spread.value_or(0), kRounding * size);
-  return parity;
+  if (a_.empty() || found.steps == 0) return std::nullopt;
+  return found;
 }
 
 Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::function<bool()>& go_on) {

@@ -11,13 +11,13 @@
 
 #include "trial/process_run.h"
 #include "validate/pair_sequence.h"
+#include "validate/parity.h"
 
 namespace gapless::internal {
 
-// Do both sides learn the same? Losses of the same step, first rank. They may differ by one and a half times what two
-// runs of A differ by, or by what rounding to bfloat16 may change (2^-7 of the largest loss).
-struct LossParity {
-  bool parity = false;
+// How far losses of the same step lie apart, first rank. Whether both sides are the same training does not follow from
+// it: that is decided by validate/parity.h.
+struct LossDifference {
   double max_difference = 0;       // between A and B of a pair, over all steps both have
   std::optional<double> spread{};  // the same between two runs of A; absent with one run
   size_t steps = 0;
@@ -53,13 +53,17 @@ class Comparison {
   NominalP Nominal() const;
   std::pair<double, double> Typical() const;  // medians of A and of B over the pairs; at least one
   // Absent where no step has a loss on both sides.
-  std::optional<LossParity> Losses() const;
+  std::optional<LossDifference> Losses() const;
+  // Whether B is the same training as A; absent: nobody asked (same_training.h).
+  const std::optional<ParityReport>& training() const { return training_; }
+  void SetTraining(ParityReport report) { training_ = std::move(report); }
 
  private:
   PairOptions options_;
   bool higher_is_better_;
   PairSequence sequence_;
   std::vector<RunSample> a_{}, b_{};
+  std::optional<ParityReport> training_{};
 };
 
 struct PairPlan {

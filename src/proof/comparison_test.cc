@@ -40,26 +40,25 @@ TEST(Comparison, MoreMayBeBetter) {
   EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
 }
 
-TEST(Comparison, LossesAreTheSameWithinWhatRunsOfADiffer) {
+TEST(Comparison, SaysHowFarLossesLieApart) {
   Comparison comparison({});
   comparison.Add(Steps({1}, {1, 0.5, 0.25}), Steps({1}, {1, 0.5, 0.25}));
   ASSERT_TRUE(comparison.Losses());
-  EXPECT_TRUE(comparison.Losses()->parity);  // bit for bit, with nothing to compare the spread with
+  EXPECT_EQ(comparison.Losses()->max_difference, 0);
   EXPECT_FALSE(comparison.Losses()->spread);
-  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.265}));
-  EXPECT_TRUE(comparison.Losses()->parity);
+  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.3}));
   EXPECT_NEAR(*comparison.Losses()->spread, 0.01, 1e-12);
-  comparison.Add(Steps({1}, {1, 0.5, 0.26}), Steps({1}, {1, 0.5, 0.3}));  // more than 1.5 × 0.01, and than 2^-7
-  EXPECT_FALSE(comparison.Losses()->parity);
+  EXPECT_NEAR(comparison.Losses()->max_difference, 0.04, 1e-12);
   EXPECT_EQ(comparison.Losses()->steps, 3u);
+  EXPECT_FALSE(comparison.training()) << "nobody asked whether it is the same training";
 }
 
-TEST(Comparison, ALossThatIsNoNumberOnOneSideDiffers) {
+TEST(Comparison, ALossThatIsNoNumberOnOneSideDiffersWithoutBound) {
   Comparison comparison({});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   comparison.Add(Steps({1}, {1, 0.5}), Steps({1}, {1, nan}));
   ASSERT_TRUE(comparison.Losses());
-  EXPECT_FALSE(comparison.Losses()->parity);
+  EXPECT_EQ(comparison.Losses()->max_difference, std::numeric_limits<double>::infinity());
 }
 
 TEST(Comparison, WithoutLossesNothingIsSaidOfThem) {

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "proof/result_json.h"
+#include "proof/same_training.h"
 
 namespace gapless::internal {
 namespace {
@@ -34,13 +35,11 @@ std::string_view NotFaster(PairVerdict verdict) {
   return "";
 }
 
-std::vector<std::string> WhatSpeaksAgainst(const Comparison& comparison, const Judgement& judgement) {
+std::vector<std::string> ReasonsAgainst(const Comparison& comparison, const Judgement& judgement, AllowedChange allow) {
   std::vector<std::string> against;
   if (const std::string_view why = NotFaster(comparison.Verdict()); !why.empty()) against.emplace_back(why);
-  if (const auto losses = comparison.Losses(); losses && !losses->parity)
-    against.push_back(
-        StrCat("its losses differ by up to ", FormatNumber(losses->max_difference, 6),
-               losses->spread ? StrCat(", two runs as it was by ", FormatNumber(*losses->spread, 6)) : ""));
+  if (const auto& training = comparison.training(); training && !IsAllowed(*training, allow))
+    against.push_back(training->reason);
   if (judgement.IsRegression()) against.emplace_back("it is a regression against the history");
   return against;
 }
@@ -54,12 +53,13 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
     return !found.comparison.IsDecided();
   }));
   if (found.comparison.pairs() == 0) return Fail(ErrorCode::kUsage, "there was no time for a single pair");
+  GAPLESS_TRY(AskWhetherSame(question.pairs, found.comparison));
   auto record = RecordOfB(question, found.comparison);
   if (!record) return Unexpected{record.error()};
   auto judgement = JudgeRecord(*record, history, question.history);
   if (!judgement) return Unexpected{judgement.error()};
   found.judgement = std::move(*judgement);
-  found.against = WhatSpeaksAgainst(found.comparison, found.judgement);
+  found.against = ReasonsAgainst(found.comparison, found.judgement, question.allow);
   if (!question.record || !found.IsAccepted()) return found;  // what is refused is no level for others to be held to
   record->uid = NewUid();
   record->verdicts = found.judgement.verdicts;

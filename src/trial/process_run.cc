@@ -58,10 +58,13 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
   const WatchedProcess* first = watch.First();
   if (first == nullptr || request.whole_process || !request.pattern.empty()) return;
   sample.source = SampleSource::kSteps;
-  sample.warmup = std::min(request.warmup, first->step_ns.size());
+  sample.warmup = std::min(watch.WarmupOf(*first), first->step_ns.size());
   sample.warmup_ns =
       std::accumulate(first->step_ns.begin(), first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup),
                       int64_t{0}, wire::SumOf);
+  sample.parity_ns = std::accumulate(first->step_ns.begin(),
+                                     first->step_ns.begin() + static_cast<std::ptrdiff_t>(first->parity_steps),
+                                     int64_t{0}, wire::SumOf);
   sample.step_ns.assign(first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup), first->step_ns.end());
   double all = 0;
   for (const auto& [pid, process] : watch.processes()) {
@@ -99,7 +102,7 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
   sample.calls.assign(calls.begin(), calls.end());
   sample.versions = first->versions;
   sample.fixes = first->fixes;
-  sample.digest = first->digest;
+  sample.parity_events = first->parity_events;
   sample.saved = first->saved;
   sample.loaders = first->loaders;
   sample.gpu_memory_bytes = first->memory_bytes;
@@ -138,7 +141,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   agent.calls = request.inference;
   agent.fixes = request.fixes;
   agent.own_fixes = request.own_fixes;
-  agent.digest_step = request.digest_step;
+  agent.parity = request.parity;
   std::vector<Watcher*> watchers = {&watch};
   watchers.insert(watchers.end(), request.watchers.begin(), request.watchers.end());
   const bool captured = !request.show_output || !request.pattern.empty() || !request.metric.empty();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/agent_options.h"
 #include "collect/launch.h"
 #include "collect/machine.h"
 #include "trial/requests.h"
@@ -40,7 +41,7 @@ struct RunRequest {
   bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
   std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // files of the user's own fixes
-  int digest_step = 0;                   // after so many steps a digest of the parameters; 0: none
+  ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
   std::vector<std::pair<std::string, std::string>> environment{};  // of the command, beside ours
   std::vector<Watcher*> watchers{};                                // told of what happens meanwhile
   bool show_output = false;                                        // pass the program's output through
@@ -72,12 +73,13 @@ struct RunSample {
   size_t warmup = 0;               // left out
   std::vector<int64_t> step_ns{};  // measured steps of the first rank
   int64_t warmup_ns = 0;           // of the steps before
+  int64_t parity_ns = 0;           // of these, of the steps that RunRequest::parity had recorded
   std::vector<double> values{};    // matches of the pattern
   std::vector<ModelCall> calls{};  // of the first rank after warm-up, when inference is measured
   std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
   std::vector<FixReport> fixes{};              // of the first rank
-  std::string digest{};        // of its parameters after `digest_step` steps; empty: it did not get there
+  std::optional<int64_t> parity_events{};  // optimiser steps of the recording that `parity` asked for
   std::string failure{};       // the exception that ended a process, without secrets
   bool out_of_memory = false;  // which was because memory ran out
   std::vector<std::string>

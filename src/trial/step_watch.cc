@@ -54,7 +54,6 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
       break;
     case wire::RecordKind::kFix: seen.fixes.push_back({record.value, record.b, process.texts[record.a]}); break;
-    case wire::RecordKind::kDigest: seen.digest = process.texts[wire::WholeOf(record.x)]; break;
     case wire::RecordKind::kLoader: seen.loaders.push_back(record.value); break;
     case wire::RecordKind::kSave: seen.saved.push_back(process.texts[record.a]); break;
     case wire::RecordKind::kFailure:
@@ -64,6 +63,10 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
     case wire::RecordKind::kMessage:
       if (record.value >= kWarning && seen.messages.size() < kMostMessages)
         seen.messages.push_back(process.texts[record.a]);
+      break;
+    case wire::RecordKind::kParity:
+      seen.parity_events = record.value;
+      seen.parity_steps = seen.step_ns.size();
       break;
     case wire::RecordKind::kCall: seen.calls.push_back(CallFrom(record)); break;
     default: break;
@@ -75,6 +78,11 @@ std::span<const ModelCall> StepWatch::CallsAfterWarmup(const WatchedProcess& pro
     return call.step >= static_cast<int64_t>(request_.warmup);
   });
   return {first, process.calls.end()};
+}
+
+size_t StepWatch::WarmupOf(const WatchedProcess& process) const {
+  if (!request_.parity.IsOn()) return request_.warmup;
+  return process.parity_events ? process.parity_steps + request_.warmup : process.step_ns.size();
 }
 
 const WatchedProcess* StepWatch::First() const {
@@ -94,9 +102,10 @@ bool StepWatch::Enough() const {
       request_.to_the_end || request_.whole_process || !request_.pattern.empty() || !request_.metric.empty();
   if (to_the_end || first == nullptr) return false;
   const size_t steps = first->step_ns.size();
-  if (steps < request_.warmup + request_.measure) return false;
+  const size_t warmup = WarmupOf(*first);
+  if ((request_.parity.IsOn() && !first->parity_events) || steps < warmup + request_.measure) return false;
   if (request_.inference) return RequestsOf(CallsAfterWarmup(*first), true).requests.size() >= request_.measure;
-  return !request_.enough || request_.enough(std::span(first->step_ns).subspan(request_.warmup));
+  return !request_.enough || request_.enough(std::span(first->step_ns).subspan(warmup));
 }
 
 void StepWatch::Signal(int signal) {

@@ -22,10 +22,12 @@ struct WatchedProcess {
   std::string versions{};
   std::vector<FixReport> fixes{};
   std::vector<int64_t> loaders{};  // worker processes of each DataLoader that was read from
-  std::string digest{}, failure{};
+  std::string failure{};
   std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;
   std::vector<std::string> saved{};
+  std::optional<int64_t> parity_events{};  // the recording of RunRequest::parity ended, with so many
+  size_t parity_steps = 0;                 // steps that had ended then
 };
 
 class StepWatch : public Watcher {
@@ -40,6 +42,8 @@ class StepWatch : public Watcher {
   bool timed_out() const { return timed_out_; }
   // Of all that trained, the one of the lowest rank that took the most steps; null: none took any.
   const WatchedProcess* First() const;
+  // Steps of this process that do not count: all of them until its recording for a comparison is complete.
+  size_t WarmupOf(const WatchedProcess& process) const;
   std::span<const ModelCall> CallsAfterWarmup(const WatchedProcess& process) const;
   const std::map<int64_t, WatchedProcess>& processes() const { return processes_; }  // by pid
 

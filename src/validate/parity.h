@@ -50,7 +50,8 @@ struct ParityEvent {
 
 struct ParityRecording {
   std::vector<ParityEvent> events{};
-  double noise = 0;  // of a probe
+  double noise = 0;   // of a probe
+  bool wide = false;  // a probe with noise on the state of recurrent layers too
 };
 
 // What A did. Probes by the size of their noise; a wide one replaces the narrow one of its size where it is larger.
@@ -80,9 +81,25 @@ struct ParityReport {
   size_t steps = 0;                        // that were compared
 };
 
+// What a change may do to a training.
+enum class AllowedChange : uint8_t {
+  kExact,       // the same numbers, bit for bit
+  kRounding,    // the same computation, rounded differently
+  kStochastic,  // also other random numbers of the same distribution
+  kTraining,    // another training
+};
+std::string_view NameOf(AllowedChange allowed);  // "exact", "rounding", "stochastic", "training"
+std::optional<AllowedChange> AllowedChangeNamed(std::string_view name);
+// Where nothing can be told, only kExact is not allowed.
+bool IsAllowed(const ParityReport& report, AllowedChange allowed);
+
+// Returns true for the same training: exact, up to rounding, or with other random numbers.
+bool IsSameTraining(const ParityReport& report);
+
 // Compares the candidate with the baseline under the claim that it computes in `precision`. kCannotTell with a `need`
 // asks for one run more; without one it says why nothing can be told.
-ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision);
+ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision,
+                          bool exact = false);
 
 // The same for a candidate without a claim: the finest precision under which it is the same.
 ParityReport FindParity(const ParityBaseline& baseline, const ParityRecording& candidate);

@@ -58,7 +58,8 @@ enum class RecordKind : uint16_t {
   kFix,
   kOptimizer,
   kCall,
-  kDigest
+  kDigest,
+  kParity
 };
 
 struct RingRecord {

@@ -4,12 +4,14 @@
 #include "cli/commands/compare/stored.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
+#include "proof/same_training.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
 
-Result<Comparison> Compare(const PairPlan& plan, Comparison comparison, const Session& session) {
+Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Comparison comparison,
+                           const Session& session) {
   ProgressLine progress;
   GAPLESS_TRY(RunPairs(plan, comparison, [&] {
     if (session.stderr_is_tty)
@@ -18,6 +20,7 @@ Result<Comparison> Compare(const PairPlan& plan, Comparison comparison, const Se
                       [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
     return !comparison.IsDecided();
   }));
+  if (!arguments.Has("no-same")) GAPLESS_TRY(AskWhetherSame(plan, comparison));
   return comparison;
 }
 
@@ -67,7 +70,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!plan) return Unexpected{plan.error()};
   const auto options = PairOptionsFrom(arguments);
   if (!options) return Unexpected{options.error()};
-  const auto comparison = Compare(*plan, Comparison(*options, arguments.Has("higher-is-better")), session);
+  const auto comparison = Compare(arguments, *plan, Comparison(*options, arguments.Has("higher-is-better")), session);
   if (!comparison) return Unexpected{comparison.error()};
   return Answer(
       arguments, comparison->Verdict() == PairVerdict::kFaster, [&] { return CompareText(*comparison); },
@@ -94,6 +97,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kSeedOption,
     kShowOutputOption,
+    {.name = "no-same", .help = "Do not ask whether B is the same training as A, which takes three short runs"},
     {.name = "ratios",
      .takes = kTakesValue,
      .value = "FILE",

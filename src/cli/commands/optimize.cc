@@ -46,7 +46,7 @@ Result<PlannerOptions> PlannerFrom(const Arguments& arguments) {
   options.pairs = *pair_options;
   options.seed = static_cast<uint64_t>(*seed);
   options.exact = arguments.Has("exact");
-  if (arguments.Has("allow")) options.allow = *FixClassNamed(arguments.Value("allow"));
+  if (arguments.Has("allow")) options.allow = *AllowedChangeNamed(arguments.Value("allow"));
   return options;
 }
 
@@ -106,6 +106,18 @@ std::string KeyOf(const Ordered& ordered) {
 }
 
 void Say(const std::string& line) { std::fputs(StrCat("gapless: ", RedactText(line), "\n").c_str(), stderr); }
+
+// How many steps of a run to record for the comparison: as many as take a few seconds, and a third of a short program.
+ParityPlan ParityPlanFor(const RunSample& recorded) {
+  constexpr double kSeconds = 10;
+  constexpr int kMinSteps = 5;
+  ParityPlan plan{.seconds = 0};
+  const double step_ms = MeanStepMs(recorded);
+  if (recorded.source == SampleSource::kSteps && step_ms > 0)
+    plan.steps = std::clamp(static_cast<int>(kSeconds * 1e3 / step_ms), kMinSteps, plan.steps);
+  if (!recorded.stopped) plan.steps = std::min(plan.steps, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
+  return plan;
+}
 
 // On standard error: a line for each decision, and on a terminal what is being done.
 class Speaker {
@@ -266,7 +278,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
       recorded->advice && recorded->advice->predictor() ? &*recorded->advice->predictor() : nullptr;
   const auto candidates = FindCandidates(context, recorded->bottlenecks, predictor, ordered->candidates);
 
-  ProcessRunner runner({.request = ordered->request, .context = context, .digests = ordered->planner.exact});
+  ProcessRunner runner({.request = ordered->request, .context = context, .parity = ParityPlanFor(recorded->sample)});
   Speaker speaker(session, quiet);
   const auto result =
       Plan(candidates, ordered->planner, runner, *journal, [&](const PlannerEvent& event) { speaker.On(event); });

@@ -47,6 +47,7 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
   const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
   if (!effect) return Unexpected{effect.error()};
   ValidationQuestion question{.pairs = std::move(*plan), .options = *options};
+  if (arguments.Has("allow")) question.allow = *AllowedChangeNamed(arguments.Value("allow"));
   question.higher_is_better = arguments.Has("higher-is-better");
   question.history.branch = arguments.Value("baseline-branch", "main");
   question.history.effect = *effect;
@@ -78,7 +79,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
       arguments, validation->IsAccepted(), [&] { return ValidationText(*validation); }, json);
 }
 
+std::vector<std::string_view> Changes() { return {"exact", "rounding", "stochastic", "training"}; }
+
 constexpr OptionSpec kOptions[] = {
+    {.name = "allow",
+     .takes = kTakesValue,
+     .value = "CHANGE",
+     .help = "The most that B may change of the training (stochastic: other random numbers of the same distribution)",
+     .choices = Changes},
     {.name = "baseline",
      .takes = kTakesValue,
      .value = "FILE",
@@ -133,10 +141,10 @@ COMMAND(validate) = {
     .name = "validate",
     .help = "Prove an optimisation: faster, learns the same, no regression",
     .about =
-        "Runs the command as it was and the optimised one in pairs, as compare does, holds their losses against each "
-        "other, judges the optimised one against the history of the branch, as gate does, and records it there when it "
+        "Runs the command as it was and the optimised one in pairs, as compare does, asks whether both are the same "
+        "training, as same does, judges the optimised one against the history of the branch, as gate does, and records it there when it "
         "is accepted. It is "
-        "accepted when it is faster, its losses differ no more than those of two runs as it was, and it is no "
+        "accepted when it is faster, trains the same (up to rounding, or with other random numbers), and is no "
         "regression.\n\nThe exit status is 0 when it is accepted, 1 when not; the reasons are named.",
     .positionals = {},
     .options = kOptions,

@@ -9,6 +9,8 @@ constexpr int kVolta = 7, kAmpere = 8;
 
 FixClass ClassOf(std::string_view value) { return value == "fp16" ? FixClass::kTraining : FixClass::kRounding; }
 
+Precision PrecisionOf(std::string_view value) { return value == "fp16" ? Precision::kFp16 : Precision::kBf16; }
+
 FixValues Values(const FixContext& context) {
   if (!context.gpu) {
     if (context.bf16_cpu) return {.values = {"bf16"}};
@@ -44,7 +46,7 @@ FIX(amp) = {
     .class_of = ClassOf,
     .effort = Effort::kMedium,
     .blind = true,
-    .bfloat16 = true,
+    .precision_of = PrecisionOf,
     .live = true,
     .order = 70,
     .cures = kCures,

@@ -23,6 +23,7 @@ FIX(ddp_compress) = {
         "summed: another training, if close. The gain is at most half of the exchange that is not hidden.",
     .safety = FixClass::kTraining,
     .effort = Effort::kMedium,
+    .precision_of = [](std::string_view /*value*/) { return Precision::kBf16; },
     .order = 78,
     .cures = kCures,
     .values = Values};

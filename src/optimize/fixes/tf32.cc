@@ -28,6 +28,7 @@ FIX(tf32) = {
         "A100); models of convolutions gain less.",
     .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
+    .precision_of = [](std::string_view /*value*/) { return Precision::kTf32; },
     .live = true,
     .order = 50,
     .cures = kCures,

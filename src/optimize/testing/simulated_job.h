@@ -23,6 +23,7 @@ struct SimulatedFix {
   double samples = 1;     // on the samples of a step
   double memory = 1;      // on what the GPU's allocator holds
   double wall_s = 0;      // that a run takes longer, or says so
+  ParityVerdict training = ParityVerdict::kExact;  // of a comparison with the job as it is
 };
 
 class SimulatedJob : public JobRunner {
@@ -67,6 +68,14 @@ class SimulatedJob : public JobRunner {
         sample.step_ns.push_back(ns);
     }
     return sample;
+  }
+
+  // The worst of what the fixes do to the training.
+  Result<ParityReport> Training(const FixSet& set, bool /*exact*/) override {
+    ParityReport report{.verdict = ParityVerdict::kExact};
+    for (const FixItem& item : set.items()) report.verdict = std::max(report.verdict, Of(item).training);
+    report.reason = report.verdict == ParityVerdict::kOtherTraining ? "the gradients differ" : "the same";
+    return report;
   }
 
   Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& /*driver*/) override { return Run(set); }

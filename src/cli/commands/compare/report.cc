@@ -8,6 +8,7 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "proof/metrics.h"
+#include "proof/parity_json.h"
 #include "proof/result_json.h"
 #include "validate/rank_tests.h"
 
@@ -87,10 +88,15 @@ std::string Evidence(const PairSequence& sequence, const NominalP& nominal) {
   return text;
 }
 
-std::string LossText(const LossParity& losses) {
-  return StrCat("loss: ", losses.parity ? "the same" : "differs", ", by ", FormatNumber(losses.max_difference, 6),
-                " at most over ", losses.steps, " steps",
-                losses.spread ? StrCat("; runs of A differ by ", FormatNumber(*losses.spread, 6)) : "", "\n");
+std::string TrainingText(const Comparison& comparison) {
+  const auto losses = comparison.Losses();
+  std::string text;
+  if (comparison.training()) text += StrCat("training: ", comparison.training()->reason, "\n");
+  if (losses)
+    text += StrCat("loss: B differs from A by ", FormatDigits(losses->max_difference, 3), " at most over ", losses->steps,
+                   " steps",
+                   losses->spread ? StrCat("; runs of A differ by ", FormatDigits(*losses->spread, 3)) : "", "\n");
+  return text;
 }
 
 std::string NoiseText(const Comparison& comparison) {
@@ -120,13 +126,22 @@ void WritePairs(JsonWriter& json, const PairSequence& sequence, const PairOption
   json.EndArray();
 }
 
-void WriteLosses(JsonWriter& json, const LossParity& losses) {
-  json.Key("loss");
+// `parity` is the decision about the training; it is left out where nothing could be told.
+void WriteTraining(JsonWriter& json, const Comparison& comparison) {
+  const auto& training = comparison.training();
+  if (const auto losses = comparison.Losses()) {
+    json.Key("loss");
+    json.BeginObject();
+    if (training && training->verdict != ParityVerdict::kCannotTell) json.Field("parity", IsSameTraining(*training));
+    json.Field("max_difference", losses->max_difference);
+    json.Field("spread", losses->spread);
+    json.Field("steps", losses->steps);
+    json.EndObject();
+  }
+  if (!training) return;
+  json.Key("training");
   json.BeginObject();
-  json.Field("parity", losses.parity);
-  json.Field("max_difference", losses.max_difference);
-  json.Field("spread", losses.spread);
-  json.Field("steps", losses.steps);
+  WriteParityFields(json, *training);
   json.EndObject();
 }
 
@@ -153,9 +168,8 @@ std::string SpeedupInShort(const Comparison& comparison) {
 
 std::string CompareText(const Comparison& comparison) {
   const PairSequence& sequence = comparison.sequence();
-  const auto losses = comparison.Losses();
   return StrCat(Headline(sequence, comparison.options()), "\n\n", Table(comparison), "\n",
-                Evidence(sequence, comparison.Nominal()), losses ? LossText(*losses) : "", NoiseText(comparison));
+                Evidence(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
 }
 
 void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairPlan& plan) {
@@ -166,7 +180,7 @@ void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairP
   if (a && b) json.Field("energy_saved_j", EnergySavedJ(*a, *b));
   WriteSide(json, "a", comparison.a(), plan.a);
   WriteSide(json, "b", comparison.b(), plan.b);
-  if (const auto losses = comparison.Losses()) WriteLosses(json, *losses);
+  WriteTraining(json, comparison);
   if (comparison.pairs() > 0) {
     json.Field("source", NameOf(comparison.a()[0].source));
     json.Key("environment");

@@ -76,7 +76,7 @@ std::string OptimizePage(const OptimizeView& view) {
   page +=
       IsProved(result) ? StrCat("<p class=\"gain\">", FormatNumber(result.speedup->expected, 2), "× <small>") : "<p>";
   page += XmlEscaped(ProofText(result));
-  if (result.speedup) page += StrCat("; losses: ", XmlEscaped(LossesText(result.guard)));
+  if (result.speedup) page += StrCat("; training: ", XmlEscaped(TrainingText(result.training)));
   page += IsProved(result) ? "</small></p>\n" : "</p>\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     page += StrCat("<p>The command stays as it is: ", XmlEscaped(unproved), ".</p>\n");

@@ -2,20 +2,25 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "proof/parity_json.h"
 #include "proof/result_json.h"
 
 namespace gapless::internal {
 namespace {
 
-void WriteGuard(JsonWriter& json, const GuardReport& guard) {
-  if (!guard.checked) return;
-  json.Key("loss");
+// `loss.parity` is the decision in one word; it is left out where nothing could be told.
+void WriteTraining(JsonWriter& json, const std::optional<ParityReport>& training) {
+  if (!training) return;
+  if (training->verdict != ParityVerdict::kCannotTell) {
+    json.Key("loss");
+    json.BeginObject();
+    json.Field("parity", IsSameTraining(*training));
+    json.Field("exact", training->verdict == ParityVerdict::kExact);
+    json.EndObject();
+  }
+  json.Key("training");
   json.BeginObject();
-  json.Field("parity", guard.passed);
-  json.Field("exact", guard.exact);
-  json.Field("max_difference", guard.max_difference);
-  json.Field("spread", guard.spread);
-  json.Field("steps", guard.steps);
+  WriteParityFields(json, *training);
   json.EndObject();
 }
 
@@ -36,7 +41,7 @@ void WriteDecision(JsonWriter& json, const Decision& decision, const Optimized& 
     json.Field("method", decision.live ? "blocks" : "processes");
     json.Field("mde_share", decision.detectable);
   }
-  WriteGuard(json, decision.guard);
+  WriteTraining(json, decision.training);
   json.Field("startup_s", decision.startup_s);
   json.Field("break_even_steps", BreakEvenSteps(decision, result.before));
   if (!decision.changes.empty()) {
@@ -93,7 +98,7 @@ std::string OptimizeJson(const OptimizeView& view) {
   json.Field("conclusion", ProofText(result));
   WriteRatio(json, "speedup", result.speedup);
   json.Field("pairs", result.pairs);
-  WriteGuard(json, result.guard);
+  WriteTraining(json, result.training);
   if (result.after && result.after->memory_bytes && result.before.memory_bytes)
     json.Field("memory_saved_bytes", static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes));
   WriteTable(json, result);

@@ -35,7 +35,7 @@ void AddLog(const Optimized& result, std::string& text) {
                      decision.live ? "blocks of steps" : "runs", ".");
     if (decision.detectable)
       text += StrCat(" This number of pairs can detect a change of ", FormatPercent(*decision.detectable), ".");
-    if (decision.guard.checked) text += StrCat(" Losses: ", LossesText(decision.guard), ".");
+    if (decision.training) text += StrCat(" Training: ", TrainingText(decision.training), ".");
     if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
     text += "\n";
     for (const Change& change : decision.changes) text += StrCat("  - ", change.what, "\n");
@@ -54,7 +54,7 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   text += "\n";
   for (const StageRow& row : RowsOf(view)) text += Row(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
-  text += result.speedup ? StrCat(" Losses: ", LossesText(result.guard), ".\n") : "\n";
+  text += result.speedup ? StrCat(" Training: ", TrainingText(result.training), ".\n") : "\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
   for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");

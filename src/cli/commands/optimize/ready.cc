@@ -135,7 +135,7 @@ Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
     if (!path.ends_with(".py") || !std::filesystem::is_regular_file(path, error))
       return Fail(ErrorCode::kUsage, "--fix takes a Python file", path,
                   "docs/OPTIMIZATION_GUIDE.md says what is in it");
-    const auto safety = FixClassNamed(kind);
+    const auto safety = AllowedChangeNamed(kind);
     if (!safety) return Fail(ErrorCode::kUsage, "a fix is exact, rounding, stochastic or training", std::string(kind));
     auto name = std::make_unique<std::string>(std::filesystem::path(path).stem().string());
     if (!IsName(*name)) return Fail(ErrorCode::kUsage, "the name of a fix is of a-z, 0-9 and _", *name);

@@ -40,8 +40,8 @@ std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);
 
 // "1.47x (1.41 to 1.53)", an end that is not known yet left out.
 std::string SpeedupText(const RatioInterval& speedup);
-// What a fix says of losses: "the same", "within rounding (0.0021)".
-std::string LossesText(const GuardReport& guard);
+// Whether the training stays the same: "the same, bit for bit, over 20 steps".
+std::string TrainingText(const std::optional<ParityReport>& training);
 
 // Returns true if all fixes together are significantly faster, and nothing else speaks against them.
 bool IsProved(const Optimized& result);

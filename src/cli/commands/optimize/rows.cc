@@ -44,11 +44,8 @@ std::string SpeedupText(const RatioInterval& speedup) {
   return text;
 }
 
-std::string LossesText(const GuardReport& guard) {
-  if (!guard.checked) return "not seen";
-  if (guard.exact) return "the same, bit for bit";
-  if (!guard.passed) return guard.reason;
-  return StrCat("as its class allows (differ by up to ", FormatDigits(guard.max_difference, 2), ")");
+std::string TrainingText(const std::optional<ParityReport>& training) {
+  return training ? training->reason : "it was not compared";
 }
 
 bool IsProved(const Optimized& result) {

@@ -21,7 +21,7 @@ std::string List(std::string_view title, const std::vector<RefusedRow>& rows, in
 
 std::string Verdict(const Optimized& result, int width) {
   const std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
-  return result.speedup ? StrCat(text, "losses: ", LossesText(result.guard), "\n") : text;
+  return result.speedup ? StrCat(text, "training: ", Wrapped(TrainingText(result.training), 10, width), "\n") : text;
 }
 
 std::string Steps(const OptimizeView& view, int width) {

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 MIN_EVENTS = 5  # that the baseline records, however long its steps take
 NO_PRINT = [0.0] * (1 + WIDTH)
-LOW_PRECISION = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
+PRECISIONS = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
+COARSEST = ("bf16", "fp16", "tf32", "fp32")  # first
 
 
 class Watched:
@@ -84,6 +85,7 @@ class Watch:
         self.handles = [register_optimizer_step_pre_hook(self._guarded(self._before))]
         self.handles.append(register_optimizer_step_post_hook(self._guarded(self._after)))
         self.guard.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
+        self.guard.patches.wrap(self.torch.amp.autocast_mode.autocast, "__enter__", self._around_autocast)
         self.backward.followers.append(self._loss)
         self.scalers.when_skipped.append(self._skipped)
         self.active = True
@@ -93,6 +95,7 @@ class Watch:
         self.watched: dict[int, Watched] = {}
         self.open: tuple[Watched, list[Any], dict[str, Any], list[float]] | None = None
         self.losses: list[float] = []
+        self.autocast: set[str] = set()
         self.events = self.began_ns = 0
         self.random = RandomNumbers(self.torch)
         self.in_loader = False
@@ -173,6 +176,14 @@ class Watch:
 
         return __next__
 
+    def _around_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __enter__(self_: Any) -> Any:
+            if getattr(self_, "_enabled", False):
+                self.autocast.add(PRECISIONS.get(str(getattr(self_, "fast_dtype", "")), "fp32"))
+            return original(self_)
+
+        return __enter__
+
     def _loss(self, loss: Any) -> None:
         self.losses.append(float(loss.detach()))
 
@@ -230,9 +241,9 @@ class Watch:
                 found.setdefault(id(buffer), (name, buffer))
         return list(found.values())
 
-    def _state(self, parameters: list[Any]) -> int:
+    def _code_of(self, tensors: list[Any]) -> int:
         code = 0
-        for tensor in [*parameters, *(buffer for _, buffer in self._buffers())]:
+        for tensor in tensors:
             code = crc(bytes_of(self.torch, tensor), code)
         return code
 
@@ -268,11 +279,16 @@ class Watch:
         names = watched.models.names
         event["names"] = [names.get(id(parameter), f"parameter {index}") for index, parameter in enumerate(parameters)]
         event["buffer_names"] = [name for name, _ in self._buffers()]
-        event["start"] = self._state(parameters)
+        event["start"] = self._code_of(parameters)
         event["recurrent"] = bool(watched.models.recurrent(self.torch))
-        low = [LOW_PRECISION[name] for parameter in parameters if (name := str(parameter.dtype)) in LOW_PRECISION]
-        if low:
-            event["precision"] = min(low)  # bf16, which is coarser, if there is any
+        event["precision"] = min(self._precisions(parameters), key=COARSEST.index)
+
+    def _precisions(self, parameters: list[Any]) -> set[str]:
+        """The precisions that the program computes in by itself: of its parameters, of autocast, of matrix products."""
+        found = {PRECISIONS.get(str(parameter.dtype), "fp32") for parameter in parameters} | self.autocast
+        if self.torch.cuda.is_initialized() and self.torch.backends.cuda.matmul.allow_tf32:
+            found.add("tf32")
+        return found
 
     def _common(self, watched: Watched) -> dict[str, Any]:
         event: dict[str, Any] = {"optimizer": watched.number, "class": type(watched.optimizer).__name__}
@@ -295,8 +311,8 @@ class Watch:
             event["shadow"] = [value if math.isfinite(value) else 1e9 for value in residuals]
         elif watched.no_shadow:
             event["no_shadow"] = watched.no_shadow
-        event["state"] = self._state(parameters)
         buffers = [buffer for _, buffer in self._buffers()]
+        event["state"] = self._code_of([*parameters, *buffers])
         event["buffers"] = len(buffers)
         for buffer in buffers:
             numbers.extend(self.sketcher.print_of(buffer))

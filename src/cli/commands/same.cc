@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/redact.h"
+#include "base/strings.h"
+#include "cli/benchmark.h"
+#include "cli/output.h"
+#include "cli/pairs.h"
+#include "cli/progress.h"
+#include "proof/parity_json.h"
+#include "proof/same_training.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kDefaultSteps = 20, kMinSteps = 5, kMaxSteps = 1000;
+constexpr double kDefaultSeconds = 120;
+constexpr int kOtherTrainingStatus = 1, kCannotTellStatus = 5;
+
+std::vector<std::string_view> Precisions() { return {"fp32", "tf32", "fp16", "bf16"}; }
+
+Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
+  auto commands = CommandsFrom(arguments);
+  if (!commands) return Unexpected{commands.error()};
+  auto a = RequestFrom(arguments, std::move(commands->first)), b = RequestFrom(arguments, std::move(commands->second));
+  if (!a) return Unexpected{a.error()};
+  if (!b) return Unexpected{b.error()};
+  const auto steps = arguments.Number("steps", kMinSteps, kDefaultSteps);
+  if (!steps) return Unexpected{steps.error()};
+  SameQuestion question{.a = std::move(*a), .b = std::move(*b)};
+  question.plan = {.steps = static_cast<int>(std::min(*steps, kMaxSteps)), .seconds = kDefaultSeconds};
+  if (arguments.Has("steps")) question.plan.seconds = 0;  // as many as were asked for, however long they take
+  if (arguments.Has("claim")) question.claim = PrecisionNamed(arguments.Value("claim"));
+  question.exact = arguments.Has("exact");
+  return question;
+}
+
+std::string SameJson(const ParityReport& report, const SameQuestion& question) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.BeginObject();
+  WriteJsonHeader(json);
+  WriteParityFields(json, report);
+  json.Field("a_command", CommandText(question.a.command));
+  json.Field("b_command", CommandText(question.b.command));
+  json.EndObject();
+  return out + "\n";
+}
+
+Result<int> Execute(const Arguments& arguments, Session& session) {
+  const auto question = QuestionFrom(arguments);
+  if (!question) return Unexpected{question.error()};
+  const auto report = [&] {
+    ProgressLine progress;
+    SameQuestion asked = *question;
+    if (session.stderr_is_tty)
+      asked.on_run = [&](std::string_view what) { progress.Update("recording", what, 0, 0, [](uint64_t) { return std::string(); }); };
+    return AskWhetherSame(asked);
+  }();
+  if (!report) return Unexpected{report.error()};
+  const auto printed = PrintTextOrJson(
+      arguments, [&] { return report->reason + "\n"; }, [&] { return SameJson(*report, *question); });
+  if (!printed) return printed;
+  if (report->verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
+  const bool other = !IsSameTraining(*report) || (question->exact && report->verdict != ParityVerdict::kExact);
+  return other ? kOtherTrainingStatus : 0;
+}
+
+constexpr OptionSpec kOptions[] = {
+    {.name = "claim",
+     .takes = kTakesValue,
+     .value = "PRECISION",
+     .help = "Allow rounding to this precision; otherwise the finest is found under which B is the same as A",
+     .choices = Precisions},
+    {.name = "exact", .help = "Answer yes only if every loss and parameter is the same, bit for bit"},
+    {.name = "steps",
+     .takes = kTakesValue,
+     .value = "N",
+     .help = "Compare the first N optimiser steps (20; fewer where they take more than 2 minutes)"},
+    kAOption,
+    kBOption,
+    kTimeoutOption,
+    kPinOption,
+    kShowOutputOption,
+};
+constexpr Example kExamples[] = {
+    {"gapless same -- python train.py -- python train.py --fused", "Does --fused change more than rounding?"},
+    {"gapless same --claim bf16 -- python train.py -- python train.py --amp", "Up to rounding to bfloat16"},
+    {"gapless same -- python train.py -- gapless run --recipe optimized/optimized.json -- python train.py",
+     "Does a recipe leave the training as it is?"},
+};
+
+}  // namespace
+
+COMMAND(same) = {
+    .name = "same",
+    .help = "Decide whether two commands are the same training, up to rounding",
+    .about =
+        "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every step, so that "
+        "each step is compared from the same point. Gradients are held against what rounding changes (the second run of "
+        "A, with noise of that size on its weights), updates against a plain optimiser of the same class and settings. "
+        "docs/parity.md has the rule, its limits and how often it is wrong.\n\nThe program needs PyTorch and an optimiser "
+        "of torch.optim. The exit status is 0 when B is the same training (bit for bit, up to rounding, or with other "
+        "random numbers of the same distribution), 1 when it is another one, 5 when nothing can be told.",
+    .positionals = {},
+    .options = kOptions,
+    .examples = kExamples,
+    .takes_command = true,
+    .run = Execute};
+
+}  // namespace gapless::internal

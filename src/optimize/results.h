@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the results of runs that the recording of their first steps (validate/parity.h) does not see: losses of later
+// steps, and a number that the program prints at its end.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+// Returns the first step whose loss is not finite in a run of `with` and finite in all of `without`; absent: none.
+std::optional<size_t> FirstLostLoss(std::span<const RunSample> without, std::span<const RunSample> with);
+
+// Returns why RunSample::metric is another result, in words; empty if it is the same. Two-sided: which way is worse is
+// not known. It may differ by three times what runs without the change differ by, and by 2 % unless it must be exact.
+std::string MetricObjection(bool exact, std::span<const RunSample> without, std::span<const RunSample> with);
+
+}  // namespace gapless::internal
