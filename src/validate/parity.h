@@ -44,6 +44,7 @@ struct ParityEvent {
   std::optional<std::vector<double>> shadow{};  // by tensor; absent: the optimiser has no shadow
   std::string no_shadow{};
   bool skipped = false, handed = false, recurrent = false;
+  std::optional<Precision> precision{};  // the coarsest that the program computes in by itself; of a first event
   std::vector<TensorPrint> gradients{}, buffers{};
   std::vector<std::string> names{}, buffer_names{};  // of the first event of an optimiser
 };
@@ -59,7 +60,7 @@ struct ParityBaseline {
   ParityRecording baseline{};
   std::vector<ParityRecording> probes{};
   std::optional<ParityRecording> repeat{};   // A once more, unchanged
-  std::vector<ParityRecording> reseeded{};   // A with other random numbers
+  std::vector<ParityRecording> reseeded{};  // A with other random numbers
 };
 
 enum class ParityVerdict : uint8_t { kExact, kRounding, kSameDistribution, kOtherTraining, kCannotTell };
@@ -79,6 +80,7 @@ struct ParityReport {
   std::string test{};                      // id of the test that decided: "settings", "update", "typical", …
   std::optional<double> value{}, limit{};  // that the test compared
   size_t steps = 0;                        // that were compared
+  bool repeats = true;                     // false: A itself does not repeat bit for bit
 };
 
 // What a change may do to a training.
@@ -90,14 +92,16 @@ enum class AllowedChange : uint8_t {
 };
 std::string_view NameOf(AllowedChange allowed);  // "exact", "rounding", "stochastic", "training"
 std::optional<AllowedChange> AllowedChangeNamed(std::string_view name);
-// Where nothing can be told, only kExact is not allowed.
+// Where nothing can be told, everything but kExact is; where A itself does not repeat, nothing finer than rounding can be
+// asked of a change.
 bool IsAllowed(const ParityReport& report, AllowedChange allowed);
 
 // Returns true for the same training: exact, up to rounding, or with other random numbers.
 bool IsSameTraining(const ParityReport& report);
 
-// Compares the candidate with the baseline under the claim that it computes in `precision`. kCannotTell with a `need`
-// asks for one run more; without one it says why nothing can be told.
+// Compares the candidate with the baseline under the claim that it computes in `precision`; a program that computes in a
+// coarser one by itself is held to that. kCannotTell with a `need` asks for one run more; without one it says why nothing
+// can be told. `exact`: the caller has to know whether A repeats itself where the candidate is not exact.
 ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision,
                           bool exact = false);
 

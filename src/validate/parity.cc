@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the tests of parity/checks.h in their order, and says which run is missing to decide.
+#include "validate/parity.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "validate/parity/checks.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kReseededRuns = 3;
+constexpr double kFp32Unit = 0x1p-20, kHalfUnit = 0x1p-11, kBf16Unit = 0x1p-9;
+
+ParityReport Needs(ParityNeed need, double noise = 0) {
+  return {.need = need, .need_noise = noise, .reason = "cannot tell: a run is missing that would"};
+}
+
+// The coarsest precision that the program computes in by itself.
+Precision OwnPrecision(const ParityRecording& baseline) {
+  Precision own = Precision::kFp32;
+  for (const ParityEvent& event : baseline.events) own = std::max(own, event.precision.value_or(Precision::kFp32));
+  return own;
+}
+
+bool IsRecurrent(const ParityRecording& baseline) {
+  return std::ranges::any_of(baseline.events, &ParityEvent::recurrent);
+}
+
+// The probes of this size, narrow and wide.
+std::vector<const ParityRecording*> ProbesOf(const ParityBaseline& baseline, double noise) {
+  std::vector<const ParityRecording*> found;
+  for (const ParityRecording& probe : baseline.probes)
+    if (probe.noise == noise) found.push_back(&probe);
+  return found;
+}
+
+bool HasWide(const std::vector<const ParityRecording*>& probes) {
+  return std::ranges::any_of(probes, [](const ParityRecording* probe) { return probe->wide; });
+}
+
+// The first step of a probe has no noise: where even that is not the baseline's, the command does not repeat itself.
+bool MayNotRepeat(const ParityBaseline& baseline) {
+  for (const ParityRecording& probe : baseline.probes) {
+    if (probe.events.empty() || baseline.baseline.events.empty()) continue;
+    const ParityEvent &was = baseline.baseline.events[0], &is = probe.events[0];
+    if (was.losses != is.losses || (was.state && is.state && *was.state != *is.state)) return true;
+  }
+  return false;
+}
+
+bool IsSoft(const std::string& test) { return test == "typical" || test == "tensor" || test == "worst"; }
+
+// Optimisers whose update cannot be checked, in words; empty: all were.
+std::string UncheckedUpdates(const ParityRecording& baseline) {
+  std::string names;
+  for (const ParityEvent& event : baseline.events) {
+    const bool off = event.shadow && std::ranges::any_of(*event.shadow, [](double residual) {
+      return !(residual <= kMaxUpdateResidual);
+    });
+    if (event.skipped || (event.shadow && !off) || names.find(event.optimizer_class) != names.npos) continue;
+    names += StrCat(names.empty() ? "" : " and ", event.optimizer_class);
+  }
+  return names.empty() ? "" : StrCat("; the update of ", names, " cannot be checked");
+}
+
+ParityReport Rounded(const ParityBaseline& all, const ParityRecording& candidate, Precision precision, bool exact) {
+  const double noise = ProbeNoiseOf(precision);
+  const auto probes = ProbesOf(all, noise);
+  if (probes.empty()) return Needs(ParityNeed::kProbe, noise);
+  const bool unsteady = MayNotRepeat(all);
+  const ParityRecording* const repeat = all.repeat ? &*all.repeat : nullptr;
+  ParityReport report = CheckRounding(all.baseline, probes, repeat, candidate, precision);
+  if (report.verdict != ParityVerdict::kOtherTraining && !exact) return report;
+  if (unsteady && repeat == nullptr) return Needs(ParityNeed::kRepeat);
+  report.repeats = repeat == nullptr || IsExact(all.baseline, *repeat);
+  const bool wider = IsSoft(report.test) && precision > Precision::kFp32 && IsRecurrent(all.baseline);
+  if (report.verdict == ParityVerdict::kOtherTraining && wider && !HasWide(probes))
+    return Needs(ParityNeed::kWideProbe, noise);
+  if (!report.repeats) report.reason += "; the command as it is does not repeat itself bit for bit either";
+  return report;
+}
+
+}  // namespace
+
+std::string_view NameOf(Precision precision) {
+  constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
+  return kNames[static_cast<size_t>(precision)];
+}
+
+std::optional<Precision> PrecisionNamed(std::string_view name) {
+  for (const auto precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16})
+    if (NameOf(precision) == name) return precision;
+  return std::nullopt;
+}
+
+double UnitOf(Precision precision) {
+  if (precision == Precision::kFp32) return kFp32Unit;
+  return precision == Precision::kBf16 ? kBf16Unit : kHalfUnit;
+}
+
+double ProbeNoiseOf(Precision precision) { return precision == Precision::kBf16 ? kBf16Unit : kHalfUnit; }
+
+std::string_view NameOf(ParityVerdict verdict) {
+  constexpr std::string_view kNames[] = {"exact", "rounding", "same_distribution", "other_training", "cannot_tell"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::string_view NameOf(AllowedChange allowed) {
+  constexpr std::string_view kNames[] = {"exact", "rounding", "stochastic", "training"};
+  return kNames[static_cast<size_t>(allowed)];
+}
+
+std::optional<AllowedChange> AllowedChangeNamed(std::string_view name) {
+  for (const auto allowed :
+       {AllowedChange::kExact, AllowedChange::kRounding, AllowedChange::kStochastic, AllowedChange::kTraining})
+    if (NameOf(allowed) == name) return allowed;
+  return std::nullopt;
+}
+
+bool IsSameTraining(const ParityReport& report) { return report.verdict <= ParityVerdict::kSameDistribution; }
+
+bool IsAllowed(const ParityReport& report, AllowedChange allowed) {
+  switch (report.verdict) {
+    case ParityVerdict::kExact: return true;
+    case ParityVerdict::kRounding: return allowed >= AllowedChange::kRounding || !report.repeats;
+    case ParityVerdict::kSameDistribution: return allowed >= AllowedChange::kStochastic;
+    case ParityVerdict::kOtherTraining: return allowed == AllowedChange::kTraining;
+    case ParityVerdict::kCannotTell: break;
+  }
+  return allowed != AllowedChange::kExact;
+}
+
+ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& candidate, Precision precision, bool exact) {
+  const ParityRecording& baseline = all.baseline;
+  if (baseline.events.empty()) return {.reason = "cannot tell: no optimiser step of the command as it is was recorded"};
+  if (candidate.events.empty()) return {.reason = "cannot tell: no optimiser step of the changed command was recorded"};
+  precision = std::max(precision, OwnPrecision(baseline));
+  if (auto report = CheckHard(baseline, candidate, precision)) {
+    report->steps = candidate.events.size();
+    return *report;
+  }
+  const std::string unchecked = UncheckedUpdates(baseline);
+  if (const auto other = FindOtherRandomness(baseline, candidate)) {
+    if (all.reseeded.size() < kReseededRuns) return Needs(ParityNeed::kReseeded);
+    ParityReport report = CheckDistribution(baseline, all.reseeded, candidate, *other);
+    report.reason += unchecked;
+    return report;
+  }
+  if (IsExact(baseline, candidate))
+    return {.verdict = ParityVerdict::kExact,
+            .reason = StrCat("the same, bit for bit, over ", baseline.events.size(),
+                             baseline.events.size() == 1 ? " step" : " steps"),
+            .test = "exact",
+            .steps = baseline.events.size()};
+  ParityReport report = Rounded(all, candidate, precision, exact);
+  if (report.verdict == ParityVerdict::kRounding)
+    report.reason += unchecked.empty() ? "; updates are as the optimiser's settings say" : unchecked;
+  return report;
+}
+
+ParityReport FindParity(const ParityBaseline& baseline, const ParityRecording& candidate) {
+  const Precision own = OwnPrecision(candidate);
+  std::vector<Precision> claims = {Precision::kFp32, own == Precision::kFp16 ? Precision::kFp16 : Precision::kTf32,
+                                   Precision::kBf16};
+  ParityReport report;
+  for (const Precision claim : claims) {
+    report = DecideParity(baseline, candidate, claim);
+    const bool about_rounding = IsSoft(report.test) || report.test == "scale" || report.test == "buffers" ||
+                                report.test == "loss" || report.test == "skipped";
+    if (report.verdict != ParityVerdict::kOtherTraining || !about_rounding) return report;
+  }
+  return report;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of docs/parity.md, in groups. Each looks at the recordings alone; parity.cc puts them in order.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "validate/parity.h"
+
+namespace gapless::internal {
+
+// Limits of the rule: chosen on ten trainings at one seed, held on others (docs/parity.md has the error rates).
+inline constexpr double kMaxUpdateResidual = 2e-4;  // harmless 1e-7, the smallest harm 1e-3
+inline constexpr double kMaxTypical = 5;            // harmless up to 3.0
+inline constexpr double kMaxTensor = 8;             // harmless up to 5.1
+inline constexpr double kMaxWorst = 5;              // where the claim is as coarse as the probe
+inline constexpr double kMaxScale = 0.0125;         // rounding to bf16 up to 0.010, harm from 0.02
+inline constexpr double kMaxLossUnits = 16;         // harmless up to 0.11 of it
+inline constexpr double kMaxBufferNoise = 4, kMaxBufferUnits = 8;
+inline constexpr double kTensorFloor = 0.1;  // of the noise of all tensors: the least that one tensor is held against
+inline constexpr double kNoiseFloor = 0.02;  // of the unit: noise below it would make any difference look large
+inline constexpr double kMinEnergy = 1e-3;   // of all gradients: tensors below it are too small to have a scale
+inline constexpr size_t kMaxSkippedFirst = 6;  // steps that a loss scale may take to settle
+inline constexpr double kMargin = 0.05, kMinMean = 0.01, kDifferentErrors = 2.6, kSameErrors = 1.7, kNeededErrors = 2.93;
+
+// Tests 1 to 3: what must hold whatever is rounded: losses are finite, optimisers step with the same settings, on as
+// many samples, with the same gradients missing, and their updates follow from the gradients. Absent: all hold.
+std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const ParityRecording& candidate,
+                                      Precision precision);
+
+// Test 4: the first step with other parameters to start from, other samples or other random numbers, in words.
+struct OtherRandomness {
+  size_t step = 0;  // from 1
+  std::string what{};
+};
+std::optional<OtherRandomness> FindOtherRandomness(const ParityRecording& baseline, const ParityRecording& candidate);
+
+// Test 5.
+bool IsExact(const ParityRecording& baseline, const ParityRecording& candidate);
+
+// Tests 6 to 11. What rounding may do is the larger of all `probes` (each scaled from its noise to the unit) and of
+// `repeat`. The report is kRounding or kOtherTraining.
+ParityReport CheckRounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes,
+                           const ParityRecording* repeat, const ParityRecording& candidate, Precision precision);
+
+// Other random numbers: are loss and gradient norm the same on average (two one-sided tests)? kSameDistribution,
+// kOtherTraining or kCannotTell.
+ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const ParityRecording> reseeded,
+                               const ParityRecording& candidate, const OtherRandomness& other);
+
+// How many events, from the first on, start from the same parameters as the baseline's.
+size_t ComparableEvents(const ParityRecording& baseline, const ParityRecording& candidate);
+
+// The name that the optimiser's first event gave a tensor; "tensor 3" without one.
+std::string TensorName(const ParityRecording& baseline, size_t optimizer, size_t index);
+std::string BufferName(const ParityRecording& baseline, size_t optimizer, size_t index);
+
+// The mean of the losses of an event; absent where there is none or one is not finite.
+std::optional<double> LossOf(const ParityEvent& event);
+
+}  // namespace gapless::internal

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests 6 to 11 of docs/parity.md: differences of gradients, running statistics and losses, held against measured
+// rounding. Differences of tensors are those of their sketches. Gradients are looked at by optimiser, for the tensors of
+// one have nothing to do with those of another.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/strings.h"
+#include "validate/parity/checks.h"
+#include "validate/summary.h"
+
+namespace gapless::internal {
+namespace {
+
+double Distance(const TensorPrint& a, const TensorPrint& b) {
+  double sum = 0;
+  for (size_t i = 0; i < kSketchWidth; ++i) sum += (a.sketch[i] - b.sketch[i]) * (a.sketch[i] - b.sketch[i]);
+  return std::sqrt(sum);
+}
+
+double Rms(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+double MedianOf(std::span<const double> values) { return Median(values).value_or(0); }
+double MaxOf(std::span<const double> values) { return values.empty() ? 0 : std::ranges::max(values); }
+
+double NormOf(std::span<const double> values) { return Rms(values) * std::sqrt(static_cast<double>(values.size())); }
+
+// Of one event: the distance of each tensor's gradient in a run from the baseline's.
+std::vector<double> Distances(const ParityEvent& baseline, const ParityEvent& run) {
+  std::vector<double> distances;
+  for (size_t t = 0; t < std::min(baseline.gradients.size(), run.gradients.size()); ++t)
+    distances.push_back(Distance(baseline.gradients[t], run.gradients[t]));
+  return distances;
+}
+
+std::vector<double> Norms(const ParityEvent& event) {
+  std::vector<double> norms;
+  for (const TensorPrint& print : event.gradients) norms.push_back(print.norm);
+  return norms;
+}
+
+// All events of one optimiser that can be compared.
+struct Series {
+  std::vector<size_t> events{};                          // indices
+  std::vector<std::vector<double>> distance{}, noise{};  // by event: of each tensor; noise is scaled to the unit
+  std::vector<double> error{}, rounding{};               // by event: of all tensors, as a share of the gradients
+  std::vector<double> unscaled{};                        // of the probe as it is
+  double noisy_events = 0;
+};
+
+struct Noise {
+  const ParityRecording* run = nullptr;
+  double scale = 1;         // from the noise of this run to the unit
+  bool skips_first = true;  // the first event of an optimiser has no noise
+};
+
+class Rounding {
+ public:
+  Rounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes, const ParityRecording* repeat,
+           const ParityRecording& candidate, Precision precision)
+      : baseline_(baseline), candidate_(candidate), precision_(precision), unit_(UnitOf(precision)) {
+    for (const ParityRecording* probe : probes) noises_.push_back({.run = probe, .scale = unit_ / probe->noise});
+    if (repeat != nullptr) noises_.push_back({.run = repeat, .scale = 1, .skips_first = false});
+    share_ = unit_ / ProbeNoiseOf(precision);
+    comparable_ = ComparableEvents(baseline, candidate);
+  }
+
+  ParityReport Check();
+
+ private:
+  Series SeriesOf(size_t optimizer) const;
+  std::vector<double> NoiseOf(size_t event, bool first, std::vector<double>& unscaled) const;
+  std::optional<ParityReport> CheckTypical(const Series& series);
+  std::optional<ParityReport> CheckTensors(const Series& series, size_t optimizer) const;
+  std::optional<ParityReport> CheckWorst(const Series& series) const;
+  std::optional<ParityReport> CheckScale(const Series& series, size_t optimizer) const;
+  std::optional<ParityReport> CheckBuffers() const;
+  std::optional<ParityReport> CheckLosses();
+  ParityReport Other(std::string test, double value, double limit, std::string what) const {
+    return {.verdict = ParityVerdict::kOtherTraining,
+            .precision = precision_,
+            .reason = StrCat("another training: ", what),
+            .test = std::move(test),
+            .value = value,
+            .limit = limit,
+            .steps = comparable_};
+  }
+
+  const ParityRecording &baseline_, &candidate_;
+  Precision precision_;
+  double unit_, share_ = 1;
+  std::vector<Noise> noises_{};
+  size_t comparable_ = 0;
+  double typical_ = 0, loss_ = 0;  // the largest that was found
+};
+
+// By tensor the largest that any run says rounding does; empty for a first event, which has no noise.
+std::vector<double> Rounding::NoiseOf(size_t event, bool first, std::vector<double>& unscaled) const {
+  std::vector<double> largest;
+  for (const Noise& noise : noises_) {
+    if ((first && noise.skips_first) || event >= noise.run->events.size()) continue;
+    const std::vector<double> found = Distances(baseline_.events[event], noise.run->events[event]);
+    largest.resize(std::max(largest.size(), found.size()));
+    unscaled.resize(largest.size());
+    for (size_t t = 0; t < found.size(); ++t) {
+      largest[t] = std::max(largest[t], found[t] * noise.scale);
+      unscaled[t] = std::max(unscaled[t], noise.skips_first ? found[t] * noise.scale / share_ : found[t]);
+    }
+  }
+  return largest;
+}
+
+Series Rounding::SeriesOf(size_t optimizer) const {
+  Series series;
+  bool first = true;
+  for (size_t i = 0; i < comparable_; ++i) {
+    const ParityEvent &was = baseline_.events[i], &is = candidate_.events[i];
+    if (was.optimizer != optimizer || was.skipped || is.skipped) continue;
+    const std::vector<double> norms = Norms(was);
+    const double norm = NormOf(norms);
+    std::vector<double> unscaled;
+    std::vector<double> noise = NoiseOf(i, first, unscaled);
+    first = false;
+    if (norm <= 0 || !std::isfinite(norm)) continue;
+    series.events.push_back(i);
+    series.distance.push_back(Distances(was, is));
+    series.error.push_back(NormOf(series.distance.back()) / norm);
+    if (noise.empty()) continue;
+    series.rounding.push_back(std::max(NormOf(noise) / norm, kNoiseFloor * unit_));
+    series.unscaled.push_back(std::max(NormOf(unscaled) / norm, kNoiseFloor * unit_));
+    series.noise.push_back(std::move(noise));
+  }
+  return series;
+}
+
+std::optional<ParityReport> Rounding::CheckTypical(const Series& series) {
+  const double typical = std::min(MedianOf(series.error) / MedianOf(series.rounding),
+                                  Rms(series.error) / Rms(series.rounding));
+  typical_ = std::max(typical_, typical);
+  if (typical <= kMaxTypical) return std::nullopt;
+  return Other("typical", typical, kMaxTypical,
+               StrCat("its gradients differ by ", FormatPercent(MedianOf(series.error)), ", ", FormatDigits(typical, 2),
+                      " times as much as by rounding to ", NameOf(precision_)));
+}
+
+std::optional<ParityReport> Rounding::CheckTensors(const Series& series, size_t optimizer) const {
+  const size_t tensors = series.distance.empty() ? 0 : series.distance[0].size();
+  std::vector<double> whole;
+  for (const std::vector<double>& noise : series.noise) whole.push_back(NormOf(noise));
+  double worst = 0;
+  size_t worst_tensor = 0;
+  for (size_t t = 0; t < tensors; ++t) {
+    std::vector<double> distance, noise;
+    for (const auto& event : series.distance) distance.push_back(t < event.size() ? event[t] : 0);
+    for (const auto& event : series.noise) noise.push_back(t < event.size() ? event[t] : 0);
+    const auto ratio = [&](double (*typical)(std::span<const double>)) {
+      const double found = typical(distance);
+      const double held = std::hypot(typical(noise), kTensorFloor * typical(whole));
+      return found == 0 ? 0 : found / held;
+    };
+    const double both = std::min(ratio(Rms), ratio(MedianOf));
+    if (both > worst) worst = both, worst_tensor = t;
+  }
+  if (worst <= kMaxTensor) return std::nullopt;
+  auto report = Other("tensor", worst, kMaxTensor,
+                      StrCat("the gradient of ", TensorName(baseline_, optimizer, worst_tensor), " differs ",
+                             FormatDigits(worst, 2), " times as much as by rounding to ", NameOf(precision_)));
+  report.tensor = TensorName(baseline_, optimizer, worst_tensor);
+  return report;
+}
+
+// Rare events (a ReLU or a maximum that falls the other way) are as large in any precision: a claim that is finer than
+// the probe is held against what the probe itself shows.
+std::optional<ParityReport> Rounding::CheckWorst(const Series& series) const {
+  const double limit = share_ < 1 ? 1 : kMaxWorst;
+  const double found = MaxOf(series.error), held = MaxOf(share_ < 1 ? series.unscaled : series.rounding);
+  if (found <= limit * held) return std::nullopt;
+  const auto worst = std::ranges::max_element(series.error) - series.error.begin();
+  const size_t step = series.events[static_cast<size_t>(worst)] + 1;
+  auto report = Other("worst", found / held, limit,
+                      StrCat("its gradients of step ", step, " differ by ", FormatPercent(found),
+                             ", and rounding makes ", FormatPercent(held), " at most"));
+  report.step = step;
+  return report;
+}
+
+std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t optimizer) const {
+  const size_t tensors = series.distance.empty() ? 0 : series.distance[0].size();
+  std::vector<double> energy(tensors), change(tensors);
+  for (size_t k = 0; k < series.events.size(); ++k) {
+    const auto &was = baseline_.events[series.events[k]].gradients, &is = candidate_.events[series.events[k]].gradients;
+    for (size_t t = 0; t < std::min({tensors, was.size(), is.size()}); ++t) {
+      energy[t] += was[t].norm * was[t].norm;
+      change[t] += is[t].norm * is[t].norm - was[t].norm * was[t].norm - series.distance[k][t] * series.distance[k][t];
+    }
+  }
+  const double whole = std::accumulate(energy.begin(), energy.end(), 0.0);
+  double worst = 0;
+  size_t worst_tensor = 0;
+  for (size_t t = 0; t < tensors; ++t) {
+    if (energy[t] <= kMinEnergy * whole) continue;
+    const double scale = change[t] / (2 * energy[t]);
+    if (std::abs(scale) > std::abs(worst)) worst = scale, worst_tensor = t;
+  }
+  if (std::abs(worst) <= kMaxScale) return std::nullopt;
+  auto report = Other("scale", worst, kMaxScale,
+                      StrCat("the gradient of ", TensorName(baseline_, optimizer, worst_tensor), " is ",
+                             FormatPercent(std::abs(worst)), worst > 0 ? " larger" : " smaller", " throughout"));
+  report.tensor = TensorName(baseline_, optimizer, worst_tensor);
+  return report;
+}
+
+// Of all buffers and events the largest difference from the baseline, as a share of the buffer.
+double LargestOfBuffers(const ParityRecording& baseline, const ParityRecording& run, size_t events, size_t* event,
+                        size_t* buffer) {
+  double largest = 0;
+  for (size_t i = 0; i < std::min({events, baseline.events.size(), run.events.size()}); ++i) {
+    const auto &was = baseline.events[i].buffers, &is = run.events[i].buffers;
+    for (size_t b = 0; b < std::min(was.size(), is.size()); ++b) {
+      const double distance = Distance(was[b], is[b]);
+      if (distance == 0) continue;
+      const double share = distance / (was[b].norm + 1e-12);
+      if (share > largest || !std::isfinite(share)) {
+        largest = share;
+        if (event != nullptr) *event = i, *buffer = b;
+      }
+    }
+  }
+  return largest;
+}
+
+std::optional<ParityReport> Rounding::CheckBuffers() const {
+  size_t event = 0, buffer = 0;
+  const double moved = LargestOfBuffers(baseline_, candidate_, comparable_, &event, &buffer);
+  double rounded = 0;
+  for (const Noise& noise : noises_)
+    rounded = std::max(rounded, noise.scale * LargestOfBuffers(baseline_, *noise.run, comparable_, nullptr, nullptr));
+  const double limit = std::max(kMaxBufferNoise * rounded, kMaxBufferUnits * unit_);
+  if (moved <= limit) return std::nullopt;
+  const std::string name = BufferName(baseline_, baseline_.events[event].optimizer, buffer);
+  auto report = Other("buffers", moved, limit,
+                      StrCat(name, " differs by ", FormatPercent(moved), " in step ", event + 1, ", rounding allows ",
+                             FormatPercent(limit), "; evaluation would see it"));
+  report.tensor = name;
+  report.step = event + 1;
+  return report;
+}
+
+std::optional<ParityReport> Rounding::CheckLosses() {
+  double noise = 0;
+  size_t step = 0;
+  for (size_t i = 0; i < comparable_; ++i) {
+    const auto was = LossOf(baseline_.events[i]), is = LossOf(candidate_.events[i]);
+    if (!was || !is) continue;
+    const double difference = std::abs(*is - *was) / std::max(std::abs(*was), 1e-12);
+    if (difference > loss_) loss_ = difference, step = i + 1;
+    for (const Noise& run : noises_)  // a loss near 0 is a difference of large numbers
+      if (const auto noisy = i < run.run->events.size() ? LossOf(run.run->events[i]) : std::nullopt)
+        noise = std::max(noise, run.scale * std::abs(*noisy - *was) / std::max(std::abs(*was), 1e-12));
+  }
+  const double limit = std::max(kMaxLossUnits * unit_, kMaxTypical * noise);
+  if (loss_ <= limit) return std::nullopt;
+  auto report = Other("loss", loss_, limit,
+                      StrCat("the loss of step ", step, " differs by ", FormatPercent(loss_), ", rounding to ",
+                             NameOf(precision_), " allows ", FormatPercent(limit)));
+  report.step = step;
+  return report;
+}
+
+ParityReport Rounding::Check() {
+  std::vector<size_t> optimizers;
+  for (size_t i = 0; i < comparable_; ++i)
+    if (std::ranges::find(optimizers, baseline_.events[i].optimizer) == optimizers.end())
+      optimizers.push_back(baseline_.events[i].optimizer);
+  std::vector<std::pair<size_t, Series>> all;
+  for (const size_t optimizer : optimizers)
+    if (Series series = SeriesOf(optimizer); !series.rounding.empty()) all.emplace_back(optimizer, std::move(series));
+  const auto first_of = [&](auto check) -> std::optional<ParityReport> {
+    for (const auto& [optimizer, series] : all)
+      if (auto report = check(series, optimizer)) return report;
+    return std::nullopt;
+  };
+  if (all.empty())
+    return {.verdict = ParityVerdict::kCannotTell,
+            .reason = StrCat("cannot tell: only ", comparable_, " steps start from the same parameters"),
+            .steps = comparable_};
+  if (auto report = first_of([&](const Series& s, size_t) { return CheckTypical(s); })) return *report;
+  if (auto report = first_of([&](const Series& s, size_t o) { return CheckTensors(s, o); })) return *report;
+  if (auto report = first_of([&](const Series& s, size_t) { return CheckWorst(s); })) return *report;
+  if (auto report = first_of([&](const Series& s, size_t o) { return CheckScale(s, o); })) return *report;
+  if (auto report = CheckBuffers()) return *report;
+  if (auto report = CheckLosses()) return *report;
+  return {.verdict = ParityVerdict::kRounding,
+          .precision = precision_,
+          .reason = StrCat("the same up to rounding to ", NameOf(precision_), ": gradients differ ",
+                           FormatDigits(typical_, 2), " times as much as by rounding, and losses by ",
+                           FormatPercent(loss_)),
+          .test = "typical",
+          .value = typical_,
+          .limit = kMaxTypical,
+          .steps = comparable_};
+}
+
+}  // namespace
+
+ParityReport CheckRounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes,
+                           const ParityRecording* repeat, const ParityRecording& candidate, Precision precision) {
+  return Rounding(baseline, probes, repeat, candidate, precision).Check();
+}
+
+}  // namespace gapless::internal
