@@ -61,13 +61,6 @@ std::string DescribeFault(const RunSample& sample) {
   return "";
 }
 
-double MeanStepMs(const RunSample& sample) {
-  if (sample.source != SampleSource::kSteps) return TypicalValue(sample).value_or(0);
-  if (sample.step_ns.empty()) return 0;
-  const int64_t all_ns = std::accumulate(sample.step_ns.begin(), sample.step_ns.end(), int64_t{0});
-  return static_cast<double>(all_ns) / 1e6 / static_cast<double>(sample.step_ns.size());
-}
-
 RatioInterval Contest::Speedup() const {
   if (!at_once) return SpeedupOf(sequence.Interval());
   const auto shift = HodgesLehmann(sequence.log_ratios(), level);
@@ -123,7 +116,7 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
     }
     const auto took = Clock::now() - begun;
     pair_takes = contest.a.empty() ? took : std::max(pair_takes, took);
-    contest.sequence.Add(std::log(TimeRatio(StageOf(samples[0]), StageOf(samples[1]))));
+    contest.sequence.Add(std::log(RatioOfTimes(samples[0], samples[1])));
     contest.a.push_back(std::move(samples[0]));
     contest.b.push_back(std::move(samples[1]));
     on_pair(contest);

@@ -2,8 +2,7 @@
 // Two sets of fixes run against each other: fresh processes in pairs, in an order drawn by lot, until it is clear which
 // is faster (validate/pair_sequence.h), or clear enough that it is not worth more of the user's time.
 //
-// A process is summarised by its mean step after warm-up, not its median: batches from workers come in bunches, and the
-// median step would not see the wait. Where the samples of a step are known, it is the time of one that is compared.
+// A process is summarised as RatioOfTimes() does it.
 #pragma once
 
 #include <chrono>
@@ -30,9 +29,6 @@ enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasure
 Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
 
-// Of a process in ms: its mean step, or its whole time where no steps were seen; above zero unless FaultOf() says so.
-double MeanStepMs(const RunSample& sample);
-
 using Clock = std::chrono::steady_clock;
 
 struct ContestPlan {
@@ -55,7 +51,7 @@ enum class Ending : uint8_t {
 struct Contest {
   explicit Contest(const PairOptions& options, bool looked_at_once = false)
       : sequence(options), level(1 - options.alpha), at_once(looked_at_once) {}
-  PairSequence sequence;  // ln TimeRatio(A, B), see decision.h
+  PairSequence sequence;  // ln RatioOfTimes(A, B)
   Ending ending = Ending::kNoTime;
   std::vector<RunSample> a{}, b{};
   std::string fault{};

@@ -83,7 +83,7 @@ TEST_F(Planning, TheTrainingIsHeldToTheClass) {
     job_.fixes[name] = {.factor = 0.7, .training = ParityVerdict::kRounding};
   Optimized result = Find({Of(0), Of(1), Of(2)});
   EXPECT_EQ(result.decisions[0].outcome, Outcome::kOtherTraining);
-  EXPECT_EQ(result.accepted.ToString(), "three, two");
+  EXPECT_EQ(result.accepted.ToString(), "two, three");
   journal_.reset();
   options_.exact = true;
   result = Find({Of(1)});

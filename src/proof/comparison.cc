@@ -36,9 +36,9 @@ Result<void> CheckSame(const RunSample& a, const RunSample& b) {
               "--whole compares the time of whole processes");
 }
 
-std::vector<double> TypicalValues(const std::vector<RunSample>& samples) {
+std::vector<double> MeanSteps(const std::vector<RunSample>& samples) {
   std::vector<double> values;
-  for (const RunSample& sample : samples) values.push_back(*TypicalValue(sample));
+  for (const RunSample& sample : samples) values.push_back(MeanStepMs(sample));
   return values;
 }
 
@@ -53,7 +53,7 @@ RatioInterval SpeedupOf(const RatioInterval& time_ratio) {
 }
 
 void Comparison::Add(RunSample a, RunSample b) {
-  const double ratio = std::log(*TypicalValue(b) / *TypicalValue(a));
+  const double ratio = std::log(RatioOfTimes(a, b));
   sequence_.Add(higher_is_better_ ? -ratio : ratio);
   a_.push_back(std::move(a));
   b_.push_back(std::move(b));
@@ -66,13 +66,13 @@ bool Comparison::IsDecided() const {
 }
 
 std::pair<double, double> Comparison::Typical() const {
-  return {*Median(TypicalValues(a_)), *Median(TypicalValues(b_))};
+  return {*Median(MeanSteps(a_)), *Median(MeanSteps(b_))};
 }
 
 NominalP Comparison::Nominal() const {
   NominalP nominal;
   if (const auto test = SignedRank(sequence_.log_ratios())) nominal.signed_rank = test->p;
-  std::vector<double> a = TypicalValues(a_), b = TypicalValues(b_);
+  std::vector<double> a = MeanSteps(a_), b = MeanSteps(b_);
   for (std::vector<double>* side : {&a, &b})
     for (double& value : *side) value = std::log(value);
   if (const auto test = WelchTest(b, a)) nominal.welch = test->p;

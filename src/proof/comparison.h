@@ -36,7 +36,7 @@ class Comparison {
   explicit Comparison(const PairOptions& options, bool higher_is_better = false)
       : options_(options), higher_is_better_(higher_is_better), sequence_(options) {}
 
-  // Both have a TypicalValue() above zero.
+  // Both have a MeanStepMs() above zero.
   void Add(RunSample a, RunSample b);
 
   const PairOptions& options() const { return options_; }
@@ -51,7 +51,7 @@ class Comparison {
   RatioInterval Speedup() const { return SpeedupOf(sequence_.Interval()); }
   bool IsSignificant() const { return sequence_.AnytimeP() <= options_.alpha; }
   NominalP Nominal() const;
-  std::pair<double, double> Typical() const;  // medians of A and of B over the pairs; at least one
+  std::pair<double, double> Typical() const;  // mean steps of A and of B, medians over the pairs; at least one
   // Absent where no step has a loss on both sides.
   std::optional<LossDifference> Losses() const;
   // Whether B is the same training as A; absent: nobody asked (same_training.h).

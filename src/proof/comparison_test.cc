@@ -23,7 +23,7 @@ RunSample Steps(std::vector<int64_t> ms, std::vector<double> losses = {}) {
 
 TEST(Comparison, SpeedupIsTimeOfAOverTimeOfB) {
   Comparison comparison({.margin = 0.01});
-  for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i, 100 + i, 900}), Steps({50 + i % 3, 50 + i % 3}));
+  for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i, 100 + i}), Steps({50 + i % 3, 50 + i % 3}));
   EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
   EXPECT_TRUE(comparison.IsDecided());
   EXPECT_TRUE(comparison.IsSignificant());
@@ -32,6 +32,26 @@ TEST(Comparison, SpeedupIsTimeOfAOverTimeOfB) {
   EXPECT_LT(*speedup.low, speedup.expected);
   EXPECT_GT(*speedup.high, speedup.expected);
   EXPECT_EQ(comparison.Typical(), std::pair(105.5, 51.0));
+}
+
+// A rollout, or the wait for a bunch of batches, comes once in several steps; the median step does not see it.
+TEST(Comparison, WhatComesOnceInManyStepsCounts) {
+  Comparison comparison({.margin = 0.01});
+  for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({10, 10, 10, 370 + i}), Steps({10, 10, 10, 170 + i}));
+  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+  EXPECT_NEAR(comparison.Speedup().expected, 2, 0.1);
+}
+
+// A step with twice the samples that takes as long is twice as fast.
+TEST(Comparison, TheTimeOfASampleCountsWhereItIsKnown) {
+  Comparison comparison({.margin = 0.01});
+  for (int64_t i = 0; i < 12; ++i) {
+    RunSample a = Steps({100 + i}), b = Steps({100 + i});
+    a.samples_per_second = 320 + static_cast<double>(i % 3);
+    b.samples_per_second = 640 + static_cast<double>(i % 5);
+    comparison.Add(std::move(a), std::move(b));
+  }
+  EXPECT_NEAR(comparison.Speedup().expected, 2, 0.1);
 }
 
 TEST(Comparison, MoreMayBeBetter) {

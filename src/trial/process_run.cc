@@ -188,6 +188,19 @@ std::string AgentWords(const RunSample& sample) {
 
 bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_status == 0 && !sample.timed_out); }
 
+double MeanStepMs(const RunSample& sample) {
+  if (sample.source != SampleSource::kSteps) return TypicalValue(sample).value_or(0);
+  if (sample.step_ns.empty()) return 0;
+  const int64_t all_ns = std::accumulate(sample.step_ns.begin(), sample.step_ns.end(), int64_t{0}, wire::SumOf);
+  return static_cast<double>(all_ns) / 1e6 / static_cast<double>(sample.step_ns.size());
+}
+
+double RatioOfTimes(const RunSample& a, const RunSample& b) {
+  if (a.samples_per_second && b.samples_per_second && *b.samples_per_second > 0)
+    return *a.samples_per_second / *b.samples_per_second;
+  return MeanStepMs(b) / MeanStepMs(a);
+}
+
 std::optional<double> TypicalValue(const RunSample& sample) {
   switch (sample.source) {
     case SampleSource::kSteps: {

@@ -109,6 +109,15 @@ std::string AgentWords(const RunSample& sample);
 // Did the process do what was asked: end well, or be stopped by us?
 bool Succeeded(const RunSample& sample);
 
+// Of a process in ms: its mean step, or its whole time where no steps were seen; 0: nothing was measured. The mean and
+// not the median: batches from workers come in bunches, and a rollout comes once in many steps; the median step sees
+// neither.
+double MeanStepMs(const RunSample& sample);
+
+// B's time over A's: of a sample where both know how many a step has (a change may give a step more of them), else of a
+// mean step. Of matches of a pattern, the ratio of their medians.
+double RatioOfTimes(const RunSample& a, const RunSample& b);
+
 // One number for the process: the median of its steps or matches, or its whole time; in ms, but for matches.
 std::optional<double> TypicalValue(const RunSample& sample);
 

@@ -127,7 +127,7 @@ COMMAND(compare) = {
     .help = "Tell whether one command is faster than another",
     .about =
         "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "
-        "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its median step "
+        "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its mean step "
         "after "
         "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "
         "measured.\n\nThe interval and the p value hold at whatever pair one stops, with drift and outliers "

@@ -55,7 +55,8 @@ size_t ComparableEvents(const ParityRecording& baseline, const ParityRecording& 
 std::string TensorName(const ParityRecording& baseline, size_t optimizer, size_t index);
 std::string BufferName(const ParityRecording& baseline, size_t optimizer, size_t index);
 
-// The mean of the losses of an event; absent where there is none or one is not finite.
+// The sum of the losses of an event, which accumulation splits into parts; absent where there is none or one is not
+// finite.
 std::optional<double> LossOf(const ParityEvent& event);
 
 }  // namespace gapless::internal

@@ -118,8 +118,7 @@ std::optional<double> LossOf(const ParityEvent& event) {
     if (!loss || !std::isfinite(*loss)) return std::nullopt;
     sum += *loss;
   }
-  if (event.losses.empty()) return std::nullopt;
-  return sum / static_cast<double>(event.losses.size());
+  return event.losses.empty() ? std::nullopt : std::optional(sum);
 }
 
 std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const ParityRecording& candidate,
