@@ -59,8 +59,10 @@ __all__ = [
     "PyTorchProfiler",
     "Regression",
     "RegressionDetector",
+    "TrainingParity",
     "ValidationResult",
     "profile",
+    "same",
     "step",
 ]
 
