@@ -70,24 +70,37 @@ class RandomNumbers:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.others: list[int] | None = None
-        self.code: int | None = None
+        self.since: tuple[int, list[int]] | None = None  # where the model may begin to draw
+        self.drawn = False
+
+    def batch_asked_for(self) -> None:
+        """What a loader draws, for its order say, is not drawn by the model."""
+        self.drawn = self.drawn or (self.since is not None and self._states() != self.since)
+        self.since = None
+
+    def batch_came(self) -> None:
+        self.since = self._states()
 
     def look(self) -> tuple[int, bool]:
-        """Returns the CRC-32 of the states, and whether any moved since the last look."""
+        """Returns the CRC-32 of the states, and true if any moved since the last look; with a loader, if it moved between a batch and its step."""
+        states = self._states()
+        drawn = self.drawn or self.since is None or states != self.since
+        self.drawn, self.since = False, states
+        code, others = states
+        for state, before in zip(others, self.others or others):
+            if state != before:
+                code = crc(state.to_bytes(4, "little"), code)
+        self.others = others
+        return code, drawn
+
+    def _states(self) -> tuple[int, list[int]]:
+        """Returns the code of torch's generators, and of those of `random` and numpy."""
         torch = self.torch
         code = crc(bytes_of(torch, torch.get_rng_state()))
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             for state in torch.cuda.get_rng_state_all():
                 code = crc(bytes_of(torch, state), code)
-        moved = code != self.code
-        self.code = code
-        others = [_python_state(), _numpy_state()]
-        for state, before in zip(others, self.others or others):
-            if state != before:
-                moved = True
-                code = crc(state.to_bytes(4, "little"), code)
-        self.others = others
-        return code, moved
+        return code, [_python_state(), _numpy_state()]
 
 
 def _python_state() -> int:

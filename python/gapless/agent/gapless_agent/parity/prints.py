@@ -40,12 +40,12 @@ class Sketcher:
         if not count:
             return [0.0] * (1 + WIDTH)
         flat = flat.double() if count <= MAX_DOUBLE else flat.float()
-        signs = self._signs_on(flat.device).to(flat.dtype)
+        signs = self._signs_on(flat.device)[:count].to(flat.dtype)
         if count > PERIOD:
             flat = torch.nn.functional.pad(flat, (0, -count % PERIOD)).view(-1, PERIOD)
             signed = (flat * signs).view(-1, WIDTH)
         else:
-            signed = torch.nn.functional.pad(flat * signs[:count], (0, -count % WIDTH)).view(-1, WIDTH)
+            signed = torch.nn.functional.pad(flat * signs, (0, -count % WIDTH)).view(-1, WIDTH)
         norm = float(torch.linalg.vector_norm(flat, dtype=torch.float64))
         return [norm, *signed.sum(0, dtype=torch.float64).tolist()]
 

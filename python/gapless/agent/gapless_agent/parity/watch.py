@@ -156,9 +156,13 @@ class Watch:
     # What the program does.
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        asked = self._guarded(lambda: self.random.batch_asked_for())
+
         def __next__(self_: Any) -> Any:
             outer = not self.in_loader and threading.get_ident() == self.agent.main_thread
             self.in_loader = self.in_loader or outer
+            if outer:
+                asked()
             try:
                 batch = original(self_)
             except BaseException as error:
@@ -170,6 +174,7 @@ class Watch:
             if outer and self.active:
                 try:
                     self.rows.add(batch)
+                    self.random.batch_came()
                 except Exception as error:
                     self.guard.failed(error)
             return batch
