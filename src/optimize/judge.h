@@ -18,6 +18,8 @@ class Judge {
 
   // After its first run, with `set` on: may it be measured? `current`: without it.
   bool PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const;
+  // The ratio of step times from which a first run is slower.
+  double SlowFrom() const;
   // Losses, the metric and, with --exact, the parameters: are they not what the loosest of `set` promises?
   bool HasOtherLosses(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // What became of it, from a contest against those that were on before it.
