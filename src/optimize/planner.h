@@ -36,6 +36,8 @@ class JobRunner : public Runner {
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
   // Runs that begin from now on are ended by then.
   virtual void EndBy(Clock::time_point /*when*/) {}
+  // Runs that begin from now on measure steps for this long at most, and for ten steps at least.
+  virtual void MeasureFor(double /*seconds*/) {}
   // Runs that begin from now on are stopped early, as done, when their steps take longer than this in the mean; 0:
   // none.
   virtual void CutAbove(double /*step_ms*/) {}

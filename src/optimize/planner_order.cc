@@ -8,6 +8,26 @@
 #include "optimize/planner_state.h"
 
 namespace gapless::internal {
+namespace {
+
+constexpr double kMaxShareOfProof = 0.4;
+constexpr double kMinMeasuredS = 1;
+
+}  // namespace
+
+// The pairs of the proof are to take kMaxShareOfProof of the budget at most: long runs are measured for a shorter time.
+void Planner::FitRunsToBudget() {
+  const double max_run_s = kMaxShareOfProof * options_.budget_s / (2 * kMinPairsToProve),
+               too_long_s = time_.command_s - max_run_s;
+  if (too_long_s <= 0) return;
+  const RunSample& last = baselines_.back();
+  const double measured_s = result_.before.step_ms * static_cast<double>(last.step_ns.size()) / 1e3,
+               kept_s = std::max(kMinMeasuredS, measured_s - too_long_s);
+  if (kept_s >= measured_s) return;
+  runner_.MeasureFor(kept_s);
+  time_.command_s -= measured_s - kept_s;
+  time_.current_s = time_.command_s;
+}
 
 // A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {

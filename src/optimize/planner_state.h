@@ -32,6 +32,7 @@ class Planner {
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
     runner_.EndBy(time_.deadline());
+    FitRunsToBudget();
     auto done = TryAll(candidates);
     if (done) done = GoOnWithUndecided();
     if (done) done = TakeOutWhatIsIdle();
@@ -49,6 +50,7 @@ class Planner {
 
  private:
   Result<void> MeasureBaseline();
+  void FitRunsToBudget();
   Result<void> TryAll(const std::vector<Candidate>& candidates);
   Result<void> Screen();
   size_t NextWithin() const;

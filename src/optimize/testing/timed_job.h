@@ -26,6 +26,7 @@ class TimedJob : public SimulatedJob {
   Clock::time_point Now() const override { return now_; }
   void EndBy(Clock::time_point when) override { end_by_ = when; }
   void CutAbove(double step_ms) override { cut_ms_ = step_ms; }
+  void MeasureFor(double seconds) override { max_measured_s_ = seconds; }
   void Pass(double seconds) {
     now_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
@@ -45,7 +46,7 @@ class TimedJob : public SimulatedJob {
       sample->step_ns.push_back(static_cast<int64_t>(ms * 1e6));
       const size_t steps = sample->step_ns.size();
       const bool is_cut = cut_ms_ > 0 && measured_s > 1 && measured_s * 1e3 / static_cast<double>(steps) > cut_ms_;
-      if (steps >= 10 && (measured_s > 4 || (steps >= 50 && measured_s > 1))) break;
+      if (steps >= 10 && (measured_s > max_measured_s_ || (steps >= 50 && measured_s > 1))) break;
       if (is_cut) break;
     }
     return End(*sample);
@@ -103,7 +104,7 @@ class TimedJob : public SimulatedJob {
   Random noise_;
   Clock::time_point now_{}, begun_{};
   std::optional<Clock::time_point> end_by_{};
-  double cut_ms_ = 0;
+  double cut_ms_ = 0, max_measured_s_ = 4;
 };
 
 }  // namespace gapless::internal
