@@ -180,7 +180,10 @@ Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool 
   for (size_t runs = 0; runs < kMaxExtraRuns; ++runs) {
     auto report = Look(claim, exact);
     if (!report || report->need == ParityNeed::kNothing) return report;
-    GAPLESS_TRY(Record(*report));
+    const auto recorded = Record(*report);
+    if (recorded) continue;
+    if (recorded.error().code == ErrorCode::kInterrupted) return Unexpected{recorded.error()};
+    return CannotTell(StrCat("cannot tell: ", recorded.error().message));
   }
   return CannotTell("the runs that would tell do not agree with each other");
 }
