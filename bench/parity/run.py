@@ -31,7 +31,9 @@ RECORDED = ("baseline", "fine", "coarse", "wide-fine", "wide-coarse", "repeat", 
 
 def begin(folder: Path) -> None:
     """Loads torch under the agent, without a recording."""
-    os.environ.update(GAPLESS_RUN=str(folder / "run"), GAPLESS_OPTIONS=json.dumps({"record": {"on": False}, "every_loss": True}))
+    os.environ.update(
+        GAPLESS_RUN=str(folder / "run"), GAPLESS_OPTIONS=json.dumps({"record": {"on": False}, "every_loss": True})
+    )
     (folder / "run").mkdir(mode=0o700, parents=True, exist_ok=True)
     sys.path.insert(0, str(AGENT))
     import gapless_agent.bootstrap
@@ -127,7 +129,11 @@ class Probe:
             if path.exists():
                 kind = recorded.rstrip("123")
                 noise = COARSE if kind.endswith("coarse") else FINE
-                prefix = kind if kind in ("repeat", "reseeded") else f"{'wide' if kind.startswith('wide') else 'probe'}={noise}:"
+                prefix = (
+                    kind
+                    if kind in ("repeat", "reseeded")
+                    else f"{'wide' if kind.startswith('wide') else 'probe'}={noise}:"
+                )
                 words.append(f"{prefix}={path}" if kind in ("repeat", "reseeded") else f"{prefix}{path}")
         self.process.stdin.write(" ".join(words) + "\n")
         self.process.stdin.flush()
@@ -144,7 +150,9 @@ def cases_of(folder: Path, names: list[str], seeds: list[int], only: list[str]) 
         tags = build(name).tags
         for seed in seeds:
             for words, needs, lacks, claim in HARMLESS:
-                if (not needs or needs in tags or (needs == "blocks" and name == "mlp")) and not tags & set(lacks.split()):
+                if (not needs or needs in tags or (needs == "blocks" and name == "mlp")) and not tags & set(
+                    lacks.split()
+                ):
                     found.append(Case(folder, name, seed, words, claim, False))
             for words, needs, _ in HARMFUL:
                 if (not needs or needs in tags) and not (name == "gan" and words in OF_ONE_MODEL):
@@ -161,7 +169,9 @@ def run_needs(children: Children, cases: list[Case], steps: int) -> None:
         if need == 1:
             children.start(case.group / size, case.name, case.seed, "nothing", steps, "probe", noise=noise)
         elif need == 2:
-            children.start(case.group / f"wide-{size}", case.name, case.seed, "nothing", steps, "probe", noise=noise, wide=True)
+            children.start(
+                case.group / f"wide-{size}", case.name, case.seed, "nothing", steps, "probe", noise=noise, wide=True
+            )
         elif need == 3:
             children.start(case.group / "repeat", case.name, case.seed, "nothing", steps, "repeat")
         elif need == 4:
@@ -203,7 +213,9 @@ def table(cases: list[Case], details: bool) -> dict[str, Any]:
             rates[key][0] += accepted
             rates[key][1] += 1
         if accepted == case.harmful or details:
-            wrong.append(f"  {kind:9} {case.name:11} seed {case.seed}  {case.words:22} {case.answer['verdict']}: {case.answer['reason']}")
+            wrong.append(
+                f"  {kind:9} {case.name:11} seed {case.seed}  {case.words:22} {case.answer['verdict']}: {case.answer['reason']}"
+            )
     for key in sorted(rates):
         accepted, of = rates[key]
         print(f"{key:24} accepted {accepted:4} of {of:4}  {100 * accepted / of:5.1f} %")

@@ -43,7 +43,9 @@ class Block(nn.Module):
         super().__init__()
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width, heads, causal)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(dropout))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(dropout)
+        )
 
     def forward(self, x: Any) -> Any:
         x = x + self.attention(self.norm1(x))
@@ -169,7 +171,16 @@ def build(name: str) -> Training:
         adam = lambda groups: torch.optim.Adam(groups, lr=5e-3)  # noqa: E731
         return Training(Lstm(), _cross, _texts(), adam, clip=0.5, tags={"embedding"})
     if name == "gpt":
-        return Training(Gpt(), _cross, _texts(), adamw, clip=1.0, decay=0.1, scheduled=True, tags={"attention", "causal", "random", "embedding"})
+        return Training(
+            Gpt(),
+            _cross,
+            _texts(),
+            adamw,
+            clip=1.0,
+            decay=0.1,
+            scheduled=True,
+            tags={"attention", "causal", "random", "embedding"},
+        )
     if name == "vit":
         return Training(Vit(), _cross, _images(), adamw, decay=0.05, scheduled=True, tags={"attention", "image"})
     if name == "vae":
@@ -186,11 +197,23 @@ def build(name: str) -> Training:
     if name == "dlrm":
         labels, ids, dense = torch.rand(SAMPLES), torch.randint(0, 200, (SAMPLES, 4, 3)), torch.randn(SAMPLES, 8)
         adagrad = lambda groups: torch.optim.Adagrad(groups, lr=0.02)  # noqa: E731
-        loss = lambda output, target: functional.binary_cross_entropy_with_logits(output.float(), target, reduction="none")  # noqa: E731
+        loss = lambda output, target: functional.binary_cross_entropy_with_logits(
+            output.float(), target, reduction="none"
+        )  # noqa: E731
         forward = lambda model, batch: model(batch[0], batch[2])  # noqa: E731
-        return Training(Dlrm(), loss, TensorDataset(dense, (labels > 0.5).float(), ids), adagrad, forward, tags={"embedding"})
+        return Training(
+            Dlrm(), loss, TensorDataset(dense, (labels > 0.5).float(), ids), adagrad, forward, tags={"embedding"}
+        )
     if name == "regression":
-        net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Dropout(0.5), nn.Linear(64, 64), nn.ReLU(), nn.Dropout(0.5), nn.Linear(64, 1))
+        net = nn.Sequential(
+            nn.Linear(16, 64),
+            nn.ReLU(),
+            nn.Dropout(0.5),
+            nn.Linear(64, 64),
+            nn.ReLU(),
+            nn.Dropout(0.5),
+            nn.Linear(64, 1),
+        )
         inputs = torch.randn(SAMPLES, 16)
         targets = (inputs[:, :1] * inputs[:, 1:2]).sin() + 0.1 * torch.randn(SAMPLES, 1)
         rmsprop = lambda groups: torch.optim.RMSprop(groups, lr=1e-3, momentum=0.5)  # noqa: E731

@@ -25,7 +25,7 @@ from .memory import MemoryOptimizer
 from .metrics import PerformanceMetrics
 from .mixed_precision import MixedPrecisionOptimizer
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
-from .parity import LossParity
+from .parity import LossParity, TrainingParity, same
 from .region import profile
 from .regression import Regression, RegressionDetector
 from .results import ProfileResult, ProfilerType
@@ -59,8 +59,10 @@ __all__ = [
     "PyTorchProfiler",
     "Regression",
     "RegressionDetector",
+    "TrainingParity",
     "ValidationResult",
     "profile",
+    "same",
     "step",
 ]
 

@@ -119,6 +119,7 @@ class _Search:
         self.kept: list[_Change] = []
         self.rejected: dict[str, str] = {}
         self.memory_saved_gb: float | None = None
+        self.why_other = ""  # of the change that was compared last
 
     def best(self) -> Any:
         return self._with(self.kept)
@@ -134,7 +135,7 @@ class _Search:
             said = found.verdict.replace("_", " ")
             self.rejected[change.name] = f"{said}: {found.speedup:.3f}× ({low} to {high})"
         elif not parity:
-            self.rejected[change.name] = "the losses differ by more than those of two trainings as it was"
+            self.rejected[change.name] = self.why_other
         else:
             self.kept.append(change)
             if found.memory_saved_gb is not None:
@@ -150,7 +151,8 @@ class _Search:
             loss = warm_up(models, [next(self.batches) for _ in range(self.warmup_steps)], self.seed)
             sides = [one.side for one in models]
             ratios = take_pairs(sides[0], sides[1], self.batches, self.pairs, random.Random(self.seed))
-        return ABTestResult.of(sides[0], sides[1], ratios, self.seed), loss is None or loss.parity
+        self.why_other = "" if loss is None else loss.training.reason
+        return ABTestResult.of(sides[0], sides[1], ratios, self.seed), loss is None or loss.parity is not False
 
 
 def _wanted(bottlenecks: Sequence[Bottleneck | Mapping[str, Any]] | None) -> set[str] | None:

@@ -1,46 +1,149 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do two trainings give the same losses?"""
+"""Is a training the same as another one, up to rounding? Recordings are made here, the program decides (docs/parity.md)."""
 
 from __future__ import annotations
 
-import math
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Callable
 
 from .metrics import fields_of
+from .program import ask
 
-WITHIN_SPREAD = 1.5  # of the differences between two trainings of the baseline, as `gapless compare` has it
-ROUNDING = 2.0**-7  # of the loss: what rounding to bfloat16 (8 bits) may change
+NO_AND_CANNOT_TELL = (0, 1, 5)  # exit statuses of `gapless same` that are answers
+MAX_RUNS = 8  # of the baseline, for one decision
 
 
 @dataclass
-class LossParity:
-    """Losses of the optimised model against the baseline's, step by step, over the same batches.
+class TrainingParity:
+    """The answer of `gapless same`.
 
-    `spread` is how much two trainings of the baseline differ that draw other random numbers. `parity`: the difference is within one and a
-    half times that, or within what rounding to bfloat16 may change.
+    `verdict` is "exact", "rounding" (to `unit`), "same_distribution", "other_training" or "cannot_tell"; `reason` says in a sentence why,
+    `step`, `tensor`, `value` and `limit` where and by how much, as far as one of them decided. `steps` were compared.
     """
 
-    parity: bool
-    max_difference: float  # infinite where one is a number and the other is none
-    spread: float
-    steps: int
+    verdict: str
+    reason: str
+    steps: int = 0
+    unit: str | None = None
+    test: str | None = None
+    step: int | None = None
+    tensor: str | None = None
+    value: float | None = None
+    limit: float | None = None
+
+    @property
+    def same(self) -> bool:
+        return self.verdict in ("exact", "rounding", "same_distribution")
 
     def to_dict(self) -> dict[str, Any]:
         return fields_of(self)
 
     @classmethod
-    def of(cls, baseline: list[float], again: list[float], optimized: list[float]) -> LossParity:
-        most, spread = _differ(baseline, optimized), _differ(baseline, again)
-        size = max((abs(one) for one in baseline if math.isfinite(one)), default=0.0)
-        return cls(most <= max(WITHIN_SPREAD * spread, ROUNDING * size), most, spread, len(baseline))
+    def of(cls, answer: dict[str, Any]) -> TrainingParity:
+        return cls(**{name: answer[name] for name in cls.__dataclass_fields__ if name in answer})
 
 
-def _differ(a: list[float], b: list[float]) -> float:
-    most = 0.0
-    for one, other in zip(a, b):
-        if math.isfinite(one) and math.isfinite(other):
-            most = max(most, abs(one - other))
-        elif repr(one) != repr(other):
-            return math.inf
-    return most
+def same(a: Sequence[str], b: Sequence[str], *, claim: str | None = None, steps: int | None = None) -> TrainingParity:
+    """Asks whether the command `b` is the same training as the command `a`.
+
+    >>> same(["python", "train.py"], ["python", "train.py", "--fused"]).same  # doctest: +SKIP
+    True
+
+    `claim` is the precision to which it may round ("fp32", "tf32", "fp16", "bf16"); without it the finest is found. A command that fails is a
+    `ProgramError`.
+    """
+    options = [] if claim is None else ["--claim", claim]
+    options += [] if steps is None else ["--steps", str(steps)]
+    return TrainingParity.of(ask("same", *options, "--", *a, "--", *b, accept=NO_AND_CANNOT_TELL))
+
+
+class Recordings:
+    """Recordings of trainings in this process: of one baseline, and of one candidate."""
+
+    def __init__(self, train_baseline: Callable[[], Any]) -> None:
+        """`train_baseline` trains from the beginning, the same way each time."""
+        self.train_baseline = train_baseline
+        self.folder = tempfile.TemporaryDirectory(prefix="gapless-parity-")
+
+    def record(self, role: str, name: str, train: Callable[[], Any], **options: Any) -> Any:
+        """Trains under the recorder of the agent; returns what `train` does."""
+        from gapless_agent.options import Parity
+        from gapless_agent.parity.watch import Watch
+
+        baseline = "" if role == "baseline" else os.path.join(self.folder.name, "baseline")
+        running = _standing_in()
+        watch = Watch(running)
+        watch.begin(Parity(role=role, folder=os.path.join(self.folder.name, name), baseline=baseline, **options))
+        try:
+            return train()
+        finally:
+            if watch.active:
+                watch._end()
+            running.agent.patches.undo()
+            if running.agent.complaints:
+                raise RuntimeError(running.agent.complaints[0])
+
+    def decide(self) -> TrainingParity:
+        """Asks the program, and has the baseline trained again for what it still needs."""
+        for _ in range(MAX_RUNS):
+            answer = ask("same", "--recordings", self.folder.name, accept=NO_AND_CANNOT_TELL)
+            if not answer.get("needs"):
+                break
+            for run in answer["needs"]:
+                options = {name: run[name] for name in ("noise", "wide", "reseed") if name in run}
+                self.record(run["role"], run["name"], self.train_baseline, **options)
+        return TrainingParity.of(answer)
+
+    def close(self) -> None:
+        self.folder.cleanup()
+
+
+def _standing_in() -> Any:
+    """What the recorder takes from the agent, in a process that has none."""
+    import torch
+    from gapless_agent.guard import Guard
+    from gapless_agent.patches import Patches
+
+    agent = SimpleNamespace(
+        torch=torch, on=True, step=0, main_thread=threading.get_ident(), complaints=[], ends=[], patches=Patches(),
+        backward=SimpleNamespace(followers=[]), emit=lambda *_args, **_more: None,
+    )  # fmt: skip
+    agent.complain = agent.complaints.append
+    agent.guard = lambda what, lost, flag="": Guard(agent, what, lost, flag)
+
+    def around(original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(*args: Any, **kwargs: Any) -> Any:
+            roots = args[0] if args else kwargs.get("tensors")
+            roots = roots[0] if isinstance(roots, (list, tuple)) and len(roots) == 1 else roots
+            if isinstance(roots, torch.Tensor) and roots.numel() == 1:
+                for follower in agent.backward.followers:
+                    follower(roots)
+            return original(*args, **kwargs)
+
+        return backward
+
+    agent.patches.wrap(sys.modules["torch.autograd"], "backward", around)
+    return SimpleNamespace(agent=agent, optimizers=SimpleNamespace(alive={}), scalers=SimpleNamespace(when_skipped=[]))
+
+
+@dataclass
+class LossParity:
+    """Whether the optimised model trains as the baseline does, over the same batches.
+
+    `parity` is the decision of `training`; None where nothing could be told. `max_difference` is that of losses of the same step, each from
+    the baseline's parameters; infinite where one is a number and the other is none.
+    """
+
+    parity: bool | None
+    max_difference: float
+    steps: int
+    training: TrainingParity
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**fields_of(self), "training": self.training.to_dict()}

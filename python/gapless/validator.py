@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import secrets
@@ -15,7 +16,7 @@ from .ab_test import ABTestResult
 from .benchmark import check_counts
 from .metrics import PerformanceMetrics, fields_of
 from .pairs import PAIRS, Memory, Side, take_pairs
-from .parity import LossParity
+from .parity import LossParity, Recordings
 from .regression import Regression, RegressionDetector
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training
 
@@ -131,15 +132,31 @@ class TrainedModel:
 
 
 def warm_up(models: list[TrainedModel], batches: list[Any], seed: int) -> LossParity | None:
-    """The baseline twice and the optimised model, each from its beginning: the warm-up of both, and their losses."""
+    """The baseline twice and the optimised model, each from its beginning: the warm-up of both, and whether they train the same."""
     if not batches:
         return None
     baseline, optimized = models
-    first = baseline.losses(batches, seed)
-    again = baseline.losses(batches, seed + 1)
-    others = optimized.losses(batches, seed)
-    known = baseline.training.has_loss and optimized.training.has_loss
-    return LossParity.of(first, again, others) if known else None
+    recordings = Recordings(lambda: baseline.losses(batches, seed))
+    try:
+        first = recordings.record("baseline", "baseline", recordings.train_baseline, steps=len(batches))
+        others = recordings.record("candidate", "candidate", lambda: optimized.losses(batches, seed))
+        training = recordings.decide()
+    finally:
+        recordings.close()
+    if not (baseline.training.has_loss and optimized.training.has_loss):
+        return None
+    parity = None if training.verdict == "cannot_tell" else training.same
+    return LossParity(parity, _differ(first, others), len(batches), training)
+
+
+def _differ(a: list[float], b: list[float]) -> float:
+    most = 0.0
+    for x, y in zip(a, b):
+        if math.isfinite(x) and math.isfinite(y):
+            most = max(most, abs(x - y))
+        elif repr(x) != repr(y):
+            return math.inf
+    return most
 
 
 @contextlib.contextmanager
@@ -178,7 +195,9 @@ def _facts(side: Side, label: str | None) -> dict[str, Any]:
 
 def _joined(found: ABTestResult, loss: LossParity | None, regression: Regression) -> ValidationResult:
     result = ValidationResult(
-        accepted=found.verdict == "faster" and (loss is None or loss.parity) and not regression.regression_detected,
+        accepted=found.verdict == "faster"
+        and (loss is None or loss.parity is not False)
+        and not regression.regression_detected,
         speedup=found.speedup,
         speedup_confidence_interval=found.speedup_confidence_interval,
         p_value=found.p_value,
@@ -216,11 +235,10 @@ def _report(result: ValidationResult) -> str:
     if result.memory_saved_gb is not None:
         lines.append(f"  memory saved: {result.memory_saved_gb:.3f} GB")
     if result.loss is None:
-        lines.append("Losses: there are none to compare.")
+        lines.append("Training: there are no losses to compare.")
     else:
-        how = "the same" if result.loss.parity else "they differ"
-        details = f"by {result.loss.max_difference:.3g} at most over {result.loss.steps} steps"
-        lines.append(f"Losses: {how} ({details}; two trainings of the baseline by {result.loss.spread:.3g}).")
+        details = f"losses differ by {result.loss.max_difference:.3g} at most over {result.loss.steps} steps"
+        lines.append(f"Training: {result.loss.training.reason} ({details}).")
     lines.append(f"History: {result.regression.verdict.replace('_', ' ')}; {result.regression.recommendation}.")
     lines.append("Accepted." if result.accepted else "Not accepted.")
     return "\n".join(lines) + "\n"

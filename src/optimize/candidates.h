@@ -25,6 +25,7 @@ struct Candidate {
   double score = 1;                          // expected speedup that it is ordered by
   std::string skip{};                        // why it is not tried at all
   bool does_not_apply = false;               // …which is so on this machine or in this program, whatever it brings
+  bool was_busy = false;                     // its first run met a busy machine, and it is tried once more
 };
 
 struct CandidateOptions {

@@ -87,11 +87,12 @@ std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pa
 }
 
 Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
-  Contest contest(plan.options, plan.at_once);
+  Contest contest = plan.earlier != nullptr ? *plan.earlier : Contest(plan.options, plan.at_once);
+  contest.ending = Ending::kNoTime;
   std::mt19937_64 coin(plan.seed);
   Clock::duration pair_takes = plan.pair_takes;
-  while (contest.a.size() < plan.most_pairs && Clock::now() < plan.deadline - pair_takes) {
-    const auto begun = Clock::now();
+  while (contest.a.size() < plan.most_pairs && runner.Now() < plan.deadline - pair_takes) {
+    const auto begun = runner.Now();
     const bool b_first = (coin() >> 63) != 0;
     RunSample samples[2];
     for (const bool is_b : {b_first, !b_first}) {
@@ -100,8 +101,8 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       const Fault fault = FaultOf(*sample);
       if (fault == Fault::kNothingMeasured && !is_b)
         return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", "", DescribeFault(*sample));
-      if (fault == Fault::kHang && (!is_b || Clock::now() >= plan.deadline)) {
-        contest.busy = Clock::now() < plan.deadline;
+      if (fault == Fault::kHang && (!is_b || runner.Now() >= plan.deadline)) {
+        contest.busy = runner.Now() < plan.deadline;
         return contest;
       }
       if (fault != Fault::kNone && !is_b) return FailureOf(*sample, {});
@@ -114,7 +115,7 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
       }
       samples[is_b ? 1 : 0] = std::move(*sample);
     }
-    const auto took = Clock::now() - begun;
+    const auto took = runner.Now() - begun;
     pair_takes = contest.a.empty() ? took : std::max(pair_takes, took);
     contest.sequence.Add(std::log(RatioOfTimes(samples[0], samples[1])));
     contest.a.push_back(std::move(samples[0]));

@@ -17,10 +17,14 @@
 
 namespace gapless::internal {
 
+using Clock = std::chrono::steady_clock;
+
 // Runs the user's command with a set of fixes. An error: the command could not be run at all, or the user wants to end.
 class Runner {
  public:
   virtual ~Runner() = default;
+  // The clock that runs take time of; a simulation has its own.
+  virtual Clock::time_point Now() const { return Clock::now(); }
   virtual Result<RunSample> Run(const FixSet& set) = 0;
 };
 
@@ -29,7 +33,7 @@ enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasure
 Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
 
-using Clock = std::chrono::steady_clock;
+struct Contest;
 
 struct ContestPlan {
   FixSet a{}, b{};
@@ -38,7 +42,8 @@ struct ContestPlan {
   Clock::time_point deadline = Clock::time_point::max();  // no pair begins that would not be done by then
   Clock::duration pair_takes{};                           // about; the longest of the contest counts from then on
   uint64_t seed = 0;
-  bool at_once = false;  // all pairs are held, and what they say is looked at once
+  bool at_once = false;              // all pairs are held, and what they say is looked at once
+  const Contest* earlier = nullptr;  // of the same two sets, undecided: its pairs count
 };
 
 enum class Ending : uint8_t {

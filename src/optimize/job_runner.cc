@@ -10,9 +10,9 @@ namespace gapless::internal {
 namespace {
 
 // A run that takes so many times as long as the longest that ended well hangs; compiling is allowed some minutes.
-constexpr int64_t kLeastMeasuredNs = 1'000'000'000, kMostMeasuredNs = 4'000'000'000;
-constexpr size_t kLeastSteps = 10;
-constexpr double kHangs = 5, kLeastLimitS = 60, kCompileLimitS = 300, kLeastLeftS = 1;
+constexpr int64_t kLeastMeasuredNs = 1'000'000'000;
+constexpr size_t kLeastSteps = 10, kMinStepsToCut = 3;
+constexpr double kHangs = 5, kLeastLimitS = 30, kCompileLimitS = 300, kLeastLeftS = 1;
 
 }  // namespace
 
@@ -22,10 +22,14 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   request.own_fixes = set.OwnFiles();
   request.environment = set.Environment(job_.context);
   // Of short steps more than were asked for, of long ones fewer.
-  request.measure = std::min(request.measure, kLeastSteps);
-  request.enough = [steps = job_.request.measure](std::span<const int64_t> step_ns) {
+  const size_t least = std::min(request.measure, kLeastSteps);
+  request.measure = cut_above_ns_ > 0 ? std::min(least, kMinStepsToCut) : least;
+  request.enough = [least, steps = job_.request.measure, most_ns = max_measured_ns_,
+                    cut_ns = cut_above_ns_](std::span<const int64_t> step_ns) {
     const int64_t all_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
-    return all_ns >= kMostMeasuredNs || (step_ns.size() >= steps && all_ns >= kLeastMeasuredNs);
+    const double mean_ns = static_cast<double>(all_ns) / static_cast<double>(std::max<size_t>(step_ns.size(), 1));
+    if (cut_ns > 0 && all_ns >= kLeastMeasuredNs && mean_ns > cut_ns) return true;
+    return step_ns.size() >= least && (all_ns >= most_ns || (step_ns.size() >= steps && all_ns >= kLeastMeasuredNs));
   };
   if (request.timeout_s <= 0 && longest_s_ > 0)
     request.timeout_s = std::max(kLeastLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);

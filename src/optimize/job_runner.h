@@ -25,6 +25,8 @@ class ProcessRunner : public JobRunner {
   Result<ParityReport> Training(const FixSet& set, bool exact) override;
   Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) override;
   void EndBy(Clock::time_point when) override { end_by_ = when; }
+  void MeasureFor(double seconds) override { max_measured_ns_ = static_cast<int64_t>(seconds * 1e9); }
+  void CutAbove(double step_ms) override { cut_above_ns_ = step_ms * 1e6; }
   size_t runs() const { return runs_; }
 
  private:
@@ -34,6 +36,8 @@ class ProcessRunner : public JobRunner {
 
   TrialJob job_;
   double longest_s_ = 0;  // of the runs that ended well
+  int64_t max_measured_ns_ = 4'000'000'000;
+  double cut_above_ns_ = 0;  // mean step from which a run is stopped early; 0: none
   size_t runs_ = 0;
   std::optional<TrainingParity> parity_{};  // made with the first baseline
   std::optional<Clock::time_point> end_by_{};

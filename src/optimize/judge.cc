@@ -23,6 +23,8 @@ double Spread(const std::vector<RunSample>& runs) {
 
 }  // namespace
 
+double Judge::SlowFrom() const { return kMuchSlower * Spread(baselines_); }
+
 bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const {
   for (const FixReport& report : sample.fixes)
     if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
@@ -87,7 +89,8 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
   };
   const PairVerdict verdict = contest.sequence.Verdict();
   if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
-  if (verdict == PairVerdict::kFaster && decision.measured->low.value_or(0) > 1)
+  const bool is_faster = contest.at_once || verdict == PairVerdict::kFaster;
+  if (is_faster && decision.measured && decision.measured->low.value_or(0) > 1)
     return say(Outcome::kAccepted, "significantly faster");
   if (contest.busy)
     return say(Outcome::kNoTime,

@@ -22,6 +22,8 @@ class Judge {
   bool PassesTraining(const FixSet& set, Decision& decision) const;
   // Do losses stay finite in these runs, and is the metric what it was?
   bool PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
+  // The ratio of step times from which a first run is slower.
+  double SlowFrom() const;
   // What became of it, from a contest against those that were on before it.
   void Conclude(const Contest& contest, Decision& decision) const;
 

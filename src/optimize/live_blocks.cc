@@ -9,42 +9,71 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostOutstanding = wire::kControlSlots - 4;  // the others are for whoever else asks for something
+constexpr size_t kMaxOutstanding = wire::kControlSlots - 4;  // leaves slots for other programs that post commands
 
 }  // namespace
 
-BlockDriver::BlockDriver(const BlockPlan& plan, PairSequence& sequence)
-    : plan_(plan), sequence_(sequence), coin_(plan.seed) {
+BlockDriver::BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms)
+    : plan_(plan), arms_(arms), coin_(plan.seed) {
   plan_.block_steps = std::max(plan_.block_steps, plan_.settle + 1);
+  for (BlockArm& arm : arms_) {
+    arm.pairs = 0;
+    is_over_.push_back(IsOver(arm));
+  }
+}
+
+bool BlockDriver::IsOver(const BlockArm& arm) const {
+  return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs ||
+         WhetherToStop(arm.sequence, plan_.max_pairs).has_value();
 }
 
 bool BlockDriver::IsDone() const {
-  return !refusal_.empty() || pairs_ >= plan_.most_pairs || WhetherToStop(sequence_, plan_.most_pairs).has_value();
+  return stuck_ || (plan_.limit_s > 0 && seconds_ >= plan_.limit_s) ||
+         std::ranges::all_of(is_over_, [](bool over) { return over; });
 }
 
-// One pair more.
+// Plans one more pair. The order of the arms within a round is drawn, too.
 void BlockDriver::Plan() {
+  if (round_.empty()) {
+    for (size_t arm = 0; arm < arms_.size(); ++arm)
+      if (!is_over_[arm]) round_.push_back(arm);
+    if (round_.empty()) round_.push_back(0);
+    std::ranges::shuffle(round_, coin_);
+  }
+  const size_t arm = round_.back();
+  round_.pop_back();
   const bool on_first = (coin_() >> 63) != 0;
   for (const bool on : {on_first, !on_first})
-    blocks_.push_back({.on = on, .begins = static_cast<int64_t>(plan_.warmup + blocks_.size() * plan_.block_steps)});
+    blocks_.push_back({.arm = on ? std::optional(arm) : std::nullopt,
+                       .begins = static_cast<int64_t>(plan_.warmup + blocks_.size() * plan_.block_steps)});
+}
+
+std::vector<BlockDriver::Command> BlockDriver::SwitchesTo(size_t block) const {
+  const std::optional<size_t> before = block > 0 ? blocks_[block - 1].arm : std::nullopt, now = blocks_[block].arm;
+  std::vector<Command> switches;
+  if (before == now) return switches;
+  if (before) switches.push_back({block, *before, false});
+  if (now) switches.push_back({block, *now, true});
+  return switches;
 }
 
 void BlockDriver::Post(ControlBlock& control) {
-  while (outstanding_ < kMostOutstanding && next_ < 2 * plan_.most_pairs) {
+  while (posted_.size() < kMaxOutstanding) {
     if (next_ == blocks_.size()) Plan();
-    Block& block = blocks_[next_];
-    const bool before = next_ > 0 && blocks_[next_ - 1].on;
-    if (block.on != before) {
-      const auto command = block.on ? wire::AgentCommand::kFixOn : wire::AgentCommand::kFixOff;
-      const std::string_view name =
-          block.on ? std::string_view(plan_.fix) : std::string_view(plan_.fix).substr(0, plan_.fix.find('='));
-      const auto sequence = control.Post(command, 0, name, block.begins);
+    const std::vector<Command> switches = SwitchesTo(next_);
+    for (; switches_ < switches.size(); ++switches_) {
+      const Command& command = switches[switches_];
+      const std::string_view item = arms_[command.arm].fix;
+      const auto sequence = command.on ? control.Post(wire::AgentCommand::kFixOn, 0, item, blocks_[next_].begins)
+                                       : control.Post(wire::AgentCommand::kFixOff, 0, item.substr(0, item.find('=')),
+                                                      blocks_[next_].begins);
       if (!sequence) return;
-      block.sequence = *sequence;
-      posted_[*sequence] = next_;
-      ++outstanding_;
+      posted_.insert({*sequence, command});
     }
+    switches_ = 0;
     ++next_;
+    const bool far_ahead = next_ > counted_ + 2 * kMaxOutstanding;  // two blocks in a row may need no command
+    if (far_ahead) return;
   }
 }
 
@@ -55,18 +84,21 @@ void BlockDriver::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vect
 void BlockDriver::Answered(const wire::RingRecord& record, const AgentProcess& process) {
   const auto found = posted_.find(static_cast<uint64_t>(record.a));
   if (found == posted_.end()) return;
-  const auto answer = static_cast<wire::Answer>(record.value);
-  if (answer == wire::Answer::kDone || answer == wire::Answer::kLate) {
-    blocks_[found->second].begins = record.b;
-  } else if (refusal_.empty()) {
-    refusal_ = process.texts[wire::WholeOf(record.x)];
-    if (refusal_.empty()) refusal_ = "it cannot be switched in this program";
-  }
+  const Command command = found->second;
   posted_.erase(found);
-  outstanding_ -= std::min<size_t>(outstanding_, 1);
+  const auto answer = static_cast<wire::Answer>(record.value);
+  BlockArm& arm = arms_[command.arm];
+  if (answer == wire::Answer::kDone || answer == wire::Answer::kLate) {
+    blocks_[command.block].begins = std::max(blocks_[command.block].begins, record.b);
+  } else if (arm.refusal.empty()) {
+    arm.refusal = process.texts[wire::WholeOf(record.x)];
+    if (arm.refusal.empty()) arm.refusal = "it cannot be switched in this program";
+    stuck_ = stuck_ || !command.on;
+    is_over_[command.arm] = true;
+  }
 }
 
-// The mean step of a block that is over, ns.
+// The mean step of a block that is over, ns; absent if no step of it was seen, or its command came too late.
 std::optional<double> BlockDriver::MeanOf(size_t block) const {
   const int64_t first = blocks_[block].begins + static_cast<int64_t>(plan_.settle),
                 last = static_cast<int64_t>(plan_.warmup + (block + 1) * plan_.block_steps);
@@ -74,7 +106,7 @@ std::optional<double> BlockDriver::MeanOf(size_t block) const {
   size_t steps = 0;
   for (auto step = step_ns_.lower_bound(first); step != step_ns_.end() && step->first < last; ++step, ++steps)
     sum += static_cast<double>(step->second);
-  if (steps == 0 || sum <= 0) return std::nullopt;  // the command came too late for it
+  if (steps == 0 || sum <= 0) return std::nullopt;
   return sum / static_cast<double>(steps);
 }
 
@@ -83,14 +115,31 @@ void BlockDriver::Count() {
     const int64_t ends = static_cast<int64_t>(plan_.warmup + (counted_ + 2) * plan_.block_steps);
     if (step_ns_.empty() || step_ns_.rbegin()->first + 1 < ends) return;
     const auto first = MeanOf(counted_), second = MeanOf(counted_ + 1);
-    if (first && second) {
-      const bool on_first = blocks_[counted_].on;
-      sequence_.Add(std::log(on_first ? *first / *second : *second / *first));
-      ++pairs_;
+    const bool on_first = blocks_[counted_].arm.has_value();
+    const size_t number = *blocks_[on_first ? counted_ : counted_ + 1].arm;
+    if (first && second && !is_over_[number]) {
+      arms_[number].sequence.Add(std::log(on_first ? *first / *second : *second / *first));
+      ++arms_[number].pairs;
+      is_over_[number] = IsOver(arms_[number]);
     }
     counted_ += 2;
     step_ns_.erase(step_ns_.begin(), step_ns_.lower_bound(ends));
   }
+}
+
+std::optional<size_t> BlockDriver::ArmAt(int64_t step) {
+  const auto warmup = static_cast<int64_t>(plan_.warmup);
+  if (step < warmup) return std::nullopt;
+  const auto block = static_cast<size_t>(step - warmup) / plan_.block_steps;
+  while (blocks_.size() <= block) Plan();
+  next_ = blocks_.size();
+  return blocks_[block].arm;
+}
+
+void BlockDriver::AddStep(int64_t step, int64_t dur_ns) {
+  step_ns_[step] = dur_ns;
+  seconds_ += static_cast<double>(dur_ns) / 1e9;
+  if (!IsDone()) Count();
 }
 
 void BlockDriver::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
@@ -99,8 +148,7 @@ void BlockDriver::OnRecord(AgentProcess& process, const wire::RingRecord& record
   if (record.kind == wire::RecordKind::kStep) {
     if (header.rank > 0) return;
     pid_ = header.pid;
-    step_ns_[record.a] = record.dur_ns;
-    if (!IsDone()) Count();
+    AddStep(record.a, record.dur_ns);
   } else if (record.kind == wire::RecordKind::kAck) {
     Answered(record, process);
   }

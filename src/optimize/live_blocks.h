@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fix that can be switched between two steps is tried inside one process: blocks of steps with and without it, in
-// pairs whose order is drawn by lot. Both blocks of a pair see the same machine at nearly the same time, the same
+// Fixes that can be switched between two steps are measured inside one process: blocks of steps with and without a fix,
+// in pairs whose order a fair coin draws. Both blocks of a pair see the same machine at nearly the same time, the same
 // memory layout and the same compiled code, so far fewer steps tell more than pairs of processes do.
 //
+// Several fixes, the arms, share a process: a round has one pair of each arm that is not clear yet. Each arm has pairs
+// of its own, so its verdict is as valid as that of an arm measured alone.
+//
 // The blocks are ordered ahead through the control block (docs/agent_protocol.md), each at a step that is known before;
-// where a block really began says the agent's answer. The first `settle` steps of a block are left out: what was
-// computed or fetched ahead belongs to the other state.
+// the agent's answer has the step at which a block really began. The first `settle` steps of a block are left out: what
+// was computed or fetched ahead belongs to the other state.
 #pragma once
 
 #include <cstdint>
@@ -21,47 +24,65 @@
 namespace gapless::internal {
 
 struct BlockPlan {
-  std::string fix{};  // "gc_freeze", "fused_optimizer=foreach"
   size_t warmup = 10, block_steps = 5, settle = 1;
-  size_t most_pairs = 60;
+  size_t max_pairs = 60;  // of one arm in this process
   uint64_t seed = 0;
+  double limit_s = 0;  // of step time in all; 0: none
+};
+
+struct BlockArm {
+  BlockArm(std::string item, const PairOptions& options) : fix(std::move(item)), sequence(options) {}
+
+  std::string fix;        // "gc_freeze", "fused_optimizer=foreach"
+  PairSequence sequence;  // may hold pairs of other processes
+  size_t pairs = 0;       // of this process
+  std::string refusal{};  // why the fix cannot be switched; empty: it can
 };
 
 class BlockDriver : public Watcher {
  public:
-  // Adds its pairs to `sequence`, which may hold some of other processes.
-  BlockDriver(const BlockPlan& plan, PairSequence& sequence);
+  // Adds its pairs to the arms, which outlive it.
+  BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms);
 
   void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
   void OnTick(RingKeeper& rings, ControlBlock& control, std::vector<RunEvent>& events) override;
 
-  size_t pairs() const { return pairs_; }                  // of this process
-  bool IsDone() const;                                     // decided, hopeless, or most_pairs
-  const std::string& refusal() const { return refusal_; }  // why the fix cannot be switched; empty: it can
+  bool IsDone() const;  // every arm is clear, hopeless, refused or has its pairs; or the time is over
+  // For jobs without an agent: the arm that is on in a step (none: no arm is), and how long the step took.
+  std::optional<size_t> ArmAt(int64_t step);
+  const std::vector<BlockArm>& arms() const { return arms_; }
+  void AddStep(int64_t step, int64_t dur_ns);
 
  private:
   struct Block {
-    bool on = false;
-    int64_t begins = 0;                  // step
-    std::optional<uint64_t> sequence{};  // of the command that begins it; none: the state was the same before
+    std::optional<size_t> arm{};  // none: without any fix
+    int64_t begins = 0;           // step
   };
+  struct Command {
+    size_t block, arm;
+    bool on;
+  };
+  bool IsOver(const BlockArm& arm) const;
   void Plan();
+  std::vector<Command> SwitchesTo(size_t block) const;
   void Post(ControlBlock& control);
   void Answered(const wire::RingRecord& record, const AgentProcess& process);
   void Count();
   std::optional<double> MeanOf(size_t block) const;
 
   BlockPlan plan_;
-  PairSequence& sequence_;
+  std::vector<BlockArm>& arms_;
+  std::vector<bool> is_over_{};  // by arm
   std::mt19937_64 coin_;
   std::vector<Block> blocks_{};
-  std::map<uint64_t, size_t> posted_{};  // block by the number of its command
-  size_t next_ = 0, outstanding_ = 0;    // block to post; commands without an answer
-  int64_t pid_ = 0;                      // of the process whose steps count
+  std::vector<size_t> round_{};           // arms whose pair of this round is not planned yet
+  std::map<uint64_t, Command> posted_{};  // by the number of the command
+  size_t next_ = 0, switches_ = 0;        // block to post; commands posted of it
+  int64_t pid_ = 0;                       // of the process whose steps count
   std::map<int64_t, int64_t> step_ns_{};
+  double seconds_ = 0;  // of all steps
   size_t counted_ = 0;  // blocks
-  size_t pairs_ = 0;
-  std::string refusal_{};
+  bool stuck_ = false;  // a fix cannot be switched off: the blocks after it say nothing
 };
 
 }  // namespace gapless::internal

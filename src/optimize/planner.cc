@@ -6,85 +6,20 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "optimize/judge.h"
-#include "optimize/time_budget.h"
+#include "optimize/planner_state.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr size_t kLeastBlock = 4;  // steps
-constexpr size_t kMostBlockPairs = 60;
-constexpr size_t kMostProcesses = 8;  // of a contest in blocks
 
-double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
+}  // namespace
+
 double LongestSeconds(std::span<const RunSample> runs) {
   int64_t longest_ns = 0;
   for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns - run.parity_ns);
   return static_cast<double>(longest_ns) / 1e9;
 }
-
-class Planner {
- public:
-  Planner(const PlannerOptions& options, JobRunner& runner, DecisionKeeper& keeper,
-          const std::function<void(const PlannerEvent&)>& on_event)
-      : options_(options),
-        runner_(runner),
-        keeper_(keeper),
-        on_event_(on_event),
-        time_(options.begun + Lasting(options.budget_s)) {}
-
-  Result<Optimized> Run(const std::vector<Candidate>& candidates) {
-    GAPLESS_TRY(MeasureBaseline());
-    runner_.EndBy(time_.deadline());
-    auto done = TryAll(candidates);
-    if (done) done = TakeOutWhatIsIdle();
-    if (done) done = ProveTheWhole();
-    if (!done) {
-      if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
-      result_.interrupted = true;
-    }
-    StageByBlocks(result_.before, proved_, result_.decisions);
-    result_.took_s = Seconds(Clock::now() - options_.begun);
-    return std::move(result_);
-  }
-
- private:
-  Result<void> MeasureBaseline();
-  Result<void> TryAll(const std::vector<Candidate>& candidates);
-  Result<void> TryValues(const Candidate& candidate);
-  Result<Decision> Try(const Candidate& candidate, const FixItem& item);
-  Result<bool> PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision);
-  Result<void> Measure(const FixSet& set, Decision& decision);
-  Result<void> CompareHang(double after_s, Decision& decision);
-  Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline);
-  Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
-  Result<void> TakeOutWhatIsIdle();
-  bool IsProvedAlready();
-  Result<void> ProveTheWhole();
-  Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
-
-  bool Refuse(const Candidate& candidate, Decision& decision) const;
-  void Tell(PlannerEvent event) {
-    event.done = done_, event.of = candidates_;
-    on_event_(event);
-  }
-
-  const PlannerOptions& options_;
-  JobRunner& runner_;
-  DecisionKeeper& keeper_;
-  const std::function<void(const PlannerEvent&)>& on_event_;
-  TimeBudget time_;
-  Optimized result_{};
-  std::vector<RunSample> baselines_{};
-  Judge judge_{options_, baselines_};
-  Stage current_{};  // with those accepted so far
-  const Decision* proved_ = nullptr;
-  double startup_s_ = 0;  // of the baseline: its steps before the measured ones
-  size_t steps_ = 0;      // that a run takes, in all
-  size_t done_ = 0, candidates_ = 0;
-  uint64_t contests_ = 0;  // so that each draws its own lots
-};
 
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
@@ -108,7 +43,7 @@ Result<void> Planner::MeasureBaseline() {
 }
 
 // Without running anything.
-bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
+bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
   const auto refuse = [&](Outcome outcome, std::string reason) {
     decision.outcome = outcome;
     decision.reason = std::move(reason);
@@ -122,68 +57,7 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) const {
   if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
     return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
   if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
-  if (Clock::now() + time_.PairTakes() > time_.deadline()) return refuse(Outcome::kNoTime, "the budget was used up");
-  if (Clock::now() + time_.PairTakes() > time_.ContestDeadline())
-    return refuse(Outcome::kNoTime, "what is left of the budget is kept to prove all together: --budget gives more");
-  return false;
-}
-
-Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline) {
-  const ContestPlan plan{.a = a,
-                         .b = b,
-                         .options = options_.pairs,
-                         .most_pairs = item == nullptr ? kPairsToDecide : options_.most_pairs,
-                         .deadline = deadline,
-                         .pair_takes = item == nullptr ? time_.ProofPairTakes() : time_.PairTakes(),
-                         .seed = options_.seed + 7919 * ++contests_,
-                         .at_once = item == nullptr};
-  return Hold(plan, runner_, [&](const Contest& contest) {
-    Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
-  });
-}
-
-// Processes in which the fix is switched, until it is clear. `refusal`: it cannot be switched after all. `run_s`: of
-// the first run, which may have compiled what later ones find; then of these.
-Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::string& refusal) {
-  Contest contest(options_.pairs);
-  const auto share = time_.ShareDeadline(candidates_ - done_),
-             half = Clock::now() + (time_.deadline() - Clock::now()) / 2;
-  const auto has_time = [&] {  // half of what is left is for the blocks, should there not be enough for both
-    return Clock::now() < std::min(share, std::max(time_.ProofBegins(run_s), half)) - Lasting(run_s);
-  };
-  for (size_t process = 0; process < kMostProcesses && has_time(); ++process) {
-    BlockDriver driver({.fix = item.ToString(),
-                        .warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
-                        .block_steps = std::clamp<size_t>(steps_ / 8, kLeastBlock, 4 * kLeastBlock),
-                        .most_pairs = kMostBlockPairs,
-                        .seed = options_.seed + 7919 * ++contests_},
-                       contest.sequence);
-    auto sample = runner_.RunBlocks(result_.accepted, driver);
-    if (!sample) return Unexpected{sample.error()};
-    refusal = driver.refusal();
-    if (!refusal.empty()) return contest;
-    const Fault fault = FaultOf(*sample);
-    if (fault == Fault::kHang && Clock::now() >= time_.deadline()) return contest;
-    if (fault != Fault::kNone) {
-      contest.ending = Ending::kFault;
-      contest.fault = DescribeFault(*sample);
-      if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&*sample, 1});
-      return contest;
-    }
-    const double took_s = LongestSeconds({&*sample, 1});
-    run_s = std::max(process == 0 ? time_.command_s : run_s, took_s);
-    Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
-    if (const auto ending = WhetherToStop(contest.sequence, kMostBlockPairs)) {
-      contest.ending = *ending;
-      return contest;
-    }
-    if (driver.pairs() == 0) {
-      refusal = "it takes too few steps to be switched within a run";
-      return contest;
-    }
-  }
-  if (has_time()) contest.ending = Ending::kTooSmall;
-  return contest;
+  return !HasTimeFor(candidate, decision);
 }
 
 Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
@@ -196,11 +70,14 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   }
   decision.live = contest.has_value();
   if (!contest) {
-    auto pairs = HoldPairs(result_.accepted, set, &decision.item, time_.ShareDeadline(candidates_ - done_));
+    auto pairs =
+        HoldPairs(result_.accepted, set, &decision.item, time_.ShareDeadline(runner_.Now(), candidates_ - done_));
     if (!pairs) return Unexpected{pairs.error()};
     contest = std::move(*pairs);
   }
   judge_.Conclude(*contest, decision);
+  if (decision.outcome == Outcome::kNoTime && !decision.live && decision.pairs > 0)
+    undecided_.push_back({.decision = decision, .beside = result_.accepted, .contest = *contest});
   if (contest->hung_s > 0) return CompareHang(contest->hung_s, decision);
   if (decision.outcome != Outcome::kAccepted) return {};
   if (!contest->b.empty()) {
@@ -211,40 +88,22 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   return {};
 }
 
-// A run that is not done in its time may have met a busy machine: then the command without the fix is as slow.
-Result<void> Planner::CompareHang(double after_s, Decision& decision) {
-  const auto busy = [&](std::string reason) {
-    decision.outcome = Outcome::kNoTime;
-    decision.reason = std::move(reason);
-  };
-  const auto words = [](double seconds) { return FormatDuration(static_cast<int64_t>(seconds * 1e9)); };
-  if (Clock::now() + time_.PairTakes() / 2 > time_.deadline()) {
-    busy(StrCat("not done after ", words(after_s), ", and no time was left to see whether the machine is busy"));
-    return {};
-  }
-  const auto beside = runner_.Run(result_.accepted);
-  if (!beside) return Unexpected{beside.error()};
-  const double took_s = LongestSeconds({&*beside, 1});
-  if (FaultOf(*beside) == Fault::kHang || took_s > after_s / 2)
-    busy(StrCat("the machine is busy: the command without it took ", words(took_s), " just now, ",
-                words(time_.current_s), " before; start again when it is idle"));
-  else
-    decision.reason += StrCat("; without it the command took ", words(took_s), " right after");
-  return {};
-}
-
-Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
+// `measure`: go on to the contest. A decision that passed its first run has a stage.
+Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, bool measure) {
   Decision decision{.item = item, .predicted = candidate.predicted, .alone = result_.accepted.empty()};
   if (const Decision* known = keeper_.Find(item, result_.accepted)) return *known;
   if (Refuse(candidate, decision)) return decision;
-  const auto begun = Clock::now();
+  const auto begun = runner_.Now();
+  met_busy_machine_ = false;
   Tell({.kind = PlannerEvent::Kind::kTrying, .item = &item});
   const FixSet set = result_.accepted.With(item);
+  runner_.CutAbove(set.Loosest() == FixClass::kTraining ? 0 : kCutFactor * judge_.SlowFrom() * current_.step_ms);
   auto first = runner_.RunFirst(set);
+  runner_.CutAbove(0);
   if (!first) return Unexpected{first.error()};
   decision.run_s = LongestSeconds({&*first, 1});
   const bool hung = FaultOf(*first) == Fault::kHang;
-  if (hung && Clock::now() >= time_.deadline()) {
+  if (hung && runner_.Now() >= time_.deadline()) {
     decision.reason = "the budget was over before its first run was";
     return decision;
   }
@@ -255,21 +114,49 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item) {
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
                          (startup_s_ - static_cast<double>(baselines_[0].warmup) * result_.before.step_ms / 1e3);
-    GAPLESS_TRY(Measure(set, decision));
+    if (measure) GAPLESS_TRY(Measure(set, decision));
   } else if (hung) {
     GAPLESS_TRY(CompareHang(decision.run_s, decision));
   }
-  decision.took_s = Seconds(Clock::now() - begun);
+  decision.took_s = Seconds(runner_.Now() - begun);
   return decision;
 }
 
-// Does it apply, and does the training stay the same?
+// Does it apply, is it fast enough to be measured, and does the training stay the same?
 Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision) {
-  if (!judge_.PassesFirstRun(first, set, current_, decision)) return false;
+  bool passes = judge_.PassesFirstRun(first, set, current_, decision);
+  if (!passes && decision.outcome == Outcome::kSlower) {
+    const auto slow = IsSlowBeside(first, decision);
+    if (!slow) return Unexpected{slow.error()};
+    passes = !*slow;
+  }
+  if (!passes) return false;
   auto training = runner_.Training(set, options_.exact);
   if (!training) return Unexpected{training.error()};
   decision.training = std::move(*training);
   return judge_.PassesTraining(set, decision);
+}
+
+// Takes the decision into the result. Returns true if its fix is on now.
+bool Planner::Settle(Decision decision) {
+  const FixItem item = decision.item;
+  if (decision.outcome != Outcome::kNoTime) keeper_.Add(decision, result_.accepted);
+  if (decision.outcome == Outcome::kAccepted) {
+    if (result_.accepted.Has(item.fix->name))  // a better value takes the place of the one before
+      for (Decision& before : result_.decisions)
+        if (before.item.fix == item.fix && before.outcome == Outcome::kAccepted) {
+          before.outcome = Outcome::kTakenOut;
+          before.reason = StrCat(item.ToString(), " is better still");
+        }
+    result_.accepted = result_.accepted.With(item);
+    current_ = *decision.stage;
+    time_.has_accepted = true;
+    if (decision.run_s > 0) time_.current_s = decision.run_s;
+  }
+  const bool is_on = decision.outcome == Outcome::kAccepted || result_.accepted.Has(item.fix->name);
+  result_.decisions.push_back(std::move(decision));
+  Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &result_.decisions.back()});
+  return is_on;
 }
 
 // The first value, and once one is on, whether another is better still.
@@ -279,34 +166,17 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
   for (const FixItem& item : items) {
     auto decision = Try(candidate, item);
     if (!decision) return Unexpected{decision.error()};
-    if (decision->outcome != Outcome::kNoTime) keeper_.Add(*decision, result_.accepted);
-    if (decision->outcome == Outcome::kAccepted) {
-      if (result_.accepted.Has(item.fix->name))  // a better value takes the place of the one before
-        for (Decision& before : result_.decisions)
-          if (before.item.fix == item.fix && before.outcome == Outcome::kAccepted) {
-            before.outcome = Outcome::kTakenOut;
-            before.reason = StrCat(item.ToString(), " is better still");
-          }
-      result_.accepted = result_.accepted.With(item);
-      current_ = *decision->stage;
-      time_.has_accepted = true;
-      if (decision->run_s > 0) time_.current_s = decision->run_s;
+    if (met_busy_machine_ && !candidate.was_busy) {  // once more, after the others
+      pending_.push_back(candidate);
+      pending_.back().was_busy = true;
+      met_busy_machine_ = false;
+      return {};
     }
-    const bool stop = decision->outcome == Outcome::kNotAllowed || decision->outcome == Outcome::kConflict ||
-                      decision->outcome == Outcome::kNothingToGain || decision->outcome == Outcome::kDoesNotApply ||
-                      decision->outcome == Outcome::kNoTime || !result_.accepted.Has(item.fix->name);
-    result_.decisions.push_back(std::move(*decision));
-    Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &result_.decisions.back()});
-    if (stop) break;
-  }
-  return {};
-}
-
-Result<void> Planner::TryAll(const std::vector<Candidate>& candidates) {
-  candidates_ = candidates.size();
-  for (const Candidate& candidate : candidates) {
-    GAPLESS_TRY(TryValues(candidate));
-    ++done_;
+    const Outcome outcome = decision->outcome;
+    const bool is_on = Settle(std::move(*decision));
+    if (!is_on || outcome == Outcome::kNotAllowed || outcome == Outcome::kConflict ||
+        outcome == Outcome::kNothingToGain || outcome == Outcome::kDoesNotApply || outcome == Outcome::kNoTime)
+      break;
   }
   return {};
 }
@@ -317,7 +187,7 @@ Result<void> Planner::TakeOutWhatIsIdle() {
     if (decision.outcome == Outcome::kAccepted) accepted.push_back(&decision);
   for (size_t i = 0; i + 1 < accepted.size(); ++i) {
     Decision& decision = *accepted[i];
-    if (Clock::now() + time_.PairTakes() * kPairsToDecide > time_.ContestDeadline()) break;
+    if (runner_.Now() + time_.PairTakes() * kPairsToDecide > time_.ContestDeadline()) break;
     Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &decision.item});
     auto contest = HoldPairs(result_.accepted.Without(decision.item.fix->name), result_.accepted, &decision.item,
                              time_.ContestDeadline());
@@ -348,7 +218,9 @@ bool Planner::IsProvedAlready() {
 }
 
 Result<void> Planner::ProveTheWhole() {
-  if (result_.accepted.empty() || IsProvedAlready()) return {};
+  const bool has_time = runner_.Now() + time_.ProofPairTakes() * (kMinPairsToProve + 1) < time_.deadline();
+  const bool is_left_over = has_time && !result_.untried.empty();  // for nothing else: a second measurement
+  if (result_.accepted.empty() || (!is_left_over && IsProvedAlready())) return {};
   Tell({.kind = PlannerEvent::Kind::kFinal});
   auto contest = HoldPairs({}, result_.accepted, nullptr, time_.deadline());
   if (!contest) return Unexpected{contest.error()};
@@ -389,8 +261,6 @@ Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
   if (!same && result_.against.empty()) result_.against = StrCat("together they train something else: ", all.reason);
   return {};
 }
-
-}  // namespace
 
 Result<Optimized> Plan(const std::vector<Candidate>& candidates, const PlannerOptions& options, JobRunner& runner,
                        DecisionKeeper& keeper, const std::function<void(const PlannerEvent&)>& on_event) {

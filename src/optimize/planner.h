@@ -2,15 +2,20 @@
 // Finds the fixes that make a command faster beyond doubt, one after the other:
 //
 //   1. two runs as it is: how long a step takes, how far two runs' losses lie apart
-//   2. every candidate in the order of what it promises (candidates.h). One run with it on top of those that are on
-//      already: does it apply, does it end well, are the losses what its class promises? Then a contest against those
-//      without it (contest.h; live_blocks.h where it can be switched in a running program). Only a verdict lets it stay
-//   3. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
-//   4. all of them together against the command as it was: in as many pairs as there is time for, looked at once
+//   2. one run in which all fixes that can be switched are measured in blocks of steps (screening.h). It drops those
+//      without a gain and accepts none
+//   3. every other candidate, the one with the most gain per second of trial first (plan_order.h). One run with it on
+//      top of those that are on already: does it apply, does it end well, are the losses what its class promises? Then
+//      a contest against those without it (contest.h; live_blocks.h where it can be switched in a running program).
+//      Only a verdict lets it stay. Of several values of a fix that cannot be switched each has one run, and the
+//      quickest goes on to the contest. A first run that looks slow is compared with one without it (beside.h)
+//   4. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
+//   5. all of them together against the command as it was: in as many pairs as there is time for, looked at once
 //
 // The budget is the user's time: no pair begins that would end after it, were it as long as those before, no contest
-// that leaves none for the fourth step, and a run that is not done when it is over is ended. What was decided is kept
-// in a journal, and a planner that is started again goes on from there.
+// begins that has no time for a verdict or leaves none for the fifth step, and a run that is not done when the budget
+// is over is ended. What was not tried is listed, with what it promises. What was decided is kept in a journal, and a
+// planner that is started again goes on from there.
 #pragma once
 
 #include <functional>
@@ -37,6 +42,11 @@ class JobRunner : public Runner {
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
   // Runs that begin from now on are ended by then.
   virtual void EndBy(Clock::time_point /*when*/) {}
+  // Runs that begin from now on measure steps for this long at most, and for ten steps at least.
+  virtual void MeasureFor(double /*seconds*/) {}
+  // Runs that begin from now on are stopped early, as done, when their steps take longer than this in the mean; 0:
+  // none.
+  virtual void CutAbove(double /*step_ms*/) {}
 };
 
 struct PlannerOptions {
@@ -54,11 +64,26 @@ struct PlannerOptions {
 
 // What is being done, for the user who waits.
 struct PlannerEvent {
-  enum class Kind : uint8_t { kBaseline, kTrying, kPair, kDecided, kRetesting, kFinal } kind = Kind::kBaseline;
+  enum class Kind : uint8_t {
+    kBaseline,
+    kScreening,
+    kTrying,
+    kPair,
+    kDecided,
+    kRetesting,
+    kFinal
+  } kind = Kind::kBaseline;
   const FixItem* item = nullptr;
   const Contest* contest = nullptr;    // kPair
   const Decision* decision = nullptr;  // kDecided
   size_t done = 0, of = 0;             // candidates
+};
+
+// A candidate that the budget had no time for.
+struct Untried {
+  FixItem item{};
+  double promise = 1;  // expected speedup
+  double needs_s = 0;  // about, until it is decided
 };
 
 struct Optimized {
@@ -71,7 +96,9 @@ struct Optimized {
   std::optional<ParityReport> training{};  // of all together
   std::string against{};  // what speaks against all together, whatever their speed: a sentence; empty: nothing
   std::vector<std::string> warnings{};
-  double took_s = 0;         // of the budget
+  std::vector<Untried> untried{};  // the one with the most gain per second first
+  double took_s = 0;               // of the budget
+  double budget_s = 0;
   bool interrupted = false;  // by the user; what was decided stands
 };
 

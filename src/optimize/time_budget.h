@@ -10,8 +10,10 @@
 
 namespace gapless::internal {
 
-constexpr int kPairsToDecide = 10;  // as many as a clear difference takes, looked at after every pair
-constexpr int kPairsToProve = 8;    // looked at once, which six could do
+constexpr int kPairsToDecide = 10;   // as many as a clear difference takes, looked at after every pair
+constexpr int kPairsToProve = 8;     // looked at once
+constexpr int kMinPairsToProve = 6;  // fewer have no 95 % interval by signed ranks
+constexpr size_t kMaxPairsToProve = 24;
 
 inline Clock::duration Lasting(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -19,7 +21,7 @@ inline Clock::duration Lasting(double seconds) {
 
 class TimeBudget {
  public:
-  explicit TimeBudget(Clock::time_point deadline) : deadline_(deadline) {}
+  TimeBudget(Clock::time_point begun, double budget_s) : deadline_(begun + Lasting(budget_s)), budget_s_(budget_s) {}
 
   double command_s = 0;  // a run takes, as the command is
   double current_s = 0;  // and with those accepted so far: a step is shorter then, but the start may be longer
@@ -30,25 +32,31 @@ class TimeBudget {
   Clock::duration ProofPairTakes() const { return Lasting(command_s + current_s); }
   // When a contest has to be over. One fix alone is proved by its own pairs.
   Clock::time_point ContestDeadline() const {
-    return has_accepted ? deadline_ - ProofPairTakes() * kPairsToProve : deadline_;
+    return has_accepted ? deadline_ - ProofPairTakes() * PairsOfProof(command_s + current_s) : deadline_;
   }
   // One of several fixes may not have all the time that is left, but enough for a verdict. `to_come`: with this one.
-  Clock::time_point ShareDeadline(size_t to_come) const {
-    const auto now = Clock::now();
+  Clock::time_point ShareDeadline(Clock::time_point now, size_t to_come) const {
     const double part = std::max(kShareOfTime, 1.0 / static_cast<double>(std::max<size_t>(1, to_come)));
     const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * part);
-    return std::min(ContestDeadline(), now + std::max(share, PairTakes() * kPairsToDecide));
+    return std::min(ContestDeadline(), now + std::max(share, PairTakes() * (kPairsToDecide + 2)));
   }
   // When the proof has to begin, with a fix whose runs take `run_s`: what its blocks say of one process, runs of their
   // own have to prove.
   Clock::time_point ProofBegins(double run_s) const {
-    return deadline_ - Lasting(command_s + std::max(current_s, run_s)) * kPairsToProve;
+    const double pair_s = command_s + std::max(current_s, run_s);
+    return deadline_ - Lasting(pair_s * PairsOfProof(pair_s));
   }
 
  private:
-  static constexpr double kShareOfTime = 0.3;  // of what is left, for one contest while many are to come
+  static constexpr double kShareOfTime = 0.3;    // of what is left, for one contest while many are to come
+  static constexpr double kShareOfProof = 0.35;  // of the budget: a proof that takes more is given fewer pairs
+
+  int PairsOfProof(double pair_s) const {
+    return kPairsToProve * pair_s > kShareOfProof * budget_s_ ? kMinPairsToProve : kPairsToProve;
+  }
 
   Clock::time_point deadline_;
+  double budget_s_;
 };
 
 }  // namespace gapless::internal

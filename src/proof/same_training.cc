@@ -2,6 +2,7 @@
 #include "proof/same_training.h"
 
 #include <filesystem>
+#include <vector>
 #include <utility>
 
 #include "base/strings.h"
@@ -55,13 +56,23 @@ Result<RunSample> RunForRecording(RunRequest request, const ParityOptions& optio
 Result<TrainingParity> TrainingParity::Make(const ParityPlan& plan, RunA run_a) {
   auto folder = TemporaryFolder::Make();
   if (!folder) return Unexpected{folder.error()};
-  return TrainingParity(plan, std::move(run_a), std::move(*folder));
+  TrainingParity parity(plan, std::move(run_a), folder->path());
+  parity.temporary_.emplace(std::move(*folder));
+  return parity;
+}
+
+Result<TrainingParity> TrainingParity::Open(const std::string& folder) {
+  TrainingParity parity({}, nullptr, folder);
+  if (NamesIn(StrCat(folder, "/", kBaseline)).empty())
+    return Fail(ErrorCode::kInput, "there is no recording of a baseline in this folder", folder,
+                "docs/parity.md says which recordings a decision needs");
+  return parity;
 }
 
 ParityOptions TrainingParity::OptionsFor(std::string_view role, std::string_view name) const {
-  ParityOptions options{.role = std::string(role), .folder = StrCat(folder_.path(), "/", name), .steps = plan_.steps};
+  ParityOptions options{.role = std::string(role), .folder = StrCat(path_, "/", name), .steps = plan_.steps};
   options.seconds = plan_.seconds;
-  if (role != kBaseline) options.baseline = StrCat(folder_.path(), "/", kBaseline);
+  if (role != kBaseline) options.baseline = StrCat(path_, "/", kBaseline);
   return options;
 }
 
@@ -76,23 +87,23 @@ ParityOptions TrainingParity::ProbeOptions(Precision precision) const {
 
 ParityOptions TrainingParity::CandidateOptions() {
   std::error_code error;
-  std::filesystem::remove_all(StrCat(folder_.path(), "/", kCandidate), error);
+  std::filesystem::remove_all(StrCat(path_, "/", kCandidate), error);
   return OptionsFor(kCandidate, kCandidate);
 }
 
 std::string TrainingParity::WhyNoBaseline() const {
-  return NamesIn(StrCat(folder_.path(), "/", kBaseline)).empty()
+  return NamesIn(StrCat(path_, "/", kBaseline)).empty()
              ? "no optimiser of torch.optim stepped in the command as it is, so there is nothing to compare"
              : "";
 }
 
 // Reads the recordings of A that were made since the last time.
 Result<void> TrainingParity::Load() {
-  for (const std::string& name : NamesIn(folder_.path())) {
+  for (const std::string& name : NamesIn(path_)) {
     if (name == kCandidate || loaded_[name]) continue;
     loaded_[name] = true;
-    for (const std::string& rank : NamesIn(StrCat(folder_.path(), "/", name))) {
-      auto recording = ReadParityRecording(StrCat(folder_.path(), "/", name, "/", rank));
+    for (const std::string& rank : NamesIn(StrCat(path_, "/", name))) {
+      auto recording = ReadParityRecording(StrCat(path_, "/", name, "/", rank));
       if (!recording) return Unexpected{recording.error()};
       ParityBaseline& known = ranks_[rank];
       const bool wide = name.starts_with("wide-");
@@ -109,27 +120,31 @@ Result<void> TrainingParity::Load() {
   return {};
 }
 
-// Has A run once more as the report needs it.
-Result<void> TrainingParity::Record(const ParityReport& report) {
-  const bool wide = report.need == ParityNeed::kWideProbe;
+std::vector<ParityOptions> TrainingParity::Needed(const ParityReport& report) const {
   std::vector<ParityOptions> runs;
+  const bool wide = report.need == ParityNeed::kWideProbe;
   if (report.need == ParityNeed::kRepeat) runs.push_back(OptionsFor(kRepeat, kRepeat));
-  if (report.need == ParityNeed::kReseeded)
-    for (int i = 1; i <= kReseeded; ++i) {
-      runs.push_back(OptionsFor("reseeded", StrCat("reseeded-", i)));
-      runs.back().reseed = i;
-    }
+  for (int i = 1; report.need == ParityNeed::kReseeded && i <= kReseeded; ++i) {
+    runs.push_back(OptionsFor("reseeded", StrCat("reseeded-", i)));
+    runs.back().reseed = i;
+  }
   if (wide || report.need == ParityNeed::kProbe) {
     runs.push_back(OptionsFor("probe", NameOfProbe(report.need_noise, wide)));
     runs.back().noise = report.need_noise;
     runs.back().wide = wide;
   }
-  for (const ParityOptions& options : runs) {
+  return runs;
+}
+
+// Has A run once more as the report needs it.
+Result<void> TrainingParity::Record(const ParityReport& report) {
+  for (const ParityOptions& options : Needed(report)) {
     const auto sample = run_a_(options);
     if (!sample) return Unexpected{sample.error()};
     if (NamesIn(options.folder).empty())
-      return Fail(ErrorCode::kCommand, StrCat("the run of the command as it is that was to be a ", options.role,
-                                              " recorded nothing"), "", AgentWords(*sample));
+      return Fail(ErrorCode::kCommand,
+                  StrCat("the run of the command as it is that was to be a ", options.role, " recorded nothing"), "",
+                  AgentWords(*sample));
   }
   return {};
 }
@@ -137,7 +152,7 @@ Result<void> TrainingParity::Record(const ParityReport& report) {
 Result<ParityReport> TrainingParity::JudgeRanks(std::optional<Precision> claim, bool exact) {
   std::optional<ParityReport> worst;
   for (const auto& [rank, known] : ranks_) {
-    const std::string folder = StrCat(folder_.path(), "/", kCandidate, "/", rank);
+    const std::string folder = StrCat(path_, "/", kCandidate, "/", rank);
     ParityRecording candidate;
     if (!NamesIn(folder).empty()) {
       auto recording = ReadParityRecording(folder);
@@ -153,15 +168,22 @@ Result<ParityReport> TrainingParity::JudgeRanks(std::optional<Precision> claim, 
   return worst ? *worst : CannotTell(WhyNoBaseline());
 }
 
-Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool exact) {
+Result<ParityReport> TrainingParity::Look(std::optional<Precision> claim, bool exact) {
   if (std::string why = WhyNoBaseline(); !why.empty()) return CannotTell(std::move(why));
-  if (NamesIn(StrCat(folder_.path(), "/", kCandidate)).empty())
+  if (NamesIn(StrCat(path_, "/", kCandidate)).empty())
     return CannotTell("no optimiser of torch.optim stepped in the changed command");
+  GAPLESS_TRY(Load());
+  return JudgeRanks(claim, exact);
+}
+
+Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool exact) {
   for (size_t runs = 0; runs < kMaxExtraRuns; ++runs) {
-    GAPLESS_TRY(Load());
-    auto report = JudgeRanks(claim, exact);
+    auto report = Look(claim, exact);
     if (!report || report->need == ParityNeed::kNothing) return report;
-    GAPLESS_TRY(Record(*report));
+    const auto recorded = Record(*report);
+    if (recorded) continue;
+    if (recorded.error().code == ErrorCode::kInterrupted) return Unexpected{recorded.error()};
+    return CannotTell(StrCat("cannot tell: ", recorded.error().message));
   }
   return CannotTell("the runs that would tell do not agree with each other");
 }

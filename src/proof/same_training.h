@@ -28,6 +28,8 @@ class TrainingParity {
   using RunA = std::function<Result<RunSample>(const ParityOptions& options)>;
 
   static Result<TrainingParity> Make(const ParityPlan& plan, RunA run_a);
+  // Recordings that lie in a folder, each in one of the name that the options of its run have. An error: no baseline.
+  static Result<TrainingParity> Open(const std::string& folder);
 
   // What a run of A that is made anyway records. The baseline comes first.
   ParityOptions BaselineOptions() const;
@@ -39,12 +41,16 @@ class TrainingParity {
   // the same; `exact`: the caller needs to know whether A repeats itself where the candidate is not exact.
   Result<ParityReport> Judge(std::optional<Precision> claim, bool exact = false);
 
+  // The same without another run: what is missing says Needed(), empty when nothing is.
+  Result<ParityReport> Look(std::optional<Precision> claim, bool exact = false);
+  std::vector<ParityOptions> Needed(const ParityReport& report) const;
+
   // Why A has no recording, in words; empty: it has.
   std::string WhyNoBaseline() const;
 
  private:
-  TrainingParity(const ParityPlan& plan, RunA run_a, TemporaryFolder folder)
-      : plan_(plan), run_a_(std::move(run_a)), folder_(std::move(folder)) {}
+  TrainingParity(const ParityPlan& plan, RunA run_a, std::string folder)
+      : plan_(plan), run_a_(std::move(run_a)), path_(std::move(folder)) {}
 
   ParityOptions OptionsFor(std::string_view role, std::string_view name) const;
   Result<void> Load();
@@ -53,7 +59,8 @@ class TrainingParity {
 
   ParityPlan plan_;
   RunA run_a_;
-  TemporaryFolder folder_;
+  std::string path_;                            // of the recordings
+  std::optional<TemporaryFolder> temporary_{};  // keeps `path_`, unless that is the user's
   std::map<std::string, ParityBaseline, std::less<>> ranks_{};  // by the name of the rank's folder: "main", "rank0"
   std::map<std::string, bool, std::less<>> loaded_{};           // names of recordings that were read
 };

@@ -130,10 +130,17 @@ class ParityTest(AgentTest):
         for old in self.run_folder.glob("*/agent-*"):
             old.unlink()
         name = role + "-".join(words) + str(len(list(self.folder.glob("*"))))
-        parity = {"role": role, "folder": str(self.folder / name), "baseline": str(self.folder / "baseline"), "steps": steps}
+        parity = {
+            "role": role,
+            "folder": str(self.folder / name),
+            "baseline": str(self.folder / "baseline"),
+            "steps": steps,
+        }
         if role == "baseline":
             parity["folder"] = parity["baseline"]
-        done = self.succeed(program, *words, options={"record": {"on": False}, "every_loss": True, "parity": {**parity, **more}})
+        done = self.succeed(
+            program, *words, options={"record": {"on": False}, "every_loss": True, "parity": {**parity, **more}}
+        )
         ring = done.ring()
         self.assertEqual([ring.text(record.a) for record in ring.of("message")], [])
         self.ended = ring.of("parity")
@@ -174,7 +181,9 @@ class Recordings(ParityTest):
         changed, _ = self.record(CONV, "candidate", "lr")
         self.assertEqual(changed.events[0]["settings"][0]["lr"], 2.2e-3)
         self.assertAlmostEqual(changed.events[0]["shadow"][0], 0.1, 3)
-        self.assertEqual(changed.of("losses"), baseline.of("losses"), "every step starts from the baseline's parameters")
+        self.assertEqual(
+            changed.of("losses"), baseline.of("losses"), "every step starts from the baseline's parameters"
+        )
 
     def test_what_changes_data_or_gradients_shows(self) -> None:
         baseline, _ = self.record(CONV, "baseline")
@@ -227,7 +236,10 @@ class Recordings(ParityTest):
         self.assertNotIn("shadow", baseline.events[0])
 
     def test_steps_that_the_scaler_skips(self) -> None:
-        if "amp.GradScaler" in self.succeed("import torch; print('amp.GradScaler' if not hasattr(torch.amp, 'GradScaler') else '')").out:
+        if (
+            "amp.GradScaler"
+            in self.succeed("import torch; print('amp.GradScaler' if not hasattr(torch.amp, 'GradScaler') else '')").out
+        ):
             self.skipTest("this version has no GradScaler for the CPU")
         baseline, _ = self.record(SCALER, "baseline")
         self.assertEqual(baseline.of("skipped"), [None, None, True] + [None] * (STEPS - 3))
@@ -280,7 +292,11 @@ class Ranks(ParityTest):
         """)
         parity = {"role": "baseline", "folder": str(self.folder / "baseline"), "steps": 4}
         started = [
-            self.start(script, options={"record": {"on": False}, "parity": parity}, env={"RANK": str(rank), "MASTER_PORT": "29711"})
+            self.start(
+                script,
+                options={"record": {"on": False}, "parity": parity},
+                env={"RANK": str(rank), "MASTER_PORT": "29711"},
+            )
             for rank in range(2)
         ]
         for process in started:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from cases import in_ci
-from harness import PYTHON, AgentTest, Ring, layout
+from harness import PYTHON, AgentTest, Record, Ring, layout
 
 HERE = Path(__file__).resolve().parent
 
@@ -68,20 +68,60 @@ def steps_are_whole(ring: Ring) -> bool:
 
 
 class Steps(AgentTest):
-    @in_ci
-    def test_loops_of_known_length(self) -> None:
-        done = self.execute(HERE / "programs.py", options={"record": {"on": False}})
+    def counted(self, script: str, *names: str) -> dict[str, list[Record]]:
+        """Runs programs of the script (all of them without a name); the agent counts in each the steps that it prints. Returns them."""
+        done = self.execute(HERE / script, *names, options={"record": {"on": False}})
         self.assertEqual(done.code, 0, done.err)
         rings = {ring.pid: ring for ring in done.rings()}
         lines = [line.split() for line in done.out.splitlines()]
-        self.assertGreater(len(lines), 12, done.out)
+        self.assertTrue(lines, done.out)
         for name, pid, taken in lines:
             with self.subTest(name):
                 ring = rings[int(pid)]
                 self.assertEqual(ring.state, layout.STATE_ENDED)
                 self.assertEqual(len(ring.of("step")), int(taken))
                 self.assertTrue(steps_are_whole(ring))
-        by_name = {name: rings[int(pid)].of("step") for name, pid, _ in lines}
+        return {name: rings[int(pid)].of("step") for name, pid, _ in lines}
+
+    @in_ci
+    def test_kinds_of_training(self) -> None:
+        self.assertGreater(len(self.counted("kinds.py")), 20)
+
+    def test_a_compiled_step(self) -> None:
+        if self.execute("-c", "import torch; torch.compile(print)", agent=False).code:
+            self.skipTest("this torch cannot compile on this Python")
+        self.counted("kinds.py", "compiled_step")
+
+    def test_two_ranks(self) -> None:
+        """DDP over gloo; gradients are exchanged at every second backward pass only."""
+        done = self.succeed(
+            """
+            import os, torch, torch.multiprocessing
+            from torch.nn.parallel import DistributedDataParallel
+            def work(rank):
+                os.environ.update(MASTER_ADDR="127.0.0.1", RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
+                store = torch.distributed.FileStore("store", 2)
+                torch.distributed.init_process_group("gloo", rank=rank, world_size=2, store=store)
+                net = DistributedDataParallel(torch.nn.Linear(4, 1))
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+                for _ in range(9):
+                    with net.no_sync():
+                        net(torch.randn(8, 4)).sum().backward()
+                    net(torch.randn(8, 4)).sum().backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
+                torch.distributed.destroy_process_group()
+            if __name__ == "__main__":
+                torch.multiprocessing.spawn(work, nprocs=2)
+            """
+        )
+        rings = [ring for ring in done.rings() if ring.of("step")]
+        self.assertEqual([len(ring.of("step")) for ring in rings], [9, 9])
+        self.assertEqual({record.value for ring in rings for record in ring.of("step")}, {2})
+
+    @in_ci
+    def test_loops_of_known_length(self) -> None:
+        by_name = self.counted("programs.py")
         self.assertEqual({record.value for record in by_name["accumulation"]}, {4})
         self.assertEqual({record.value for record in by_name["two_optimizers"]}, {2})
         self.assertEqual({record.value for record in by_name["discriminator_twice"]}, {3})

@@ -145,6 +145,7 @@ class Speaker {
     const std::string item = event.item != nullptr ? event.item->ToString() : "all together";
     switch (event.kind) {
       case PlannerEvent::Kind::kBaseline: return "running it as it is";
+      case PlannerEvent::Kind::kScreening: return "switching all fixes in one run";
       case PlannerEvent::Kind::kRetesting: return StrCat("is ", item, " still needed?");
       case PlannerEvent::Kind::kFinal: return "all together";
       case PlannerEvent::Kind::kPair:

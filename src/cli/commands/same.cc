@@ -33,19 +33,55 @@ Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
   return question;
 }
 
-std::string SameJson(const ParityReport& report, const SameQuestion& question) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  WriteParityFields(json, report);
-  json.Field("a_command", CommandText(question.a.command));
-  json.Field("b_command", CommandText(question.b.command));
-  json.EndObject();
-  return out + "\n";
+// Prints the report; `more` adds fields to the JSON.
+Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report,
+                       const std::function<void(JsonWriter&)>& more) {
+  const auto text = [&] { return report.reason + "\n"; };
+  const auto json = [&] {
+    std::string out;
+    JsonWriter writer(out, 2);
+    writer.BeginObject();
+    WriteJsonHeader(writer);
+    WriteParityFields(writer, report);
+    more(writer);
+    writer.EndObject();
+    return out + "\n";
+  };
+  const auto printed = PrintTextOrJson(arguments, text, json);
+  if (!printed) return printed;
+  if (report.verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
+  const bool other = !IsSameTraining(report) || (arguments.Has("exact") && report.verdict != ParityVerdict::kExact);
+  return other ? kOtherTrainingStatus : 0;
+}
+
+// Recordings that were made before, and what is still missing to decide.
+Result<int> DecideOnRecordings(const Arguments& arguments) {
+  auto parity = TrainingParity::Open(std::string(arguments.Value("recordings")));
+  if (!parity) return Unexpected{parity.error()};
+  std::optional<Precision> claim;
+  if (arguments.Has("claim")) claim = PrecisionNamed(arguments.Value("claim"));
+  const auto report = parity->Look(claim, arguments.Has("exact"));
+  if (!report) return Unexpected{report.error()};
+  return AnswerWith(arguments, *report, [&](JsonWriter& json) {
+    const auto runs = parity->Needed(*report);
+    if (runs.empty()) return;
+    json.Key("needs");
+    json.BeginArray();
+    for (const ParityOptions& run : runs) {
+      json.BeginObject();
+      json.Field("role", run.role);
+      json.Field("name", run.folder.substr(run.folder.rfind('/') + 1));
+      json.Field("noise", run.noise);
+      json.Field("wide", run.wide);
+      json.Field("reseed", run.reseed);
+      json.EndObject();
+    }
+    json.EndArray();
+  });
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  if (arguments.Has("recordings")) return DecideOnRecordings(arguments);
   const auto question = QuestionFrom(arguments);
   if (!question) return Unexpected{question.error()};
   const auto report = [&] {
@@ -56,12 +92,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     return AskWhetherSame(asked);
   }();
   if (!report) return Unexpected{report.error()};
-  const auto printed = PrintTextOrJson(
-      arguments, [&] { return report->reason + "\n"; }, [&] { return SameJson(*report, *question); });
-  if (!printed) return printed;
-  if (report->verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
-  const bool other = !IsSameTraining(*report) || (question->exact && report->verdict != ParityVerdict::kExact);
-  return other ? kOtherTrainingStatus : 0;
+  return AnswerWith(arguments, *report, [&](JsonWriter& json) {
+    json.Field("a_command", CommandText(question->a.command));
+    json.Field("b_command", CommandText(question->b.command));
+  });
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -75,6 +109,10 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "N",
      .help = "Compare the first N optimiser steps (20; fewer where they take more than 2 minutes)"},
+    {.name = "recordings",
+     .takes = kTakesValue,
+     .value = "DIR",
+     .help = "Decide on recordings that were made before (docs/parity.md has their files)"},
     kAOption,
     kBOption,
     kTimeoutOption,

@@ -33,6 +33,7 @@ SURE_FIRES = 8  # of the only group of parameters, before the first steps are wr
 FRESH_PASSES = 3  # so many passes in a row that know none of the parameters before them: each iteration makes new ones
 PATIENCE = 64  # backward passes without a write, before the program is told that nothing is understood
 SAMPLED_LEAVES = 64
+NO_TASK = -1  # what torch calls the graph task where no backward pass runs
 HISTORY = 32  # writes that are kept in mind, to tell which parameters come next
 SAMPLED_BYTES = 16  # at the beginning, in the middle and at the end of a leaf
 ADVICE = (
@@ -56,6 +57,9 @@ class ByHand:
             "updates by hand", "Steps of a program without an optimiser of torch.optim are not counted from here on."
         )
         self.guard.let_go.append(self.leave)
+        # An inner backward pass, of a checkpoint for example, may run on the thread of a device.
+        graph_task: Callable[[], int] | None = getattr(agent.torch._C, "_current_graph_task_id", None)
+        self.inside_another = (lambda: graph_task() != NO_TASK) if graph_task else lambda: agent.thread() != agent.main_thread
         self.active = agent.options.step != "explicit"
         self.installed = False
         self.reset()
@@ -138,8 +142,8 @@ class ByHand:
 
     def _look(self, roots: Any, inputs: Any) -> None:
         agent = self.agent
-        if agent.thread() != agent.main_thread:
-            return  # inside another backward pass, on the thread of a device
+        if self.inside_another():
+            return
         entered = agent.clock()
         try:
             self._begins(roots, inputs)

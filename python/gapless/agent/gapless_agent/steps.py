@@ -68,9 +68,20 @@ class Steps:
 
     def source_gone(self, source: int) -> None:
         self.awaited.discard(source)
-        self.ratio.pop(source, None)
         if self.marker == source:
             self.marker = None
+            self._drop_rest()
+        self.ratio.pop(source, None)
+
+    def _drop_rest(self) -> None:
+        """Forgets the events that belong to the iteration whose step the marker has ended already."""
+        counts: dict[int, int] = {}
+        beyond = []
+        for entry in self.kept:
+            counts[entry[0]] = counts.get(entry[0], 0) + 1
+            if counts[entry[0]] > self.ratio.get(entry[0], 0):
+                beyond.append(entry)
+        self.kept = beyond
 
     def fired(self, source: int, flags: int = 0, here: Totals | None = None) -> None:
         """An optimiser stepped, or a model was called (with FLAG_INFERENCE), or parameters were written by hand: now, or when `here` says."""

@@ -44,6 +44,8 @@ class Found:
 
 def outermost(torch: Any) -> list[Any]:
     """Returns the modules that no other module holds. The type is asked, not the object, which may be a proxy of something."""
-    modules = [item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module) and "_modules" in vars(item)]
+    modules = [
+        item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module) and "_modules" in vars(item)
+    ]
     held = {id(child) for module in modules for child in module._modules.values() if child is not None}
     return [module for module in modules if id(module) not in held]

@@ -21,7 +21,9 @@ class Noise:
     def _noisy(self, tensor: Any) -> Any:
         """Returns the tensor with noise; of at least one unit in the last place, which weights in half precision need to change at all."""
         torch = self.torch
-        drawn = torch.rand(tensor.shape, generator=self.generator, dtype=torch.float32).mul_(2).sub_(1).to(tensor.device)
+        drawn = (
+            torch.rand(tensor.shape, generator=self.generator, dtype=torch.float32).mul_(2).sub_(1).to(tensor.device)
+        )
         size = max(self.size, torch.finfo(tensor.dtype).eps)
         return (tensor * (1 + size * drawn.to(torch.promote_types(tensor.dtype, torch.float32)))).to(tensor.dtype)
 

@@ -8,7 +8,9 @@ import zlib
 from typing import Any
 
 WIDTH = 64
-PERIOD = WIDTH * 16381  # elements after which the signs repeat; 16381 is prime, so no regular pattern of a tensor coincides with it
+PERIOD = (
+    WIDTH * 16381
+)  # elements after which the signs repeat; 16381 is prime, so no regular pattern of a tensor coincides with it
 SAMPLES = 64
 MAX_DOUBLE = 1 << 20  # elements; larger tensors are multiplied in float32 and summed in float64
 

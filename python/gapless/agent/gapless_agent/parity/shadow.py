@@ -74,7 +74,9 @@ class Shadow:
         torch = self.torch
         before = [small.detach().clone() for small in self.parameters()]
         for group, wanted in zip(self.plain.param_groups, settings):
-            group.update((name, value) for name, value in wanted.items() if not isinstance(value, str) or name not in group)
+            group.update(
+                (name, value) for name, value in wanted.items() if not isinstance(value, str) or name not in group
+            )
             group.update((name, value) for name, value in PLAIN.items() if name in group)
         with torch.no_grad():
             self.step(self.plain)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trial that looks slow may have met a busy machine. The command without the fix is then run right after it, and the
+// two are compared: which of them changed, the fix or the machine?
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "optimize/contest.h"
+#include "optimize/decision.h"
+
+namespace gapless::internal {
+
+constexpr double kBusyFactor = 1.25;  // the same command this much slower than before: other work takes the machine
+constexpr double kCutFactor = 1.5;    // a first run whose steps take this much longer is not run to its end
+
+struct Beside {
+  bool machine_is_busy = false;  // the command itself is slower than before
+  bool fix_is_slow = true;       // the trial is slower than the command right after it
+  std::string words{};           // continues a reason: "; without it the command took 12 s right after"
+};
+
+// After a trial that was ended after `trial_s` s. `before_s`: runs of the command took until now.
+Beside CompareHungRun(double trial_s, double before_s, const RunSample& without);
+// After a first run whose steps are longer than before. `before`: the stage without the fix; `limit`: the ratio from
+// which a first run is slower.
+Beside CompareSlowRun(const Stage& trial, const Stage& before, const Stage& without, double limit);
+
+// Counts runs of the same sets of fixes: how often was the machine slower than in the quickest of them?
+class MachineWatch {
+ public:
+  void Add(double step_ms, double usual_ms);
+  // A warning that names the busy machine; empty: at most a tenth of the runs were slow.
+  std::string Warning() const;
+
+ private:
+  size_t runs_ = 0, slow_ = 0;
+  double worst_ = 1;
+};
+
+}  // namespace gapless::internal

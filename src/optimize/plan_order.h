@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which candidates are tried: by the gain that is expected per second of trial.
+//
+// The gain of a speedup s is 1 − 1/s, the share of step time that it saves. It is expected from blocks that measured
+// the fix in the shared process (screening.h), else from candidates.h. A trial costs its first run, and then
+//   - one process for a fix that is switched in blocks; nothing if its blocks are clear already,
+//   - else kPairsToDecide pairs of runs, which is what a clear difference takes; kMinPairsToProve, looked at once,
+//   where
+//     there is no time for them;
+//   - a fix with a slow start takes kSlowStartS longer in a run, and half of that once its compiler's cache is warm.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "optimize/candidates.h"
+#include "optimize/live_blocks.h"
+
+namespace gapless::internal {
+
+// Blocks of the shared process, by item: against the command as it is.
+using ScreenedArms = std::map<std::string, BlockArm, std::less<>>;
+
+struct Promise {
+  double speedup = 1;      // expected
+  double trial_s = 0;      // until it is decided
+  double min_trial_s = 0;  // with as few pairs as can decide
+  double later_run_s = 0;  // a run with it, once its compiler's cache is warm
+  bool at_once = false;    // decided without a run, or the user's own file, which is never left out
+  double PerSecond() const;
+};
+
+// `run_s`: a run with what is on takes. `is_alone`: nothing is on, so that the blocks of `screened` are its own.
+Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone);
+
+// The index of the candidate to try next; the first of equal ones. At least one candidate is given.
+size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone);
+
+}  // namespace gapless::internal

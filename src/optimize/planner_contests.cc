@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "optimize/planner_state.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMinBlock = 4;      // steps
+constexpr size_t kMaxProcesses = 8;  // of a contest in blocks
+
+}  // namespace
+
+Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
+                                   const Contest* earlier) {
+  // Too little time to look after every pair: as many pairs as there is time for are looked at once.
+  const auto takes = item == nullptr ? time_.ProofPairTakes() : time_.PairTakes();
+  const auto fits = std::max<int64_t>(0, (deadline - runner_.Now()) / std::max(takes, Clock::duration(1)));
+  const bool is_short = item != nullptr && earlier == nullptr && fits < kPairsToDecide && fits >= kMinPairsToProve;
+  const ContestPlan plan{.a = a,
+                         .b = b,
+                         .options = options_.pairs,
+                         .most_pairs = is_short                  ? static_cast<size_t>(fits)
+                                       : item != nullptr         ? options_.most_pairs
+                                       : result_.untried.empty() ? kPairsToDecide
+                                                                 : kMaxPairsToProve,
+                         .deadline = deadline,
+                         .pair_takes = takes,
+                         .seed = options_.seed + 7919 * ++contests_,
+                         .at_once = item == nullptr || is_short,
+                         .earlier = earlier};
+  return Hold(plan, runner_, [&](const Contest& contest) {
+    machine_.Add(MeanStepMs(contest.a.back()), a.empty() ? result_.before.step_ms : current_.step_ms);
+    Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
+  });
+}
+
+// Processes in which the fix is switched, until it is clear; it begins with the pairs of the shared process, if nothing
+// else is on. `refusal`: it cannot be switched after all. `run_s`: of the first run, which may have compiled what later
+// ones find; then of these.
+Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::string& refusal) {
+  Contest contest(options_.pairs);
+  std::vector<BlockArm> arms = {BlockArm(item.ToString(), options_.pairs)};
+  const auto screened = screened_.find(arms[0].fix);
+  refusal = screened != screened_.end() ? screened->second.refusal : "";
+  if (!refusal.empty()) return contest;
+  if (screened != screened_.end() && result_.accepted.empty()) arms[0].sequence = screened->second.sequence;
+  double takes_s = run_s;
+  const auto share = time_.ShareDeadline(runner_.Now(), candidates_ - done_),
+             half = runner_.Now() + (time_.deadline() - runner_.Now()) / 2;
+  const auto has_time = [&] {  // half of what is left is for the blocks, should there not be enough for both
+    return runner_.Now() < std::min(share, std::max(time_.ProofBegins(run_s), half)) - Lasting(takes_s);
+  };
+  for (size_t process = 0; process < kMaxProcesses; ++process) {
+    contest.sequence = arms[0].sequence;
+    if (const auto ending = WhetherToStop(contest.sequence, kMaxBlockPairs)) {
+      contest.ending = *ending;
+      return contest;
+    }
+    if (!has_time()) return contest;
+    BlockDriver driver({.warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
+                        .block_steps = std::clamp<size_t>(steps_ / 8, kMinBlock, 4 * kMinBlock),
+                        .max_pairs = kMaxBlockPairs,
+                        .seed = options_.seed + 7919 * ++contests_},
+                       arms);
+    auto sample = runner_.RunBlocks(result_.accepted, driver);
+    if (!sample) return Unexpected{sample.error()};
+    refusal = arms[0].refusal;
+    if (!refusal.empty()) return contest;
+    const Fault fault = FaultOf(*sample);
+    if (fault == Fault::kHang && runner_.Now() >= time_.deadline()) return contest;
+    if (fault != Fault::kNone) {
+      contest.ending = Ending::kFault;
+      contest.fault = DescribeFault(*sample);
+      if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&*sample, 1});
+      return contest;
+    }
+    takes_s = LongestSeconds({&*sample, 1});
+    if (item.fix->slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
+    contest.sequence = arms[0].sequence;
+    Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
+    if (arms[0].pairs == 0) {
+      refusal = "it takes too few steps to be switched within a run";
+      return contest;
+    }
+  }
+  contest.ending = Ending::kTooSmall;
+  return contest;
+}
+
+// A run that is not done in its time may have met a busy machine: then the command without the fix is as slow.
+Result<void> Planner::CompareHang(double after_s, Decision& decision) {
+  if (runner_.Now() + time_.PairTakes() / 2 > time_.deadline()) {
+    decision.outcome = Outcome::kNoTime;
+    decision.reason = StrCat("not done after ", FormatDuration(static_cast<int64_t>(after_s * 1e9)),
+                             ", and no time was left to see whether the machine is busy");
+    return {};
+  }
+  const auto without = runner_.Run(result_.accepted);
+  if (!without) return Unexpected{without.error()};
+  const Beside beside = CompareHungRun(after_s, time_.current_s, *without);
+  machine_.Add(MeanStepMs(*without), current_.step_ms);
+  met_busy_machine_ = beside.machine_is_busy;
+  if (beside.machine_is_busy) {
+    decision.outcome = Outcome::kNoTime;
+    decision.reason = beside.words;
+  } else {
+    decision.reason += beside.words;
+  }
+  return {};
+}
+
+// A first run that looked slow: is it, beside one without the fix? If it is not, the contest decides.
+Result<bool> Planner::IsSlowBeside(const RunSample& first, Decision& decision) {
+  if (runner_.Now() + time_.PairTakes() / 2 > time_.ContestDeadline()) return true;
+  const auto without = runner_.Run(result_.accepted);
+  if (!without) return Unexpected{without.error()};
+  if (FaultOf(*without) != Fault::kNone) return true;
+  machine_.Add(MeanStepMs(*without), current_.step_ms);
+  const double limit = judge_.SlowFrom();
+  const Beside beside = CompareSlowRun(StageOf(first), current_, StageOf(*without), limit);
+  decision.reason += beside.words;
+  return beside.fix_is_slow;
+}
+
+}  // namespace gapless::internal

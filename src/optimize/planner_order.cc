@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "base/strings.h"
+#include "optimize/planner_state.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kMaxShareOfProof = 0.4;
+constexpr double kMinMeasuredS = 1;
+
+}  // namespace
+
+// The pairs of the proof are to take kMaxShareOfProof of the budget at most: long runs are measured for a shorter time.
+void Planner::FitRunsToBudget() {
+  const double max_run_s = kMaxShareOfProof * options_.budget_s / (2 * kMinPairsToProve),
+               too_long_s = time_.command_s - max_run_s;
+  if (too_long_s <= 0) return;
+  const RunSample& last = baselines_.back();
+  const double measured_s = result_.before.step_ms * static_cast<double>(last.step_ns.size()) / 1e3,
+               kept_s = std::max(kMinMeasuredS, measured_s - too_long_s);
+  if (kept_s >= measured_s) return;
+  runner_.MeasureFor(kept_s);
+  time_.command_s -= measured_s - kept_s;
+  time_.current_s = time_.command_s;
+}
+
+// A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
+bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
+  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty());
+  const auto now = runner_.Now();
+  const bool needs_proof = candidate.item.fix->live || time_.has_accepted;
+  const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
+  const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
+  if (now + Lasting(trial_s) <= ends) return true;
+  decision.outcome = Outcome::kNoTime;
+  const auto words = [](double seconds) {
+    return FormatDuration(static_cast<int64_t>(std::max(0.0, std::round(seconds)) * 1e9));
+  };
+  const double left_s = Seconds(time_.deadline() - now);
+  decision.reason =
+      left_s < 2 * time_.current_s
+          ? "the budget was used up"
+          : StrCat("its trial takes about ", words(trial_s), needs_proof ? ", the proof of all together " : "",
+                   needs_proof ? words(left_s - Seconds(ends - now)) : "", needs_proof ? ", and " : " and only ",
+                   words(left_s), " of the budget are left: --budget gives more");
+  result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
+  return false;
+}
+
+// Values of a fix that cannot be switched: one run each, and the quickest goes on to the contest.
+Result<void> Planner::TryFamily(const std::vector<Candidate>& family) {
+  std::vector<Decision> decisions;
+  const Decision* best = nullptr;
+  for (const Candidate& candidate : family) {
+    auto decision = Try(candidate, candidate.item, false);
+    if (!decision) return Unexpected{decision.error()};
+    decisions.push_back(std::move(*decision));
+  }
+  for (const Decision& decision : decisions)
+    if (decision.stage && decision.pairs == 0 && (!best || TimeRatio(*best->stage, *decision.stage) < 1))
+      best = &decision;
+  if (best != nullptr) {
+    const std::string quickest = StrCat(best->item.ToString(), " took ", FormatDigits(best->stage->step_ms, 3), " ms");
+    for (Decision& decision : decisions) {
+      if (!decision.stage || decision.pairs > 0) continue;
+      if (&decision == best) {
+        const auto begun = runner_.Now();
+        GAPLESS_TRY(Measure(result_.accepted.With(decision.item), decision));
+        decision.took_s += Seconds(runner_.Now() - begun);
+        continue;
+      }
+      decision.outcome = Outcome::kTooSmall;
+      decision.reason = StrCat("another value was quicker in a run of each: ", quickest, " a step, this one ",
+                               FormatDigits(decision.stage->step_ms, 3), " ms");
+    }
+  }
+  for (Decision& decision : decisions) Settle(std::move(decision));
+  return {};
+}
+
+// All fixes that can be switched, in blocks of one process. One that goes wrong says nothing of any of them.
+Result<void> Planner::Screen() {
+  std::vector<Candidate> open;
+  for (const Candidate& candidate : pending_)
+    if (keeper_.Find(candidate.item, result_.accepted) == nullptr) open.push_back(candidate);
+  std::vector<BlockArm> arms;
+  for (std::string& item : ItemsToScreen(open, options_.allow)) arms.emplace_back(std::move(item), options_.pairs);
+  const double left_s = Seconds(time_.deadline() - runner_.Now());
+  const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
+  if (arms.empty() || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
+  Tell({.kind = PlannerEvent::Kind::kScreening});
+  BlockDriver driver(plan, arms);
+  const auto begun = runner_.Now();
+  const auto sample = runner_.RunBlocks({}, driver);
+  if (!sample) return Unexpected{sample.error()};
+  if (FaultOf(*sample) != Fault::kNone) return {};
+  const double each_s = Seconds(runner_.Now() - begun) / static_cast<double>(arms.size());
+  for (BlockArm& arm : arms) {
+    const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
+    if (const auto contest = NotWorthARun(arm, options_.pairs); contest && found != pending_.end()) {
+      Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
+      judge_.Conclude(*contest, decision);
+      decision.took_s = each_s;
+      Settle(std::move(decision));
+      pending_.erase(found);
+      ++done_;
+    } else {
+      screened_.insert({arm.fix, std::move(arm)});
+    }
+  }
+  return {};
+}
+
+// The trial of a small gain, and the proof that it makes necessary, may take the time that a larger one needs: then the
+// larger one is first.
+size_t Planner::NextWithin() const {
+  const bool is_alone = result_.accepted.empty();
+  const auto promise_of = [&](size_t i) { return PromiseOf(pending_[i], screened_, time_.current_s, is_alone); };
+  const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone);
+  const Promise first = promise_of(next);
+  if (first.at_once) return next;
+  const double left_s = Seconds(time_.deadline() - runner_.Now());
+  const auto proof_s = [&](const Promise& promise, bool has_accepted, bool is_live) {
+    return has_accepted || is_live ? Seconds(time_.deadline() - time_.ProofBegins(promise.later_run_s)) : 0;
+  };
+  size_t best = next;
+  double best_speedup = first.speedup;
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    const Promise promise = promise_of(i);
+    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->live),
+                 after_s = first.min_trial_s + promise.min_trial_s + proof_s(promise, true, true);
+    if (promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
+      best = i, best_speedup = promise.speedup;
+  }
+  return best;
+}
+
+// The candidate whose decision is known from an earlier start, else the one with the most gain per second.
+Result<void> Planner::TryNext() {
+  const auto known = std::ranges::find_if(
+      pending_, [&](const Candidate& of) { return keeper_.Find(of.item, result_.accepted) != nullptr; });
+  const size_t next = known != pending_.end() ? static_cast<size_t>(known - pending_.begin()) : NextWithin();
+  const Candidate candidate = pending_[next];
+  const auto is_family = [&](const Candidate& of) {
+    return of.item.fix == candidate.item.fix && !of.item.fix->live && of.skip.empty() && of.others.empty();
+  };
+  std::vector<Candidate> family;
+  if (is_family(candidate) && known == pending_.end())
+    std::ranges::copy_if(pending_, std::back_inserter(family), is_family);
+  if (family.size() < 2) {
+    pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(next));
+    GAPLESS_TRY(TryValues(candidate));
+  } else {
+    std::erase_if(pending_, is_family);
+    GAPLESS_TRY(TryFamily(family));
+  }
+  return {};
+}
+
+Result<void> Planner::TryAll(const std::vector<Candidate>& candidates) {
+  candidates_ = candidates.size();
+  pending_ = candidates;
+  GAPLESS_TRY(Screen());
+  while (!pending_.empty()) {
+    const size_t before = pending_.size();
+    GAPLESS_TRY(TryNext());
+    done_ += before - std::min(before, pending_.size());
+  }
+  return {};
+}
+
+// Contests whose share of the budget was over, the one with the most gain first, in the time that is left.
+Result<void> Planner::GoOnWithUndecided() {
+  const auto gain = [](const Undecided& of) { return of.decision.measured ? of.decision.measured->expected : 1; };
+  std::ranges::stable_sort(undecided_, [&](const Undecided& a, const Undecided& b) { return gain(a) > gain(b); });
+  for (Undecided& open : undecided_) {
+    const bool is_current = open.beside.ToString() == result_.accepted.ToString();
+    const int left = kPairsToDecide - static_cast<int>(open.contest.sequence.size());
+    if (!is_current || gain(open) <= 1 ||
+        runner_.Now() + time_.PairTakes() * std::max(left, 1) > time_.ContestDeadline())
+      continue;
+    auto contest = HoldPairs(result_.accepted, result_.accepted.With(open.decision.item), &open.decision.item,
+                             time_.ContestDeadline(), &open.contest);
+    if (!contest) return Unexpected{contest.error()};
+    Decision decision = open.decision;
+    judge_.Conclude(*contest, decision);
+    if (decision.outcome == Outcome::kAccepted) {
+      decision.stage = StageOf(contest->b);
+      judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision);
+    }
+    std::erase_if(result_.decisions,
+                  [&](const Decision& of) { return of.item.ToString() == decision.item.ToString(); });
+    Settle(std::move(decision));
+  }
+  return {};
+}
+
+}  // namespace gapless::internal

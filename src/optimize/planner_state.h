@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner's state and its phases (planner.h). planner.cc has the baseline, one trial and the proof,
+// planner_order.cc the choice of the next trial, planner_contests.cc the measurements that decide a trial.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "optimize/beside.h"
+#include "optimize/judge.h"
+#include "optimize/plan_order.h"
+#include "optimize/planner.h"
+#include "optimize/screening.h"
+#include "optimize/time_budget.h"
+
+namespace gapless::internal {
+
+inline double Seconds(Clock::duration passed) { return std::chrono::duration<double>(passed).count(); }
+// Returns the wall time of the longest run; 0 without any.
+double LongestSeconds(std::span<const RunSample> runs);
+
+class Planner {
+ public:
+  Planner(const PlannerOptions& options, JobRunner& runner, DecisionKeeper& keeper,
+          const std::function<void(const PlannerEvent&)>& on_event)
+      : options_(options),
+        runner_(runner),
+        keeper_(keeper),
+        on_event_(on_event),
+        time_(options.begun, options.budget_s) {}
+
+  Result<Optimized> Run(const std::vector<Candidate>& candidates) {
+    GAPLESS_TRY(MeasureBaseline());
+    runner_.EndBy(time_.deadline());
+    FitRunsToBudget();
+    auto done = TryAll(candidates);
+    if (done) done = GoOnWithUndecided();
+    if (done) done = TakeOutWhatIsIdle();
+    if (done) done = ProveTheWhole();
+    if (!done) {
+      if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
+      result_.interrupted = true;
+    }
+    StageByBlocks(result_.before, proved_, result_.decisions);
+    if (const std::string busy = machine_.Warning(); !busy.empty()) result_.warnings.push_back(busy);
+    result_.took_s = Seconds(runner_.Now() - options_.begun);
+    result_.budget_s = options_.budget_s;
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> MeasureBaseline();
+  void FitRunsToBudget();
+  Result<void> TryAll(const std::vector<Candidate>& candidates);
+  Result<void> Screen();
+  size_t NextWithin() const;
+  Result<void> TryNext();
+  Result<void> TryFamily(const std::vector<Candidate>& family);
+  Result<void> TryValues(const Candidate& candidate);
+  bool Settle(Decision decision);
+  Result<Decision> Try(const Candidate& candidate, const FixItem& item, bool measure = true);
+  Result<bool> PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision);
+  Result<void> Measure(const FixSet& set, Decision& decision);
+  Result<void> CompareHang(double after_s, Decision& decision);
+  Result<bool> IsSlowBeside(const RunSample& first, Decision& decision);
+  Result<void> GoOnWithUndecided();
+  Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
+                            const Contest* earlier = nullptr);
+  Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
+  Result<void> TakeOutWhatIsIdle();
+  bool IsProvedAlready();
+  Result<void> ProveTheWhole();
+  Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
+
+  bool Refuse(const Candidate& candidate, Decision& decision);
+  bool HasTimeFor(const Candidate& candidate, Decision& decision);
+  void Tell(PlannerEvent event) {
+    event.done = done_, event.of = candidates_;
+    on_event_(event);
+  }
+
+  const PlannerOptions& options_;
+  JobRunner& runner_;
+  DecisionKeeper& keeper_;
+  const std::function<void(const PlannerEvent&)>& on_event_;
+  TimeBudget time_;
+  Optimized result_{};
+  std::vector<RunSample> baselines_{};
+  Judge judge_{options_, baselines_};
+  Stage current_{};  // with those accepted so far
+  const Decision* proved_ = nullptr;
+  double startup_s_ = 0;  // of the baseline: its steps before the measured ones
+  size_t steps_ = 0;      // that a run takes, in all
+  size_t done_ = 0, candidates_ = 0;
+  std::vector<Candidate> pending_{};  // candidates to come
+  ScreenedArms screened_{};
+  struct Undecided {
+    Decision decision{};
+    FixSet beside{};  // fixes that were on
+    Contest contest;
+  };
+  std::vector<Undecided> undecided_{};
+  MachineWatch machine_{};
+  bool met_busy_machine_ = false;  // in the latest Try()
+  uint64_t contests_ = 0;          // so that each draws its own lots
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared process: all fixes that can be switched are measured in blocks of one run, each with pairs of its own
+// (live_blocks.h). It accepts nothing. A fix whose blocks say that it is slower, or that no gain shows, needs no run of
+// its own; the others are tried in the order of what the blocks promise, and go on from the pairs that they have.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimize/candidates.h"
+#include "optimize/contest.h"
+#include "optimize/live_blocks.h"
+#include "optimize/plan_order.h"
+
+namespace gapless::internal {
+
+constexpr size_t kMaxBlockPairs = 60;
+
+// Returns the items that share the process: switched while the program runs, allowed, and worth a try. Fewer than two
+// need no process of their own: empty.
+std::vector<std::string> ItemsToScreen(std::span<const Candidate> candidates, FixClass allow);
+// `step_ms`: of the command as it is; `left_s`: of the budget.
+BlockPlan ScreeningPlan(double step_ms, size_t warmup, double left_s, uint64_t seed);
+// The contest of an arm that needs no run: no gain shows in its blocks, or they are slower. Absent: it is worth one.
+std::optional<Contest> NotWorthARun(const BlockArm& arm, const PairOptions& options);
+
+}  // namespace gapless::internal
