@@ -197,8 +197,11 @@ TEST(Parity, SkippedSteps) {
   };
   ExpectRounding(skipping(0, 4), Precision::kFp16);
   ExpectRefused(skipping(0, 4), "skipped", Precision::kBf16);
-  ExpectRefused(skipping(0, kMaxSkippedFirst + 1), "skipped", Precision::kFp16);
-  ExpectRefused(skipping(7, 1), "skipped", Precision::kFp16);
+  ExpectRounding(skipping(7, kMaxSkipped), Precision::kFp16);
+  ExpectRefused(skipping(0, kMaxSkipped + 1), "skipped", Precision::kFp16);
+  ParityRecording infinite = skipping(7, 1);  // what overflows is not the scaled gradients alone
+  infinite.events[7].losses = {std::nullopt};
+  ExpectRefused(infinite, "skipped", Precision::kFp16);
 }
 
 // Test 4.

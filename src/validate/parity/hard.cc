@@ -140,17 +140,17 @@ std::optional<double> LossOf(const ParityEvent& event) {
 
 std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const ParityRecording& candidate,
                                       Precision precision) {
-  bool settled = false;  // the loss scale
+  size_t skipped = 0;
   for (size_t i = 0; i < std::min(baseline.events.size(), candidate.events.size()); ++i) {
     const ParityEvent &was = baseline.events[i], &is = candidate.events[i];
     if (is.skipped != was.skipped) {
-      const bool settles = precision == Precision::kFp16 && is.skipped && !settled && i < kMaxSkippedFirst;
+      const bool settles =
+          precision == Precision::kFp16 && is.skipped && HasFiniteLosses(is) && ++skipped <= kMaxSkipped;
       if (!settles)
         return Other("skipped", i + 1,
                      is.skipped ? StrCat("the loss scaler skips step ", i + 1, ", whose gradients overflow")
                                 : StrCat("step ", i + 1, " is not skipped by the loss scaler, as it was"));
     }
-    settled = settled || !is.skipped;
     if (is.skipped || was.skipped) continue;
     if (auto report = CheckStep(baseline, was, is, i + 1)) return report;
   }
