@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// parity_probe: reads lines of words from standard input, each a question about recordings (docs/parity.md), and answers
-// each with a line of JSON: `CLAIM BASELINE CANDIDATE [probe=NOISE:FOLDER | wide=NOISE:FOLDER | repeat=FOLDER |
+// parity_probe: reads lines of words from standard input, each a question about recordings (docs/parity.md), and
+// answers each with a line of JSON: `CLAIM BASELINE CANDIDATE [probe=NOISE:FOLDER | wide=NOISE:FOLDER | repeat=FOLDER |
 // reseeded=FOLDER]…`. CLAIM is a precision or `any`; folders are those of a rank. What tests/parity_test.py and
 // bench/parity drive.
 #include <charconv>
@@ -26,8 +26,10 @@ Result<void> Take(std::string_view word, ParityBaseline& baseline) {
   if (kind == "repeat" || kind == "reseeded") {
     auto recording = ReadParityRecording(std::string(word.substr(equals + 1)));
     if (!recording) return Unexpected{recording.error()};
-    if (kind == "repeat") baseline.repeat = std::move(*recording);
-    else baseline.reseeded.push_back(std::move(*recording));
+    if (kind == "repeat")
+      baseline.repeat = std::move(*recording);
+    else
+      baseline.reseeded.push_back(std::move(*recording));
     return {};
   }
   auto recording = ReadParityRecording(std::string(word.substr(colon + 1)));

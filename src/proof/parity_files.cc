@@ -75,11 +75,7 @@ bool TakePrints(std::string_view& numbers, size_t count, std::vector<TensorPrint
 
 }  // namespace
 
-Result<ParityRecording> ReadParityRecording(const std::string& folder) {
-  const std::string events_path = StrCat(folder, "/events.jsonl");
-  const std::string events = ContentOf(events_path, kMaxEventBytes);
-  const std::string numbers = ContentOf(StrCat(folder, "/numbers.f64"), kMaxNumberBytes);
-  std::string_view left = numbers;
+Result<ParityRecording> ParseParityRecording(std::string_view events, std::string_view numbers, std::string_view path) {
   ParityRecording recording;
   const std::vector<std::string_view> lines = Split(events, '\n');
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -88,15 +84,21 @@ Result<ParityRecording> ReadParityRecording(const std::string& folder) {
     const bool last = i + 1 == lines.size();  // what was cut off has no end of line
     if (!line && last) break;
     if (!line || !line->is_object())
-      return Fail(ErrorCode::kInput, "this is not an event of a recording", StrCat(events_path, ":", i + 1),
+      return Fail(ErrorCode::kInput, "this is not an event of a recording", StrCat(path, ":", i + 1),
                   line ? "" : line.error().message);
     ParityEvent event = EventFrom(*line);
-    const bool whole = event.skipped || (TakePrints(left, CountOf(line->Get("tensors")), event.gradients) &&
-                                         TakePrints(left, CountOf(line->Get("buffers")), event.buffers));
+    const bool whole = event.skipped || (TakePrints(numbers, CountOf(line->Get("tensors")), event.gradients) &&
+                                         TakePrints(numbers, CountOf(line->Get("buffers")), event.buffers));
     if (!whole) break;
     recording.events.push_back(std::move(event));
   }
   return recording;
+}
+
+Result<ParityRecording> ReadParityRecording(const std::string& folder) {
+  const std::string path = StrCat(folder, "/events.jsonl");
+  return ParseParityRecording(ContentOf(path, kMaxEventBytes),
+                              ContentOf(StrCat(folder, "/numbers.f64"), kMaxNumberBytes), path);
 }
 
 }  // namespace gapless::internal

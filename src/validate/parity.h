@@ -35,10 +35,10 @@ struct ParityEvent {
   size_t optimizer = 0;  // numbered in the order in which they first step
   std::string optimizer_class{};
   std::vector<std::map<std::string, std::string, std::less<>>> settings{};  // by parameter group: name -> JSON text
-  std::vector<size_t> missing{};                                           // indices of tensors without a gradient
+  std::vector<size_t> missing{};                                            // indices of tensors without a gradient
   std::optional<int64_t> samples{};
   std::optional<uint32_t> rows{}, order{}, random{}, start{}, state{};
-  bool draws = false;                          // random numbers were drawn since the event before
+  bool draws = false;                           // random numbers were drawn since the event before
   std::vector<std::optional<double>> losses{};  // nullopt: not finite
   bool finite = true;
   std::optional<std::vector<double>> shadow{};  // by tensor; absent: the optimiser has no shadow
@@ -59,12 +59,13 @@ struct ParityRecording {
 struct ParityBaseline {
   ParityRecording baseline{};
   std::vector<ParityRecording> probes{};
-  std::optional<ParityRecording> repeat{};   // A once more, unchanged
+  std::optional<ParityRecording> repeat{};  // A once more, unchanged
   std::vector<ParityRecording> reseeded{};  // A with other random numbers
 };
 
 enum class ParityVerdict : uint8_t { kExact, kRounding, kSameDistribution, kOtherTraining, kCannotTell };
-std::string_view NameOf(ParityVerdict verdict);  // "exact", "rounding", "same_distribution", "other_training", "cannot_tell"
+std::string_view NameOf(
+    ParityVerdict verdict);  // "exact", "rounding", "same_distribution", "other_training", "cannot_tell"
 
 // A run that would decide what these recordings cannot.
 enum class ParityNeed : uint8_t { kNothing, kProbe, kWideProbe, kRepeat, kReseeded };
@@ -92,16 +93,16 @@ enum class AllowedChange : uint8_t {
 };
 std::string_view NameOf(AllowedChange allowed);  // "exact", "rounding", "stochastic", "training"
 std::optional<AllowedChange> AllowedChangeNamed(std::string_view name);
-// Where nothing can be told, everything but kExact is; where A itself does not repeat, nothing finer than rounding can be
-// asked of a change.
+// Where nothing can be told, everything but kExact is; where A itself does not repeat, nothing finer than rounding can
+// be asked of a change.
 bool IsAllowed(const ParityReport& report, AllowedChange allowed);
 
 // Returns true for the same training: exact, up to rounding, or with other random numbers.
 bool IsSameTraining(const ParityReport& report);
 
-// Compares the candidate with the baseline under the claim that it computes in `precision`; a program that computes in a
-// coarser one by itself is held to that. kCannotTell with a `need` asks for one run more; without one it says why nothing
-// can be told. `exact`: the caller has to know whether A repeats itself where the candidate is not exact.
+// Compares the candidate with the baseline under the claim that it computes in `precision`; a program that computes in
+// a coarser one by itself is held to that. kCannotTell with a `need` asks for one run more; without one it says why
+// nothing can be told. `exact`: the caller has to know whether A repeats itself where the candidate is not exact.
 ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision,
                           bool exact = false);
 

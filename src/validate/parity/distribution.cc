@@ -12,6 +12,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMinEvents = 5;
+constexpr double kMaxNeeded = 1e9;  // steps
 
 using Values = std::vector<std::optional<double>>;  // by event
 
@@ -83,7 +84,8 @@ ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const 
                                const ParityRecording& candidate, const OtherRandomness& other) {
   const size_t events = ComparableEvents(baseline, candidate);
   const std::string head = StrCat(other.what, " from step ", other.step, " on, compared as distributions: ");
-  ParityReport report{.verdict = ParityVerdict::kSameDistribution, .step = other.step, .test = "distribution", .steps = events};
+  ParityReport report{
+      .verdict = ParityVerdict::kSameDistribution, .step = other.step, .test = "distribution", .steps = events};
   std::string text;
   double needed = 0;
   const auto compare = [&](std::string_view name, Values (*values_of)(const ParityRecording&, size_t)) {
@@ -94,8 +96,9 @@ ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const 
     const double error = found.error(), beyond = std::abs(found.mean) - kDifferentErrors * error;
     if (beyond > 0 && std::abs(found.mean) > kMinMean && report.verdict != ParityVerdict::kOtherTraining) {
       report.verdict = ParityVerdict::kOtherTraining;
-      report.reason = StrCat("another training: with ", other.what, " from step ", other.step, " on, the ", name, " is ",
-                             Signed(found.mean), " off on average, ± ", FormatPercent(kDifferentErrors * error));
+      report.reason =
+          StrCat("another training: with ", other.what, " from step ", other.step, " on, the ", name, " is ",
+                 Signed(found.mean), " off on average, ± ", FormatPercent(kDifferentErrors * error));
       report.value = found.mean;
       report.limit = std::max(kDifferentErrors * error, kMinMean);
     }
@@ -114,8 +117,11 @@ ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const 
   } else if (report.verdict == ParityVerdict::kSameDistribution) {
     report.reason = StrCat(head, text, ", within ", FormatPercent(kMargin));
   } else if (report.verdict == ParityVerdict::kCannotTell) {
-    report.reason = StrCat("cannot tell: ", head, text, "; to tell within ", FormatPercent(kMargin), " would take about ",
-                           FormatCount(static_cast<int64_t>(needed)), " steps");
+    const std::string steps = needed > static_cast<double>(events)
+                                  ? StrCat("about ", FormatCount(static_cast<int64_t>(std::min(needed, kMaxNeeded))))
+                                  : "more";
+    report.reason = StrCat("cannot tell: ", head, text, "; to tell within ", FormatPercent(kMargin), " would take ",
+                           steps, " steps");
   }
   return report;
 }

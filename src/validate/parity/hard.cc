@@ -15,8 +15,16 @@ ParityReport Other(std::string test, size_t step, std::string what) {
           .test = std::move(test)};
 }
 
-bool IsFinite(const ParityEvent& event) {
-  return event.finite && std::ranges::all_of(event.losses, [](const auto& loss) { return loss.has_value(); });
+bool IsFinite(const TensorPrint& print) {
+  return std::isfinite(print.norm) && std::ranges::all_of(print.sketch, [](double sum) { return std::isfinite(sum); });
+}
+
+bool HasFiniteGradients(const ParityEvent& event) {
+  return event.finite && std::ranges::all_of(event.gradients, [](const TensorPrint& print) { return IsFinite(print); });
+}
+
+bool HasFiniteLosses(const ParityEvent& event) {
+  return std::ranges::all_of(event.losses, [](const auto& loss) { return loss && std::isfinite(*loss); });
 }
 
 // "lr is 0.0022 instead of 0.002"; empty: no setting differs.
@@ -40,14 +48,17 @@ std::string DifferentSetting(const ParityEvent& baseline, const ParityEvent& can
 std::optional<ParityReport> CheckGradients(const ParityRecording& baseline, const ParityEvent& was,
                                            const ParityEvent& is, size_t step) {
   if (was.gradients.size() != is.gradients.size())
-    return Other("tensors", step, StrCat(is.optimizer_class, " steps ", is.gradients.size(), " tensors instead of ",
-                                         was.gradients.size(), " in step ", step));
+    return Other("tensors", step,
+                 StrCat(is.optimizer_class, " steps ", is.gradients.size(), " tensors instead of ",
+                        was.gradients.size(), " in step ", step));
   if (was.missing == is.missing) return std::nullopt;
   for (size_t index = 0; index < was.gradients.size(); ++index) {
-    const bool had = !std::ranges::binary_search(was.missing, index), has = !std::ranges::binary_search(is.missing, index);
+    const bool had = !std::ranges::binary_search(was.missing, index),
+               has = !std::ranges::binary_search(is.missing, index);
     if (had == has) continue;
-    auto report = Other("missing", step, StrCat(TensorName(baseline, was.optimizer, index), has ? " has a" : " has no",
-                                                " gradient in step ", step, has ? ", and had none" : ", and had one"));
+    auto report = Other("missing", step,
+                        StrCat(TensorName(baseline, was.optimizer, index), has ? " has a" : " has no",
+                               " gradient in step ", step, has ? ", and had none" : ", and had one"));
     report.tensor = TensorName(baseline, was.optimizer, index);
     return report;
   }
@@ -74,9 +85,11 @@ std::optional<ParityReport> CheckUpdate(const ParityRecording& baseline, const P
   }
   if (worst == SIZE_MAX) return std::nullopt;
   const std::string tensor = TensorName(baseline, was.optimizer, worst);
+  const double residual = (*is.shadow)[worst];  // beyond measure where the optimiser would not have moved it
   auto report = Other("update", step,
-                      StrCat("the update of ", tensor, " in step ", step, " is ", FormatPercent((*is.shadow)[worst]),
-                             " off what ", is.optimizer_class, " makes of this gradient"));
+                      StrCat("the update of ", tensor, " in step ", step, " is ",
+                             residual < 100 ? StrCat(FormatShare(residual), " ") : "", "off what ", is.optimizer_class,
+                             " makes of this gradient"));
   report.tensor = tensor;
   report.value = (*is.shadow)[worst];
   report.limit = kMaxUpdateResidual;
@@ -85,8 +98,10 @@ std::optional<ParityReport> CheckUpdate(const ParityRecording& baseline, const P
 
 std::optional<ParityReport> CheckStep(const ParityRecording& baseline, const ParityEvent& was, const ParityEvent& is,
                                       size_t step) {
-  if (IsFinite(was) && !IsFinite(is))
-    return Other("finite", step, StrCat(is.finite ? "the loss" : "a gradient", " is not finite in step ", step));
+  if (HasFiniteLosses(was) && !HasFiniteLosses(is))
+    return Other("finite", step, StrCat("the loss is not finite in step ", step));
+  if (HasFiniteGradients(was) && !HasFiniteGradients(is))
+    return Other("finite", step, StrCat("a gradient is not finite in step ", step));
   if (was.optimizer != is.optimizer || was.optimizer_class != is.optimizer_class)
     return Other("optimizer", step,
                  StrCat(is.optimizer_class, " steps instead of ", was.optimizer_class, " in step ", step));
@@ -112,6 +127,8 @@ std::string BufferName(const ParityRecording& baseline, size_t optimizer, size_t
   return StrCat("buffer ", index);
 }
 
+std::string FormatShare(double share) { return StrCat(FormatDigits(100 * share, 2), " %"); }
+
 std::optional<double> LossOf(const ParityEvent& event) {
   double sum = 0;
   for (const auto& loss : event.losses) {
@@ -123,17 +140,17 @@ std::optional<double> LossOf(const ParityEvent& event) {
 
 std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const ParityRecording& candidate,
                                       Precision precision) {
-  bool settled = false;  // the loss scale
+  size_t skipped = 0;
   for (size_t i = 0; i < std::min(baseline.events.size(), candidate.events.size()); ++i) {
     const ParityEvent &was = baseline.events[i], &is = candidate.events[i];
     if (is.skipped != was.skipped) {
-      const bool settles = precision == Precision::kFp16 && is.skipped && !settled && i < kMaxSkippedFirst;
+      const bool settles =
+          precision == Precision::kFp16 && is.skipped && HasFiniteLosses(is) && ++skipped <= kMaxSkipped;
       if (!settles)
         return Other("skipped", i + 1,
                      is.skipped ? StrCat("the loss scaler skips step ", i + 1, ", whose gradients overflow")
                                 : StrCat("step ", i + 1, " is not skipped by the loss scaler, as it was"));
     }
-    settled = settled || !is.skipped;
     if (is.skipped || was.skipped) continue;
     if (auto report = CheckStep(baseline, was, is, i + 1)) return report;
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests 6 to 11 of docs/parity.md: differences of gradients, running statistics and losses, held against measured
-// rounding. Differences of tensors are those of their sketches. Gradients are looked at by optimiser, for the tensors of
-// one have nothing to do with those of another.
+// rounding. Differences of tensors are those of their sketches. Gradients are looked at by optimiser, for the tensors
+// of one have nothing to do with those of another.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/strings.h"
@@ -12,6 +13,8 @@
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double Distance(const TensorPrint& a, const TensorPrint& b) {
   double sum = 0;
@@ -61,8 +64,8 @@ struct Noise {
 
 class Rounding {
  public:
-  Rounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes, const ParityRecording* repeat,
-           const ParityRecording& candidate, Precision precision)
+  Rounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes,
+           const ParityRecording* repeat, const ParityRecording& candidate, Precision precision)
       : baseline_(baseline), candidate_(candidate), precision_(precision), unit_(UnitOf(precision)) {
     for (const ParityRecording* probe : probes) noises_.push_back({.run = probe, .scale = unit_ / probe->noise});
     if (repeat != nullptr) noises_.push_back({.run = repeat, .scale = 1, .skips_first = false});
@@ -129,8 +132,9 @@ Series Rounding::SeriesOf(size_t optimizer) const {
     if (norm <= 0 || !std::isfinite(norm)) continue;
     series.events.push_back(i);
     series.distance.push_back(Distances(was, is));
-    series.error.push_back(NormOf(series.distance.back()) / norm);
-    if (noise.empty()) continue;
+    const double error = NormOf(series.distance.back()) / norm;
+    series.error.push_back(std::isfinite(error) ? error : kInfinity);
+    if (noise.empty() || !std::isfinite(NormOf(noise)) || !std::isfinite(NormOf(unscaled))) continue;
     series.rounding.push_back(std::max(NormOf(noise) / norm, kNoiseFloor * unit_));
     series.unscaled.push_back(std::max(NormOf(unscaled) / norm, kNoiseFloor * unit_));
     series.noise.push_back(std::move(noise));
@@ -139,12 +143,12 @@ Series Rounding::SeriesOf(size_t optimizer) const {
 }
 
 std::optional<ParityReport> Rounding::CheckTypical(const Series& series) {
-  const double typical = std::min(MedianOf(series.error) / MedianOf(series.rounding),
-                                  Rms(series.error) / Rms(series.rounding));
+  const double typical =
+      std::min(MedianOf(series.error) / MedianOf(series.rounding), Rms(series.error) / Rms(series.rounding));
   typical_ = std::max(typical_, typical);
   if (typical <= kMaxTypical) return std::nullopt;
   return Other("typical", typical, kMaxTypical,
-               StrCat("its gradients differ by ", FormatPercent(MedianOf(series.error)), ", ", FormatDigits(typical, 2),
+               StrCat("its gradients differ by ", FormatShare(MedianOf(series.error)), ", ", FormatDigits(typical, 2),
                       " times as much as by rounding to ", NameOf(precision_)));
 }
 
@@ -183,8 +187,8 @@ std::optional<ParityReport> Rounding::CheckWorst(const Series& series) const {
   const auto worst = std::ranges::max_element(series.error) - series.error.begin();
   const size_t step = series.events[static_cast<size_t>(worst)] + 1;
   auto report = Other("worst", found / held, limit,
-                      StrCat("its gradients of step ", step, " differ by ", FormatPercent(found),
-                             ", and rounding makes ", FormatPercent(held), " at most"));
+                      StrCat("its gradients of step ", step, " differ by ", FormatShare(found), ", and rounding makes ",
+                             FormatShare(held), " at most"));
   report.step = step;
   return report;
 }
@@ -210,7 +214,7 @@ std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t op
   if (std::abs(worst) <= kMaxScale) return std::nullopt;
   auto report = Other("scale", worst, kMaxScale,
                       StrCat("the gradient of ", TensorName(baseline_, optimizer, worst_tensor), " is ",
-                             FormatPercent(std::abs(worst)), worst > 0 ? " larger" : " smaller", " throughout"));
+                             FormatShare(std::abs(worst)), worst > 0 ? " larger" : " smaller", " throughout"));
   report.tensor = TensorName(baseline_, optimizer, worst_tensor);
   return report;
 }
@@ -244,8 +248,8 @@ std::optional<ParityReport> Rounding::CheckBuffers() const {
   if (moved <= limit) return std::nullopt;
   const std::string name = BufferName(baseline_, baseline_.events[event].optimizer, buffer);
   auto report = Other("buffers", moved, limit,
-                      StrCat(name, " differs by ", FormatPercent(moved), " in step ", event + 1, ", rounding allows ",
-                             FormatPercent(limit), "; evaluation would see it"));
+                      StrCat(name, " differs by ", FormatShare(moved), " in step ", event + 1, ", rounding allows ",
+                             FormatShare(limit), "; evaluation would see it"));
   report.tensor = name;
   report.step = event + 1;
   return report;
@@ -266,8 +270,8 @@ std::optional<ParityReport> Rounding::CheckLosses() {
   const double limit = std::max(kMaxLossUnits * unit_, kMaxTypical * noise);
   if (loss_ <= limit) return std::nullopt;
   auto report = Other("loss", loss_, limit,
-                      StrCat("the loss of step ", step, " differs by ", FormatPercent(loss_), ", rounding to ",
-                             NameOf(precision_), " allows ", FormatPercent(limit)));
+                      StrCat("the loss of step ", step, " differs by ", FormatShare(loss_), ", rounding to ",
+                             NameOf(precision_), " allows ", FormatShare(limit)));
   report.step = step;
   return report;
 }
@@ -295,15 +299,15 @@ ParityReport Rounding::Check() {
   if (auto report = first_of([&](const Series& s, size_t o) { return CheckScale(s, o); })) return *report;
   if (auto report = CheckBuffers()) return *report;
   if (auto report = CheckLosses()) return *report;
-  return {.verdict = ParityVerdict::kRounding,
-          .precision = precision_,
-          .reason = StrCat("the same up to rounding to ", NameOf(precision_), ": gradients differ ",
-                           FormatDigits(typical_, 2), " times as much as by rounding, and losses by ",
-                           FormatPercent(loss_)),
-          .test = "typical",
-          .value = typical_,
-          .limit = kMaxTypical,
-          .steps = comparable_};
+  return {
+      .verdict = ParityVerdict::kRounding,
+      .precision = precision_,
+      .reason = StrCat("the same up to rounding to ", NameOf(precision_), ": gradients differ ",
+                       FormatDigits(typical_, 2), " times as much as by rounding, and losses by ", FormatShare(loss_)),
+      .test = "typical",
+      .value = typical_,
+      .limit = kMaxTypical,
+      .steps = comparable_};
 }
 
 }  // namespace
