@@ -43,5 +43,14 @@ TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   EXPECT_EQ(options.parity.role, "probe");
 }
 
+TEST(AskedTogether, TheStepFunctionOfTheOneAroundIsKept) {
+  EXPECT_EQ(AskTogether(R"({"step_function":"a.py:f"})", {}, {}, "b.py:g").agent_options, R"({"step_function":"a.py:f"})");
+  EXPECT_EQ(AskTogether(R"({"mode":"step"})", {}, {}, "b.py:g").agent_options,
+            R"({"mode":"step","step_function":"b.py:g"})");
+  AgentOptions options;
+  AskForTheOneAround(R"({"step_function":"a.py:f"})", options);
+  EXPECT_EQ(options.step_function, "a.py:f");
+}
+
 }  // namespace
 }  // namespace gapless::internal

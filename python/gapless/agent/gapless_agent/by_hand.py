@@ -38,7 +38,8 @@ HISTORY = 32  # writes that are kept in mind, to tell which parameters come next
 SAMPLED_BYTES = 16  # at the beginning, in the middle and at the end of a leaf
 ADVICE = (
     "Backward passes are seen, but not where a step ends: the program has no optimiser of torch.optim, and {}. "
-    "Call gapless.step() at the end of each iteration, after `import gapless`; without it no step is counted."
+    "Name the function that is one iteration, --step-function train.py:train_step, or call gapless.step() at the end of each iteration, after "
+    "`import gapless`; without either no step is counted, and verbs that measure take the time of the whole process."
 )
 
 
