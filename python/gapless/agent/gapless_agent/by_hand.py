@@ -59,8 +59,7 @@ class ByHand:
         )
         self.guard.let_go.append(self.leave)
         # An inner backward pass, of a checkpoint for example, may run on the thread of a device.
-        graph_task: Callable[[], int] | None = getattr(agent.torch._C, "_current_graph_task_id", None)
-        self.inside_another = (lambda: graph_task() != NO_TASK) if graph_task else lambda: agent.thread() != agent.main_thread
+        self.graph_task: Callable[[], int] = agent.torch._C._current_graph_task_id
         self.active = agent.options.step != "explicit"
         self.installed = False
         self.reset()
@@ -143,7 +142,7 @@ class ByHand:
 
     def _look(self, roots: Any, inputs: Any) -> None:
         agent = self.agent
-        if self.inside_another():
+        if self.graph_task() != NO_TASK:
             return
         entered = agent.clock()
         try:

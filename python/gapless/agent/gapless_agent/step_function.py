@@ -85,7 +85,7 @@ class StepFunction:
             return False
         path = os.path.realpath(path)
         ending = os.path.normpath(self.place)
-        return path == os.path.realpath(self.place) or path.endswith(os.sep + ending.lstrip(os.sep))
+        return bool(path == os.path.realpath(self.place) or path.endswith(os.sep + ending.lstrip(os.sep)))
 
     def _running_frame(self) -> FrameType | None:
         frame: FrameType | None = sys._getframe()
@@ -129,8 +129,11 @@ class StepFunction:
 
     def _look_again(self) -> None:
         """A new optimiser: the loop begins soon."""
-        if self.wrapper is None and self.loaded is not None:
-            self.wrap_in(self.loaded)
+        if self.wrapper is None and self.loaded is not None and self.guard.on:
+            try:
+                self.wrap_in(self.loaded)
+            except Exception as error:
+                self.guard.failed(error)
 
     # Wrapping.
 
@@ -251,8 +254,13 @@ def loaded_modules(files: bool) -> list[str]:
     if not files:
         return [name for name, _ in modules]
     libraries = (os.path.dirname(os.__file__), os.path.dirname(os.path.abspath(__file__)))
-    paths = (getattr(module, "__file__", None) for _, module in modules)
-    own = (path for path in paths if isinstance(path, str) and "site-packages" not in path and not path.startswith(libraries))
+    # Python takes __file__ off the script before it calls what is to be done at the end.
+    paths = [*sys.argv[:1], *(getattr(module, "__file__", None) for _, module in modules)]
+    own = (
+        path
+        for path in paths
+        if isinstance(path, str) and "site-packages" not in path and not path.startswith(libraries)
+    )
     return [os.path.basename(path) for path in own]
 
 
@@ -265,18 +273,26 @@ class Finder:
         self.last = os.path.basename(folder) if file == "__init__.py" else file[: -len(".py")]
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        function = self.function
-        if function.is_file and name.rpartition(".")[2] != self.last or not function.is_file and name != function.place:
+        if not self._is_asked_for(name):
             return None
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find(name, path, target) if find is not None and finder is not self else None
-            if spec is None:
-                continue
+            if spec is not None:
+                self._look_at(spec)
+                return spec
+        return None
+
+    def _is_asked_for(self, name: str) -> bool:
+        return name.rpartition(".")[2] == self.last if self.function.is_file else name == self.function.place
+
+    def _look_at(self, spec: ModuleSpec) -> None:
+        function = self.function
+        try:
             if hasattr(spec.loader, "exec_module") and (not function.is_file or function.is_path(spec.origin)):
                 spec.loader = Loader(spec.loader, function)  # type: ignore[assignment]
-            return spec
-        return None
+        except Exception as error:
+            function.guard.failed(error)
 
 
 class Loader:
