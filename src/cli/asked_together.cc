@@ -44,7 +44,8 @@ ParityOptions ParityOf(const JsonValue& asked) {
     const auto value = asked.Get(key).Int();
     return value && *value >= 0 && *value < kMaxNumber ? static_cast<int>(*value) : fallback;
   };
-  ParityOptions options{.role = asked.TextOf("role"), .folder = asked.TextOf("folder"), .baseline = asked.TextOf("baseline")};
+  ParityOptions options{
+      .role = asked.TextOf("role"), .folder = asked.TextOf("folder"), .baseline = asked.TextOf("baseline")};
   options.steps = number("steps", options.steps);
   options.seconds = asked.Get("seconds").Number().value_or(0);
   options.noise = asked.Get("noise").Number().value_or(0);

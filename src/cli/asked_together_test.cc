@@ -31,7 +31,9 @@ TEST(AskTogether, TakesNoJsonForNothing) {
 TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   AgentOptions options;
   options.fixes = {"tf32"};
-  AskForTheOneAround(R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})", options);
+  AskForTheOneAround(
+      R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})",
+      options);
   EXPECT_FALSE(options.light) << "what is recorded is the inner one's";
   EXPECT_TRUE(options.every_loss);
   EXPECT_EQ(options.parity.role, "probe");
@@ -44,7 +46,8 @@ TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
 }
 
 TEST(AskedTogether, TheStepFunctionOfTheOneAroundIsKept) {
-  EXPECT_EQ(AskTogether(R"({"step_function":"a.py:f"})", {}, {}, "b.py:g").agent_options, R"({"step_function":"a.py:f"})");
+  EXPECT_EQ(AskTogether(R"({"step_function":"a.py:f"})", {}, {}, "b.py:g").agent_options,
+            R"({"step_function":"a.py:f"})");
   EXPECT_EQ(AskTogether(R"({"mode":"step"})", {}, {}, "b.py:g").agent_options,
             R"({"mode":"step","step_function":"b.py:g"})");
   AgentOptions options;

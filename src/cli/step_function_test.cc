@@ -5,14 +5,15 @@
 
 #include <vector>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 namespace gapless::internal {
 namespace {
 
 Result<std::string> Parsed(std::string_view value) {
   static constexpr OptionSpec kOptions[] = {kStepFunctionOption};
-  static constexpr Command kCommand = {.name = "test", .options = kOptions};
+  static constexpr Command kCommand = {
+      .name = "verb", .help = "", .about = "", .positionals = {}, .options = kOptions, .examples = {}, .run = nullptr};
   const std::vector<std::string> words = {"--step-function", std::string(value)};
   const auto arguments = ParseArguments(kCommand, words);
   if (!arguments) return Unexpected{arguments.error()};
@@ -20,9 +21,11 @@ Result<std::string> Parsed(std::string_view value) {
 }
 
 TEST(StepFunction, NamesAFileOrAModuleAndAFunction) {
-  for (const char* given : {"train.py:train_step", "../my code/train.py:Loop.run", "package.module:Class.method", "train:größe"})
+  for (const char* given :
+       {"train.py:train_step", "../my code/train.py:Loop.run", "package.module:Class.method", "train:größe"})
     EXPECT_EQ(Parsed(given).value_or("refused"), given);
-  for (const char* given : {"train.py", "train.py:", ":train_step", "train.py:run()", "train.py:.run", "my code:run", ""})
+  for (const char* given :
+       {"train.py", "train.py:", ":train_step", "train.py:run()", "train.py:.run", "my code:run", ""})
     EXPECT_FALSE(Parsed(given)) << given;
 }
 
