@@ -22,8 +22,11 @@ Result<std::string> Parsed(std::string_view value) {
 
 TEST(StepFunction, NamesAFileOrAModuleAndAFunction) {
   for (const char* given :
-       {"train.py:train_step", "../my code/train.py:Loop.run", "package.module:Class.method", "train:größe"})
-    EXPECT_EQ(Parsed(given).value_or("refused"), given);
+       {"train.py:train_step", "../my code/train.py:Loop.run", "package.module:Class.method", "train:größe"}) {
+    const auto parsed = Parsed(given);
+    ASSERT_TRUE(parsed) << given;
+    EXPECT_EQ(*parsed, given);
+  }
   for (const char* given :
        {"train.py", "train.py:", ":train_step", "train.py:run()", "train.py:.run", "my code:run", ""})
     EXPECT_FALSE(Parsed(given)) << given;
