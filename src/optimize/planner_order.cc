@@ -102,9 +102,13 @@ Result<void> Planner::Screen() {
   const double each_s = Seconds(runner_.Now() - begun) / static_cast<double>(arms.size());
   for (BlockArm& arm : arms) {
     const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
-    if (const auto contest = NotWorthARun(arm, options_.pairs); contest && found != pending_.end()) {
+    const auto contest = NotWorthARun(arm, options_.pairs);
+    if (found != pending_.end() && (contest || arm.does_not_apply)) {
       Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
-      judge_.Conclude(*contest, decision);
+      if (contest)
+        judge_.Conclude(*contest, decision);
+      else
+        decision.outcome = Outcome::kDoesNotApply, decision.reason = arm.refusal;
       decision.took_s = each_s;
       Settle(std::move(decision));
       pending_.erase(found);
