@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
+constexpr size_t kMinScreenedPairs = 4;  // a program too short for these is not screened
 
 }  // namespace
 
@@ -38,9 +39,7 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   if (now + Lasting(trial_s) <= ends) return true;
   decision.outcome = Outcome::kNoTime;
-  const auto words = [](double seconds) {
-    return FormatDuration(static_cast<int64_t>(std::max(0.0, std::round(seconds)) * 1e9));
-  };
+  const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);
   decision.reason =
       left_s < 2 * time_.current_s
@@ -92,7 +91,9 @@ Result<void> Planner::Screen() {
   for (std::string& item : ItemsToScreen(open, options_.allow)) arms.emplace_back(std::move(item), options_.pairs);
   const double left_s = Seconds(time_.deadline() - runner_.Now());
   const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
-  if (arms.empty() || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
+  const size_t needs_steps = plan.warmup + arms.size() * kMinScreenedPairs * 2 * plan.block_steps;
+  const bool is_too_short = !baselines_.back().stopped && steps_ < needs_steps;
+  if (arms.empty() || is_too_short || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
   Tell({.kind = PlannerEvent::Kind::kScreening});
   BlockDriver driver(plan, arms);
   const auto begun = runner_.Now();
