@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
+constexpr double kMinPromise = 1.01;     // a candidate that promises less is no reason for a larger budget
 constexpr size_t kMinScreenedPairs = 4;  // a program too short for these is not screened
 
 }  // namespace
@@ -47,7 +48,8 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
           : StrCat("its trial takes about ", words(trial_s), needs_proof ? ", the proof of all together " : "",
                    needs_proof ? words(left_s - Seconds(ends - now)) : "", needs_proof ? ", and " : " and only ",
                    words(left_s), " of the budget are left: --budget gives more");
-  result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
+  if (promise.speedup >= kMinPromise && !result_.accepted.Has(candidate.item.fix->name))
+    result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
   return false;
 }
 

@@ -36,7 +36,7 @@ std::string Steps(const OptimizeView& view, int width) {
                          "< ", view.patch_file));
   for (const std::string& advice : view.patch.advice) line("by hand", advice);
   for (const std::string& left : view.patch.left_out) line("by hand", left);
-  line("as it is", UnprovedText(view));
+  line("next", UnprovedText(view));
   line("page", view.page);
   line("log", view.log);
   return text.empty() ? "" : "\n" + text;
