@@ -84,7 +84,10 @@ def best_of(program: str, kind: str) -> dict[str, float]:
 
 
 def write_best(best: dict[str, dict[str, float]]) -> None:
-    lines = ["# Written by bench/planner.py: speedups of the best value of each family, alone.", f'machine = "{machine()}"']
+    lines = [
+        "# Written by bench/planner.py: speedups of the best value of each family, alone.",
+        f'machine = "{machine()}"',
+    ]
     for kind, gains in best.items():
         lines += ["", f"[{kind}]", *(f'"{item}" = {gain:.3f}' for item, gain in gains.items())]
     BEST.write_text("\n".join(lines) + "\n")
@@ -124,7 +127,10 @@ def print_kept(program: str, kinds: list[str], budget: str) -> None:
         stayed = ", ".join(one["fix"] for one in answer["applied"]) or "none"
         untried = ", ".join(one["fix"] for one in answer["untried"])
         words = "     -" if share is None else f"{share:6.2f}"
-        print(f"{kind:18} {product:6.2f} {kept:6.2f} {words} {answer['took_s']:5.0f}s  {stayed}; {untried or 'none'}", flush=True)
+        print(
+            f"{kind:18} {product:6.2f} {kept:6.2f} {words} {answer['took_s']:5.0f}s  {stayed}; {untried or 'none'}",
+            flush=True,
+        )
     if shares:
         print(f"median share of {len(shares)}: {statistics.median(shares):.2f}, at {budget}")
 
