@@ -46,7 +46,7 @@ def tiny_operators(steps: int) -> None:
         optimizer.step()
 
 
-class Rows(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
+class Rows(torch.utils.data.Dataset[Any]):  # type: ignore[misc,unused-ignore]
     def __init__(self, rows: int, work_s: float) -> None:
         self.rows, self.work_s = rows, work_s
 
@@ -114,7 +114,7 @@ def double_precision(steps: int) -> None:
     classify(model, optimizer, random_batches(steps, 32, 64, torch.float64))
 
 
-class Chain(nn.Module):  # type: ignore[misc]
+class Chain(nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.inner, self.head = nn.Linear(64, 64), nn.Linear(64, 10)

@@ -43,7 +43,7 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);
   decision.reason =
-      left_s < 2 * time_.current_s
+      left_s <= 0
           ? "the budget was used up"
           : StrCat("its trial takes about ", words(trial_s), needs_proof ? ", the proof of all together " : "",
                    needs_proof ? words(left_s - Seconds(ends - now)) : "", needs_proof ? ", and " : " and only ",
