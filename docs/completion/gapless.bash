@@ -26,28 +26,28 @@ _gapless() {
     if [[ -z ${option-} ]]; then
       case $verb in
         analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
-        bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --inference --pattern --whole --to-the-end --timeout --pin --output --show-output --keep-command --json --help'; else words=''; fi ;;
-        bisect) if [[ $cur == -* ]]; then words='--good --bad --build --effect --confidence --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --quiet --keep-command --json --help'; else words=''; fi ;;
-        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --seed --show-output --no-same --ratios --series --column --values --keep-command --json --help'; else words=''; fi ;;
+        bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --inference --pattern --whole --to-the-end --timeout --step-function --pin --output --show-output --keep-command --json --help'; else words=''; fi ;;
+        bisect) if [[ $cur == -* ]]; then words='--good --bad --build --effect --confidence --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --quiet --keep-command --json --help'; else words=''; fi ;;
+        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --seed --show-output --no-same --ratios --series --column --values --keep-command --json --help'; else words=''; fi ;;
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         convert) if [[ $cur == -* ]]; then words='--output --format --steps --without --rank --no-cache --json --help'; else words=''; fi ;;
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
-        gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --pin --keep-command --json --help'; else words=''; fi ;;
+        gate) if [[ $cur == -* ]]; then words='--baseline --against --build --pairs --threshold --gate --naive --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --step-function --pin --keep-command --json --help'; else words=''; fi ;;
         help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query run same trend trigger tune validate'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
-        monitor) if [[ $cur == -* ]]; then words='--output --shared-folder --listen --flight-steps --light --hz --quiet --keep-command --json --help'; else words=''; fi ;;
-        optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --pin --seed --keep-candidate --fresh --list --quiet --keep-command --json --help'; else words=''; fi ;;
+        monitor) if [[ $cur == -* ]]; then words='--output --shared-folder --listen --flight-steps --light --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
+        optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --step-function --pin --seed --keep-candidate --fresh --list --quiet --keep-command --json --help'; else words=''; fi ;;
         predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --no-cache --json --help'; else words=''; fi ;;
-        profile) if [[ $cur == -* ]]; then words='--output --shared-folder --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --hz --quiet --keep-command --json --help'; else words=''; fi ;;
+        profile) if [[ $cur == -* ]]; then words='--output --shared-folder --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
-        run) if [[ $cur == -* ]]; then words='--recipe --only --without --fix --print --output --shared-folder --quiet --keep-command --json --help'; else words=''; fi ;;
-        same) if [[ $cur == -* ]]; then words='--claim --exact --steps --recordings --a --b --timeout --pin --show-output --keep-command --json --help'; else words=''; fi ;;
+        run) if [[ $cur == -* ]]; then words='--recipe --only --without --fix --print --output --step-function --shared-folder --quiet --keep-command --json --help'; else words=''; fi ;;
+        same) if [[ $cur == -* ]]; then words='--claim --exact --steps --recordings --a --b --timeout --step-function --pin --show-output --keep-command --json --help'; else words=''; fi ;;
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
-        tune) if [[ $cur == -* ]]; then words='--grid --ranks --budget --rounds --margin --warmup --steps --timeout --pin --seed --keep-command --json --help'; else words='dataloader batch scaling comm'; fi ;;
-        validate) if [[ $cur == -* ]]; then words='--allow --baseline --optimized --output --db --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --pin --seed --show-output --keep-command --json --help'; else words=''; fi ;;
+        tune) if [[ $cur == -* ]]; then words='--grid --ranks --budget --rounds --margin --warmup --steps --timeout --step-function --pin --seed --keep-command --json --help'; else words='dataloader batch scaling comm'; fi ;;
+        validate) if [[ $cur == -* ]]; then words='--allow --baseline --optimized --output --db --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --seed --show-output --keep-command --json --help'; else words=''; fi ;;
       esac
     fi
   fi

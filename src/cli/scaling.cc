@@ -69,6 +69,7 @@ std::string ScalingJson(const ScalingCurve& curve) {
   if (why.empty()) json.Field("multi_gpu_scaling_efficiency", curve.points.back().efficiency);
   json.EndObject();
   json.FieldUnlessEmpty("repeat", why);
+  if (curve.was_repeated) json.Field("measured_twice", true);
   json.Key("points");
   json.BeginArray();
   for (const ScalingPoint& point : curve.points) {

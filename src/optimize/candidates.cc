@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "diagnose/findings.h"
+#include "optimize/machine_hints.h"
 #include "predict/advice.h"
 
 namespace gapless::internal {
@@ -53,25 +54,28 @@ void Score(const Bottleneck* cured, Candidate& candidate) {
 }
 
 Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottleneck> bottlenecks,
-                   const Predictor* predictor, bool gpu) {
+                   const Predictor* predictor, const FixContext& context) {
   Candidate candidate{.item = item};
   const Bottleneck* const cured = CuredBy(item, bottlenecks);
   if (cured != nullptr) candidate.cures = cured->title;
   if (predictor != nullptr && predictor->check().accepted() && item.fix->predictable && HasWhatIf(item.fix->name))
-    Predict(*predictor, gpu, candidate);
+    Predict(*predictor, context.gpu, candidate);
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
     candidate.skip = "nothing that was found speaks for it";
-  if (asked_for) candidate.skip.clear();
+  const auto hinted = HintedSpeedup(item, context, bottlenecks);
+  if (asked_for || hinted) candidate.skip.clear();
   Score(cured, candidate);
+  if (hinted) candidate.score = std::max(candidate.score, *hinted);
   return candidate;
 }
 
-// Those the user named, each with the value given, else with those that suit this machine.
+// Returns the fixes that the user named, else all of the catalogue; with the user's own in either case.
 std::vector<FixItem> Named(const CandidateOptions& options) {
-  if (!options.only.empty()) return options.only;
-  std::vector<FixItem> all;
-  for (const Fix* fix : AllFixes()) all.push_back({.fix = fix});
-  for (const Fix& fix : options.own) all.push_back({.fix = &fix});
+  std::vector<FixItem> all = options.only;
+  if (all.empty())
+    for (const Fix* fix : AllFixes()) all.push_back({.fix = fix});
+  for (const Fix& fix : options.own)  // a file of the user's own is always tried
+    if (std::ranges::find(all, &fix, &FixItem::fix) == all.end()) all.push_back({.fix = &fix});
   return all;
 }
 
@@ -81,18 +85,24 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
                                       const Predictor* predictor, const CandidateOptions& options) {
   std::vector<Candidate> candidates;
   for (FixItem item : Named(options)) {
-    if (std::ranges::find(options.without, item.fix->name) != options.without.end()) continue;
+    if (std::ranges::find(options.without, item.fix->name) != options.without.end()) {
+      if (item.fix->own_file.empty()) continue;
+      candidates.push_back({.item = item, .score = 0, .skip = "--without names it", .does_not_apply = true});
+      continue;
+    }
     FixValues values = item.value.empty() && item.fix->values != nullptr ? item.fix->values(context)
                                                                          : FixValues{.values = {item.value}};
     if (item.fix->needs_loader && context.loaders == size_t{0})
       values = {.values = {}, .why_not = "the program reads from no DataLoader"};
+    if (std::string why = WhyNothingToChange(*item.fix, context); !why.empty() && !values.values.empty())
+      values = {.values = {}, .why_not = std::move(why)};
     if (values.values.empty()) {
       candidates.push_back({.item = item, .score = 0, .skip = values.why_not, .does_not_apply = true});
       continue;
     }
     const auto consider = [&](const std::string& value) {
       item.value = value;
-      return Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context.gpu);
+      return Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context);
     };
     Candidate candidate = consider(values.values.front());
     candidate.others.assign(values.values.begin() + 1, values.values.end());

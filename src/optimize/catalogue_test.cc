@@ -237,7 +237,7 @@ TEST(Catalogue, FewerWorkersAndThreadsAreCandidatesWhereProcessorsAreShort) {
     return items;
   };
   EXPECT_EQ(take("workers"), (std::vector<std::string>{"workers=0", "workers=1"}));
-  EXPECT_EQ(take("threads"), (std::vector<std::string>{"threads=2", "threads=1"}));
+  EXPECT_EQ(take("threads"), (std::vector<std::string>{"threads=1", "threads=2"}));
 }
 
 TEST(Catalogue, WithoutALoaderNothingOfALoaderIsRun) {

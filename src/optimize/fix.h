@@ -34,11 +34,12 @@ struct FixContext {
   bool gpu = false;       // kernels were recorded
   int compute_major = 0;  // of the first GPU; 0: unknown
   int compute_minor = 0;
-  bool bf16_cpu = false;            // the processor multiplies bfloat16 itself
-  std::string torch_version{};      // "2.15.0"; empty: unknown
-  bool all_values = false;          // the whole grid was asked for
-  std::optional<size_t> loaders{};  // DataLoaders that the program read from
-  size_t loader_workers = 0;        // of the one that has most
+  bool bf16_cpu = false;                 // the processor multiplies bfloat16 itself
+  std::string torch_version{};           // "2.15.0"; empty: unknown
+  bool all_values = false;               // the whole grid was asked for
+  std::optional<size_t> loaders{};       // DataLoaders that the program read from
+  size_t loader_workers = 0;             // of the one that has most
+  std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
 
 // The values to try, the most promising first, each later one once the first is on; "" is "without a value". `why_not`
@@ -71,6 +72,8 @@ struct Fix {
   bool predictable = true;                        // false: the what-if of its name takes another value
   bool needs_loader = false;                      // changes a DataLoader, and nothing where the program has none
   bool live = false;                              // may be switched between two steps of a running program
+  std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
+  std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
   int order = 0;                                  // of composing: lower ones are applied first
   std::span<const std::string_view> cures{};      // ids of rules
   std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it

@@ -21,6 +21,8 @@ double Spread(const std::vector<RunSample>& runs) {
   return MeanStepMs(*longest) / MeanStepMs(*shortest);
 }
 
+std::string CountOfPairs(size_t pairs) { return StrCat(pairs, pairs == 1 ? " pair" : " pairs"); }
+
 }  // namespace
 
 double Judge::SlowFrom() const { return kMuchSlower * Spread(baselines_); }
@@ -99,17 +101,23 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
   const bool below = decision.measured && decision.measured->high && *decision.measured->high < 1;
   if (verdict == PairVerdict::kSlower || below) return say(Outcome::kSlower, "significantly slower");
   if (contest.ending == Ending::kNoTime)
-    return say(Outcome::kNoTime, "not clear in its share of the budget: --budget gives more");
+    return say(Outcome::kNoTime, decision.pairs == 0
+                                     ? std::string("no time was left to measure it: --budget gives more")
+                                     : StrCat("not decided at 95 % by ", CountOfPairs(decision.pairs),
+                                              ", and its share of the budget is used: "
+                                              "--budget gives more"));
   if (verdict == PairVerdict::kEquivalent)
     return say(Outcome::kTooSmall,
                StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
   const auto ratios = contest.sequence.log_ratios();
   const bool always = !ratios.empty() && std::ranges::all_of(ratios, [](double one) { return one > 0; });
-  const std::string pairs = StrCat(decision.pairs, decision.pairs == 1 ? " pair" : " pairs");
+  const std::string pairs = CountOfPairs(decision.pairs);
   if (always) return say(Outcome::kTooSmall, StrCat("no gain shows: it was slower in all of ", pairs));
-  say(Outcome::kTooSmall, decision.detectable ? StrCat("no gain shows: ", pairs, " with this noise can tell one of ",
-                                                       FormatPercent(*decision.detectable), " or more")
-                                              : StrCat("no gain shows in ", pairs));
+  const bool slower = decision.measured && decision.measured->expected < 1;
+  say(Outcome::kTooSmall, StrCat(slower ? "no gain shows: it was slower on the whole" : "no significant gain shows",
+                                 decision.detectable ? StrCat("; ", pairs, " can detect a change of ",
+                                                              FormatPercent(*decision.detectable), " or more here")
+                                                     : StrCat(", in ", pairs)));
 }
 
 }  // namespace gapless::internal

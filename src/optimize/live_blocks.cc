@@ -93,6 +93,7 @@ void BlockDriver::Answered(const wire::RingRecord& record, const AgentProcess& p
   } else if (arm.refusal.empty()) {
     arm.refusal = process.texts[wire::WholeOf(record.x)];
     if (arm.refusal.empty()) arm.refusal = "it cannot be switched in this program";
+    arm.does_not_apply = command.on && answer == wire::Answer::kDoesNotApply;
     stuck_ = stuck_ || !command.on;
     is_over_[command.arm] = true;
   }

@@ -33,10 +33,11 @@ struct BlockPlan {
 struct BlockArm {
   BlockArm(std::string item, const PairOptions& options) : fix(std::move(item)), sequence(options) {}
 
-  std::string fix;        // "gc_freeze", "fused_optimizer=foreach"
-  PairSequence sequence;  // may hold pairs of other processes
-  size_t pairs = 0;       // of this process
-  std::string refusal{};  // why the fix cannot be switched; empty: it can
+  std::string fix;              // "gc_freeze", "fused_optimizer=foreach"
+  PairSequence sequence;        // may hold pairs of other processes
+  size_t pairs = 0;             // of this process
+  bool does_not_apply = false;  // the agent found nothing to change in the program
+  std::string refusal{};        // why the fix cannot be switched; empty: it can
 };
 
 class BlockDriver : public Watcher {

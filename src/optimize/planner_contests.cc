@@ -48,10 +48,9 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
   if (!refusal.empty()) return contest;
   if (screened != screened_.end() && result_.accepted.empty()) arms[0].sequence = screened->second.sequence;
   double takes_s = run_s;
-  const auto share = time_.ShareDeadline(runner_.Now(), candidates_ - done_),
-             half = runner_.Now() + (time_.deadline() - runner_.Now()) / 2;
-  const auto has_time = [&] {  // half of what is left is for the blocks, should there not be enough for both
-    return runner_.Now() < std::min(share, std::max(time_.ProofBegins(run_s), half)) - Lasting(takes_s);
+  const auto share = time_.ShareDeadline(runner_.Now(), candidates_ - done_);
+  const auto has_time = [&] {  // a fix without time for its proof is of no use
+    return runner_.Now() < std::min(share, time_.ProofBegins(run_s)) - Lasting(takes_s);
   };
   for (size_t process = 0; process < kMaxProcesses; ++process) {
     contest.sequence = arms[0].sequence;

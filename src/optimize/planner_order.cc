@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
+constexpr double kMinPromise = 1.01;     // a candidate that promises less is no reason for a larger budget
+constexpr size_t kMinScreenedPairs = 4;  // a program too short for these is not screened
 
 }  // namespace
 
@@ -38,17 +40,16 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   if (now + Lasting(trial_s) <= ends) return true;
   decision.outcome = Outcome::kNoTime;
-  const auto words = [](double seconds) {
-    return FormatDuration(static_cast<int64_t>(std::max(0.0, std::round(seconds)) * 1e9));
-  };
+  const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);
   decision.reason =
-      left_s < 2 * time_.current_s
+      left_s <= 0
           ? "the budget was used up"
           : StrCat("its trial takes about ", words(trial_s), needs_proof ? ", the proof of all together " : "",
                    needs_proof ? words(left_s - Seconds(ends - now)) : "", needs_proof ? ", and " : " and only ",
                    words(left_s), " of the budget are left: --budget gives more");
-  result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
+  if (promise.speedup >= kMinPromise && !result_.accepted.Has(candidate.item.fix->name))
+    result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
   return false;
 }
 
@@ -92,7 +93,9 @@ Result<void> Planner::Screen() {
   for (std::string& item : ItemsToScreen(open, options_.allow)) arms.emplace_back(std::move(item), options_.pairs);
   const double left_s = Seconds(time_.deadline() - runner_.Now());
   const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
-  if (arms.empty() || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
+  const size_t needs_steps = plan.warmup + arms.size() * kMinScreenedPairs * 2 * plan.block_steps;
+  const bool is_too_short = !baselines_.back().stopped && steps_ < needs_steps;
+  if (arms.empty() || is_too_short || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
   Tell({.kind = PlannerEvent::Kind::kScreening});
   BlockDriver driver(plan, arms);
   const auto begun = runner_.Now();
@@ -102,9 +105,13 @@ Result<void> Planner::Screen() {
   const double each_s = Seconds(runner_.Now() - begun) / static_cast<double>(arms.size());
   for (BlockArm& arm : arms) {
     const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
-    if (const auto contest = NotWorthARun(arm, options_.pairs); contest && found != pending_.end()) {
+    const auto contest = NotWorthARun(arm, options_.pairs);
+    if (found != pending_.end() && (contest || arm.does_not_apply)) {
       Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
-      judge_.Conclude(*contest, decision);
+      if (contest)
+        judge_.Conclude(*contest, decision);
+      else
+        decision.outcome = Outcome::kDoesNotApply, decision.reason = arm.refusal;
       decision.took_s = each_s;
       Settle(std::move(decision));
       pending_.erase(found);

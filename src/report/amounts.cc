@@ -93,6 +93,11 @@ std::string_view SeverityWord(double severity) {
   return severity > kCriticalSeverity ? "critical" : severity >= kWarningSeverity ? "warning" : "minor";
 }
 
+std::string_view SeverityWord(const Bottleneck& found) {
+  constexpr double kNoGain = 1.005;  // shown as 1.00×
+  return found.gain && found.gain->expected < kNoGain ? "minor" : SeverityWord(found.severity);
+}
+
 std::string MfuText(const RunSummary& summary) {
   constexpr double kAll = 0.995, kTooLittle = 0.5;  // of matrix time counted; less makes the figure misleading
   if (!summary.mfu || summary.mfu_coverage < kTooLittle) return {};

@@ -30,6 +30,8 @@ std::string UntestedText(const RunSummary& summary, const Gain& gain);
 
 // "critical" above 0.7, "warning" from 0.4, else "minor".
 std::string_view SeverityWord(double severity);
+// The same of a bottleneck, but "minor" where fixing it is expected to bring nothing: 1.00×.
+std::string_view SeverityWord(const Bottleneck& found);
 
 // "MFU 41.3 %", or "MFU ≥ 31.5 %" where not all work could be counted; "" where less than half of it could.
 std::string MfuText(const RunSummary& summary);

@@ -10,8 +10,10 @@ namespace gapless::internal {
 namespace {
 
 constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
+constexpr auto kSigkillAfterTimeout = std::chrono::seconds(6);  // a time limit, such as that of --budget, is kept
 constexpr double kLongestCallNs = 1e15;
-constexpr size_t kAskEvery = 10;  // steps
+constexpr size_t kAskEvery = 10;                     // steps
+constexpr auto kAskAfter = std::chrono::seconds(1);  // of steps that take longer
 constexpr size_t kMostMessages = 8;
 constexpr int kWarning = 1;  // of a message, see docs/agent_protocol.md
 // A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
@@ -118,8 +120,9 @@ void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector
   if (!asked_ && !timed_out_) {
     const WatchedProcess* first = First();
     const size_t steps = first == nullptr ? 0 : first->step_ns.size();
-    const bool look = steps >= looked_at_ + kAskEvery || !(request_.enough || request_.inference);
-    if (look) looked_at_ = steps;
+    const bool look = steps >= looked_at_ + kAskEvery || (steps > looked_at_ && now - looked_when_ > kAskAfter) ||
+                      !(request_.enough || request_.inference);
+    if (look) looked_at_ = steps, looked_when_ = now;
     if (look && Enough()) {
       asked_ = static_cast<bool>(control.Post(wire::AgentCommand::kStop, 0));
       asked_at_ = now;
@@ -133,7 +136,7 @@ void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector
     return;
   }
   if (asked_ && now - asked_at_ > kPolite && now - asked_at_ < kPolite + std::chrono::seconds(1)) Signal(SIGTERM);
-  if (now - asked_at_ > kFirm) Signal(SIGKILL);
+  if (now - asked_at_ > (timed_out_ ? kSigkillAfterTimeout : kFirm)) Signal(SIGKILL);
 }
 
 }  // namespace gapless::internal

@@ -58,6 +58,7 @@ class StepWatch : public Watcher {
   int64_t pid_ = 0;
   Clock::time_point started_{}, asked_at_{};
   size_t looked_at_ = 0;  // steps, when `enough` was last asked
+  Clock::time_point looked_when_{};
 
   bool asked_ = false, timed_out_ = false;
 };

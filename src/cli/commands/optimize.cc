@@ -288,7 +288,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   view.about = AboutOf(context, recorded->sample);
   view.metric_name = ordered->metric_name;
   view.folder = ordered->folder;
-  for (const Bottleneck& one : recorded->bottlenecks) view.found.push_back(one.title);
+  for (const Bottleneck& one : recorded->bottlenecks) view.found.push_back(FoundText(one, *result));
   GAPLESS_TRY(HandOver(*ordered, *result, context, recorded->sample, view));
   if (!journal->failure().empty() && !quiet) Say(StrCat("warning: ", journal->failure()));
   return Answer(
@@ -347,8 +347,10 @@ COMMAND(optimize) = {
     .name = "optimize",
     .help = "Make a training command faster, with proof, without editing it",
     .about =
-        "Records the command once, orders the fixes by what they promise, and tries them one after the other on the "
-        "unmodified script. A fix stays only when pairs of runs, or blocks of steps within a run, show that it is "
+        "Records the command once, orders the fixes by the gain that each promises per second of its trial, and tries "
+        "them "
+        "one after the other on the unmodified script. A fix stays only when pairs of runs, or blocks of steps within "
+        "a run, show that it is "
         "significantly faster and that the losses agree as its class promises. All that stay are proved together in "
         "the end.\n\nA run that crashes, hangs or runs out of memory is contained and told. Nothing of yours is "
         "written to: there is a folder with a recipe for `gapless run`, a patch for the script, and a report with "

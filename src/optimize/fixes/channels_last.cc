@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -21,6 +22,8 @@ FIX(channels_last) = {
     .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .blind = true,
+    .operators = kConvolutions,
+    .operators_are = "convolution",
     .order = 62,
     .cures = kCures,
     .prior = 1.22,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -19,6 +20,8 @@ FIX(conv_bn) = {
     .safety = FixClass::kRounding,
     .effort = Effort::kMedium,
     .live = true,
+    .operators = kConvolutions,
+    .operators_are = "convolution",
     .order = 60,
     .cures = kCures,
     .values = Always};

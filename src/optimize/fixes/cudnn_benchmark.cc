@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fix.h"
+#include "optimize/fixes/common/values.h"
 
 namespace gapless::internal {
 namespace {
@@ -25,6 +26,8 @@ FIX(cudnn_benchmark) = {
     .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .live = true,
+    .operators = kConvolutions,
+    .operators_are = "convolution",
     .order = 52,
     .cures = kCures,
     .prior = 1.4,

@@ -27,6 +27,7 @@ FixValues Values(const FixContext& context) {
   FixValues values = AtMost(most, grid);
   // Few processors: as many workers as there are.
   if (most < 4 && most != 2) values.values.push_back(std::to_string(most));
+  if (context.loader_workers > 0) values.apart.push_back("0");
   return values;
 }
 

@@ -46,7 +46,10 @@ class TimedJob : public SimulatedJob {
       sample->step_ns.push_back(static_cast<int64_t>(ms * 1e6));
       const size_t steps = sample->step_ns.size();
       const bool is_cut = cut_ms_ > 0 && measured_s > 1 && measured_s * 1e3 / static_cast<double>(steps) > cut_ms_;
-      if (steps >= 10 && (measured_s > max_measured_s_ || (steps >= 50 && measured_s > 1))) break;
+      if (steps >= 10 && (measured_s > max_measured_s_ || (steps >= 50 && measured_s > 1))) {
+        sample->stopped = true;
+        break;
+      }
       if (is_cut) break;
     }
     return End(*sample);

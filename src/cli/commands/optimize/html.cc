@@ -81,9 +81,12 @@ std::string OptimizePage(const OptimizeView& view) {
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     page += StrCat("<p>The command stays as it is: ", XmlEscaped(unproved), ".</p>\n");
   page += StageTable(view);
+  if (const std::string budget = BudgetText(result); !budget.empty())
+    page += StrCat("<p>", XmlEscaped(budget), ".</p>\n");
   for (const std::string& warning : result.warnings) page += StrCat("<p>Warning: ", XmlEscaped(warning), ".</p>\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), page);
   AddRefused("Not tried", RefusedOf(result, false), page);
+  AddRefused("No time was left for", UntriedOf(result), page);
   if (!view.found.empty()) {
     page += "<h2>What the recording showed</h2>\n<ol>\n";
     for (const std::string& line : view.found) page += StrCat("<li>", XmlEscaped(line), "</li>\n");

@@ -109,7 +109,19 @@ std::string OptimizeJson(const OptimizeView& view) {
   json.BeginArray();
   for (const std::string& warning : result.warnings) json.String(warning);
   json.EndArray();
+  json.Key("untried");
+  json.BeginArray();
+  for (const Untried& untried : result.untried) {
+    json.BeginObject();
+    json.Field("fix", untried.item.ToString());
+    json.Field("expected_speedup", untried.promise);
+    json.Field("trial_s", untried.needs_s);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.FieldUnlessEmpty("budget_use", BudgetText(result));
   json.Field("took_s", result.took_s);
+  json.Field("budget_s", result.budget_s);
   json.Field("interrupted", result.interrupted);
   json.EndObject();
   return out + "\n";

@@ -57,9 +57,11 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   text += result.speedup ? StrCat(" Training: ", TrainingText(result.training), ".\n") : "\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
+  if (const std::string budget = BudgetText(result); !budget.empty()) text += StrCat("\nBudget: ", budget, ".\n");
   for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), text);
   AddRefused("Not tried", RefusedOf(result, false), text);
+  AddRefused("No time was left for", UntriedOf(result), text);
   if (!view.patch.diff.empty()) text += StrCat("\n## The patch\n\n```diff\n", view.patch.diff, "```\n");
   AddLog(result, text);
   return text;

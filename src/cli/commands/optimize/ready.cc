@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 
 #include "base/log.h"
 #include "base/strings.h"
@@ -45,6 +46,22 @@ Bottleneck BottleneckFrom(const JsonValue& value) {
                       .high = gain.Get("high").Number().value_or(*expected),
                       .method = gain.TextOf("method")};
   return found;
+}
+
+// Names of all operators; none where a compiler has replaced some of them.
+std::vector<std::string> OperatorsOf(const Run& run) {
+  std::set<std::string, std::less<>> names;
+  for (const RunTrace& trace : run.traces()) {
+    const SliceTable& slices = trace.trace->slices;
+    std::set<StringId> seen;
+    for (size_t row = 0; row < slices.size(); ++row) {
+      if (!seen.insert(slices.name[row]).second) continue;
+      const std::string_view name = trace.trace->strings[slices.name[row]];
+      if (name.find("CompiledF") != name.npos || name.find("ompiled Region") != name.npos) return {};
+      if (name.starts_with("aten::")) names.emplace(name);
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 bool IsName(std::string_view text) {
@@ -106,6 +123,7 @@ FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
   const std::string cpu = ContentOf("/proc/cpuinfo");
   context.bf16_cpu = cpu.find("avx512_bf16") != cpu.npos || cpu.find("amx_bf16") != cpu.npos;
   if (!recorded.loaded) return context;
+  context.operators = OperatorsOf(recorded.loaded->run);
   for (const RunTrace& trace : recorded.loaded->run.traces()) {
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;

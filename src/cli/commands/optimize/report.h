@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gapless/bottleneck.h"
 #include "optimize/patch.h"
 #include "optimize/planner.h"
 
@@ -37,6 +38,13 @@ struct RefusedRow {
 };
 // What was tried and did not stay; then, where `tried` is false, what was never tried.
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);
+
+// What had no time, with what it promises: "expected 1.40×, its trial takes about 53 s".
+std::vector<RefusedRow> UntriedOf(const Optimized& result);
+// One sentence on the budget, no full stop: that it was used, or that nothing is left to try. Empty: interrupted.
+std::string BudgetText(const Optimized& result);
+// The title of a bottleneck, and that its fix was measured without a gain, where it was.
+std::string FoundText(const Bottleneck& found, const Optimized& result);
 
 // "1.47x (1.41 to 1.53)", an end that is not known yet left out.
 std::string SpeedupText(const RatioInterval& speedup);

@@ -22,6 +22,14 @@ StageRow RowOf(std::string what, const Stage& stage, std::string speedup) {
   return row;
 }
 
+std::string Seconds(double seconds) { return StrCat(FormatNumber(seconds, 0), " s"); }
+
+bool IsUntried(const Decision& decision, const Optimized& result) {
+  return decision.outcome == Outcome::kNoTime && std::ranges::any_of(result.untried, [&](const Untried& untried) {
+           return untried.item.ToString() == decision.item.ToString();
+         });
+}
+
 bool WasTried(const Decision& decision) {
   switch (decision.outcome) {
     case Outcome::kNoTime: return decision.pairs > 0;
@@ -34,6 +42,38 @@ bool WasTried(const Decision& decision) {
 }
 
 }  // namespace
+
+std::vector<RefusedRow> UntriedOf(const Optimized& result) {
+  std::vector<RefusedRow> rows;
+  for (const Untried& untried : result.untried)
+    rows.push_back({untried.item.ToString(), StrCat("expected ", FormatNumber(untried.promise, 2),
+                                                    "×, its trial takes about ", Seconds(untried.needs_s))});
+  return rows;
+}
+
+std::string BudgetText(const Optimized& result) {
+  if (result.interrupted || result.budget_s <= 0) return "";
+  const std::string used =
+      StrCat(Seconds(result.took_s), " of the ", Seconds(result.budget_s), " of --budget were used");
+  if (result.untried.empty()) return StrCat(used, "; nothing that promises more is left to try");
+  return StrCat(used, "; ", result.untried.size(), result.untried.size() == 1 ? " fix had" : " fixes had",
+                " too little time left, a larger --budget tries ", result.untried.size() == 1 ? "it" : "them");
+}
+
+std::string FoundText(const Bottleneck& found, const Optimized& result) {
+  std::string measured;
+  for (const Decision& decision : result.decisions) {
+    const Fix& fix = *decision.item.fix;
+    bool cures = std::ranges::find(fix.cures, found.id) != fix.cures.end();
+    for (const Recommendation& recommendation : found.recommendations)
+      cures = cures || recommendation.fix.substr(0, recommendation.fix.find('=')) == fix.name;
+    if (!cures) continue;
+    if (decision.outcome == Outcome::kAccepted) return found.title;
+    if (decision.outcome == Outcome::kTooSmall || decision.outcome == Outcome::kSlower)
+      measured += StrCat(measured.empty() ? "" : ", ", decision.item.ToString());
+  }
+  return measured.empty() ? found.title : StrCat(found.title, " (measured without a gain: ", measured, ")");
+}
 
 std::string SpeedupText(const RatioInterval& speedup) {
   std::string text = StrCat(FormatNumber(speedup.expected, 2), "×");
@@ -116,7 +156,7 @@ std::vector<std::string> HeadOf(const OptimizeView& view) {
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried) {
   std::vector<RefusedRow> rows;
   for (const Decision& decision : result.decisions)
-    if (decision.outcome != Outcome::kAccepted && WasTried(decision) == tried)
+    if (decision.outcome != Outcome::kAccepted && WasTried(decision) == tried && !IsUntried(decision, result))
       rows.push_back({decision.item.ToString(), decision.reason});
   return rows;
 }

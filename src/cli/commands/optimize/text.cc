@@ -36,7 +36,7 @@ std::string Steps(const OptimizeView& view, int width) {
                          "< ", view.patch_file));
   for (const std::string& advice : view.patch.advice) line("by hand", advice);
   for (const std::string& left : view.patch.left_out) line("by hand", left);
-  line("as it is", UnprovedText(view));
+  line("next", UnprovedText(view));
   line("page", view.page);
   line("log", view.log);
   return text.empty() ? "" : "\n" + text;
@@ -61,9 +61,12 @@ std::string OptimizeText(const OptimizeView& view, int width) {
   std::vector<std::vector<std::string>> rows;
   for (const StageRow& row : RowsOf(view)) rows.push_back(CellsOf(row, head));
   text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view.result, width), Startup(view.result));
+  if (const std::string budget = BudgetText(view.result); !budget.empty())
+    text += StrCat(Wrapped(budget, 0, width), "\n");
   for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", warning, "\n");
   text += List("tried, and not kept", RefusedOf(view.result, true), width);
   text += List("not tried", RefusedOf(view.result, false), width);
+  text += List("no time was left for", UntriedOf(view.result), width);
   return text + Steps(view, width);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "optimize/fix.h"
@@ -14,6 +15,11 @@ namespace gapless::internal {
 // The numbers of `wanted`, in their order, that are not above `most`; each once. What is 0 beyond the first is left
 // out.
 FixValues AtMost(size_t most, const std::vector<size_t>& wanted);
+
+// Parts of the names of operators that convolve, and of those that multiply matrices.
+inline constexpr std::string_view kConvolutions[] = {"conv"};
+inline constexpr std::string_view kMatrixWork[] = {"conv",   "mm",   "matmul", "linear",
+                                                   "einsum", "lstm", "gru",    "attention"};
 
 // Digits alone, from `least` to `most`.
 bool IsWhole(std::string_view value, int64_t least, int64_t most);

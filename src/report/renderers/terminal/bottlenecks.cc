@@ -39,8 +39,7 @@ std::string PartOf(const Bottleneck& bottleneck, const Report& report) {
 
 // "DATA_LOADING · critical · 20.1 % of the step · train.py:41"
 std::string Label(const Bottleneck& bottleneck, const Report& report) {
-  std::vector<std::string> items = {std::string(ToString(bottleneck.type)),
-                                    std::string(SeverityWord(bottleneck.severity))};
+  std::vector<std::string> items = {std::string(ToString(bottleneck.type)), std::string(SeverityWord(bottleneck))};
   if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
   if (const std::string part = PartOf(bottleneck, report); !part.empty()) items.push_back(part);
   for (const Evidence& evidence : bottleneck.evidence) {

@@ -19,7 +19,9 @@ def why_not(agent: Agent, value: str) -> str:
     count = number(value)
     if count is None:
         return f"{value!r} is no number of threads"
-    return f"operators use {count} threads already" if agent.step and agent.torch.get_num_threads() == count else ""
+    if agent.step and agent.torch.get_num_threads() == count:
+        return f"operators use {count} {'thread' if count == 1 else 'threads'} already"
+    return ""
 
 
 def on(agent: Agent, value: str) -> str:
