@@ -5,7 +5,7 @@
 usage: strangers.py PROGRAM PYTHON [--stage steps|loop] [--only NAME,...] [--checkout DIR] [--mirror DIR] [--budget 4m] [--out FILE]
 
 tests/strangers.toml names them. They are fetched from GitHub into --checkout, or from git directories OWNER+NAME below --mirror. PYTHON has
-PyTorch and what the scripts import (tests/strangers.txt). Nothing of this runs in CI: it needs the network, and an hour of a quiet machine.
+PyTorch and what the scripts import (tests/agent/frameworks/requirements.txt). Nothing of this runs in CI: it needs the network, and an hour of a quiet machine.
 
   steps   profiles each script and compares the steps counted with those stated
   loop    profile, analyze, optimize, run, validate, gate, and five alternating runs of the bare command and of the recipe: one row each
@@ -47,6 +47,7 @@ class Script:
         self.command = [given.python, *shlex.split(about["command"])]
         self.scratch = Path(given.checkout) / "results" / self.name
         self.environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+        self.environment.update(about.get("environment", {}))
         if "pythonpath" in about:
             self.environment["PYTHONPATH"] = str(self.root / about["pythonpath"])
 
@@ -57,7 +58,8 @@ class Script:
             url = str(source) if source is not None and source.exists() else f"{GITHUB}/{repository}"
             subprocess.run(["git", "clone", "--quiet", "--no-checkout", url, str(self.root)], check=True)
         without = [f":!{path}" for path in self.about.get("without", [])]
-        wanted = ["checkout", "--quiet", str(self.about["commit"]), "--", str(self.about["folder"]), *without]
+        files = self.about.get("files", [self.about["folder"]])
+        wanted = ["checkout", "--quiet", str(self.about["commit"]), "--", *map(str, files), *without]
         subprocess.run(["git", "-C", str(self.root), *wanted], check=True)
         for line in self.about.get("prepare", []):
             self.prepare(*line.split())
@@ -65,6 +67,8 @@ class Script:
     def prepare(self, what: str, *words: str) -> None:
         if what == "run":
             subprocess.run([self.given.python, *words], cwd=self.folder, check=True, env=self.environment)
+        elif what == "data":  # with the packages of the scripts
+            subprocess.run([self.given.python, HERE / "strangers_data.py", *words], cwd=self.folder, check=True)
         elif what == "copy":
             shutil.copyfile(self.folder / words[0], self.folder / words[1])
         elif what == "folder":

@@ -3,7 +3,8 @@
 # Makes the Python environments that the tests of the agent run PyTorch in, from PyPI, CPU builds where there are any:
 #   build/torch          the newest version supported
 #   build/torch-oldest   the oldest
-# usage: torch_env.sh [newest|oldest]...   (default: both)
+#   build/torch-frameworks   only where asked for: the packages of build/torch, and the frameworks that are tested on it
+# usage: torch_env.sh [newest|oldest|frameworks]...   (default: newest and oldest)
 # Exits with 77 and says why when one cannot be made. GAPLESS_PYTHON_NEWEST and GAPLESS_PYTHON_OLDEST choose the Pythons.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -48,12 +49,26 @@ make_one() { # <newest|oldest> <folder> <package>...
   echo "$2: torch $("$2/bin/python" -c 'import torch; print(torch.__version__)')"
 }
 
+# PyTorch itself is that of build/torch: its folder is on the path behind the one of the frameworks.
+make_frameworks() {
+  local folder=build/torch-frameworks
+  make_one newest build/torch "$NEWEST" "numpy"
+  build/torch/bin/python -m venv --clear "$folder" || cannot "$folder cannot be made"
+  build/torch/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(
+    "$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+  )/torch.pth"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r tests/agent/frameworks/requirements.txt ||
+    cannot "the frameworks cannot be installed"
+  echo "$folder: the frameworks of tests/agent/frameworks/requirements.txt"
+}
+
 for which in "${@:-newest}" $([ $# -eq 0 ] && echo oldest); do
   case $which in
   newest) make_one newest build/torch "$NEWEST" "numpy" ;;
   oldest) make_one oldest build/torch-oldest "$OLDEST" "numpy<2" ;;
+  frameworks) make_frameworks ;;
   *)
-    echo "torch_env.sh: newest or oldest, not $which" >&2
+    echo "torch_env.sh: newest, oldest or frameworks, not $which" >&2
     exit 2
     ;;
   esac

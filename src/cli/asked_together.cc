@@ -44,7 +44,8 @@ ParityOptions ParityOf(const JsonValue& asked) {
     const auto value = asked.Get(key).Int();
     return value && *value >= 0 && *value < kMaxNumber ? static_cast<int>(*value) : fallback;
   };
-  ParityOptions options{.role = asked.TextOf("role"), .folder = asked.TextOf("folder"), .baseline = asked.TextOf("baseline")};
+  ParityOptions options{
+      .role = asked.TextOf("role"), .folder = asked.TextOf("folder"), .baseline = asked.TextOf("baseline")};
   options.steps = number("steps", options.steps);
   options.seconds = asked.Get("seconds").Number().value_or(0);
   options.noise = asked.Get("noise").Number().value_or(0);
@@ -56,7 +57,7 @@ ParityOptions ParityOf(const JsonValue& asked) {
 }  // namespace
 
 AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
-                          const std::vector<std::string>& own_fixes) {
+                          const std::vector<std::string>& own_fixes, const std::string& step_function) {
   const auto parsed = JsonValue::Parse(around);
   const JsonValue asked = parsed && parsed->is_object() ? *parsed : JsonValue();
   AskedTogether together;
@@ -73,6 +74,11 @@ AskedTogether AskTogether(const std::string& around, const std::vector<std::stri
   for (size_t i = 0; i < asked.keys().size(); ++i)
     if (asked.keys()[i] != kFixes && asked.keys()[i] != kOwnFixes)
       AddMember(out, asked.keys()[i], ToJson(asked.items()[i]));
+  if (!step_function.empty() && asked.Get("step_function").Text() == nullptr) {
+    std::string value;
+    AppendJsonString(value, step_function);
+    AddMember(out, "step_function", value);
+  }
   AddTexts(out, kFixes, all);
   AddTexts(out, kOwnFixes, files);
   out += "}";
@@ -86,6 +92,7 @@ void AskForTheOneAround(const std::string& around, AgentOptions& options) {
   options.every_loss = options.every_loss || is_true("every_loss");
   options.calls = options.calls || is_true("calls");
   if (ParityOptions parity = ParityOf(parsed->Get("parity")); parity.IsOn()) options.parity = std::move(parity);
+  if (const std::string* function = parsed->Get("step_function").Text()) options.step_function = *function;
   for (std::string& item : TextsOf(parsed->Get(kFixes))) options.fixes.push_back(std::move(item));
   for (std::string& file : TextsOf(parsed->Get(kOwnFixes))) options.own_fixes.push_back(std::move(file));
 }

@@ -17,12 +17,13 @@ struct AskedTogether {
 };
 
 // `around`: JSON, what the launcher around asks of the agent; no JSON asks for nothing. The recipe's fixes come first:
-// they are part of the command that the one around tries its own on.
+// they are part of the command that the one around tries its own on. `step_function` is ignored where the one around
+// has its own.
 AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
-                          const std::vector<std::string>& own_fixes);
+                          const std::vector<std::string>& own_fixes, const std::string& step_function = {});
 
-// What the launcher around measures (losses, calls, a recording for a comparison) and the fixes that it tries, for an agent that reports to
-// a run of its own.
+// What the launcher around measures (losses, calls, a recording for a comparison) and the fixes that it tries, for an
+// agent that reports to a run of its own.
 void AskForTheOneAround(const std::string& around, AgentOptions& options);
 
 }  // namespace gapless::internal

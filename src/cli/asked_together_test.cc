@@ -31,7 +31,9 @@ TEST(AskTogether, TakesNoJsonForNothing) {
 TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   AgentOptions options;
   options.fixes = {"tf32"};
-  AskForTheOneAround(R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})", options);
+  AskForTheOneAround(
+      R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})",
+      options);
   EXPECT_FALSE(options.light) << "what is recorded is the inner one's";
   EXPECT_TRUE(options.every_loss);
   EXPECT_EQ(options.parity.role, "probe");
@@ -41,6 +43,16 @@ TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   EXPECT_EQ(options.fixes, (Items{"tf32", "workers=4"}));
   AskForTheOneAround("no JSON", options);
   EXPECT_EQ(options.parity.role, "probe");
+}
+
+TEST(AskedTogether, TheStepFunctionOfTheOneAroundIsKept) {
+  EXPECT_EQ(AskTogether(R"({"step_function":"a.py:f"})", {}, {}, "b.py:g").agent_options,
+            R"({"step_function":"a.py:f"})");
+  EXPECT_EQ(AskTogether(R"({"mode":"step"})", {}, {}, "b.py:g").agent_options,
+            R"({"mode":"step","step_function":"b.py:g"})");
+  AgentOptions options;
+  AskForTheOneAround(R"({"step_function":"a.py:f"})", options);
+  EXPECT_EQ(options.step_function, "a.py:f");
 }
 
 }  // namespace

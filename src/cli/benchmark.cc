@@ -94,6 +94,9 @@ Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::stri
   auto cpus = CpusFrom(arguments, "pin");
   if (!cpus) return Unexpected{cpus.error()};
   request.cpus = std::move(*cpus);
+  auto step_function = StepFunctionFrom(arguments);
+  if (!step_function) return Unexpected{step_function.error()};
+  request.step_function = std::move(*step_function);
   request.timeout_s = timeout->value_or(0);
   request.pattern = arguments.Value("pattern");
   request.whole_process = arguments.Has("whole");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/step_function.h"
 #include "trial/process_run.h"
 
 namespace gapless::internal {

@@ -76,7 +76,8 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
     Say(StrCat(result.folder, ": no training step was seen"));
     if (KeepsAgentOut(result.manifest.command).empty())
       Say("steps are seen where PyTorch optimises, or a model is called again and again, in a Python that reads "
-          "PYTHONPATH; elsewhere call gapless.step() at the end of each iteration, after `import gapless`");
+          "PYTHONPATH; elsewhere name the function that is one iteration, --step-function train.py:train_step, or call "
+          "gapless.step() at the end of each iteration, after `import gapless`");
     return;
   }
   std::string text = StrCat(result.folder, ": ", FormatCount(static_cast<int64_t>(seen.steps)), " steps");
@@ -134,6 +135,9 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   options.command = arguments.command();
   options.folder = arguments.Value("output");
   AgentOptions agent = plan.agent;
+  auto step_function = StepFunctionFrom(arguments);
+  if (!step_function) return Unexpected{step_function.error()};
+  agent.step_function = std::move(*step_function);
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
   options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cli/command.h"
+#include "cli/step_function.h"
 #include "collect/agent_options.h"
 #include "collect/launch.h"
 

@@ -37,6 +37,7 @@ std::string ToJson(const AgentOptions& options) {
   json.BeginObject();
   json.Field("mode", options.light ? "light" : "step");
   json.Field("step", options.explicit_steps ? "explicit" : "auto");
+  if (!options.step_function.empty()) json.Field("step_function", options.step_function);
   json.Key("record");
   json.BeginObject();
   json.Field("on", options.record);

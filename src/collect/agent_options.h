@@ -22,6 +22,7 @@ struct ParityOptions {
 struct AgentOptions {
   bool light = false;                                // steps, samples and waits only
   bool explicit_steps = false;                       // a step ends where the program says gapless.step()
+  std::string step_function{};                       // a step ends where it returns; empty: see explicit_steps
   bool record = true;                                // PyTorch's profiler, on the schedule below
   int wait = 5, warmup = 3, active = 6, repeat = 1;  // steps
   bool shapes = true, stacks = true, memory = false, sync_events = true;

@@ -139,6 +139,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   agent.record = request.record;
   agent.every_loss = true;
   agent.calls = request.inference;
+  agent.step_function = request.step_function;
   agent.fixes = request.fixes;
   agent.own_fixes = request.own_fixes;
   agent.parity = request.parity;

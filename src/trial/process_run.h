@@ -38,6 +38,7 @@ struct RunRequest {
   std::string metric{};                  // as `pattern`; the last match is a result of the run, which goes to its end
   double timeout_s = 0;                  // 0: none
   bool record = false;                   // a few steps with the profiler, for who analyses the folder
+  std::string step_function{};           // a step ends where it returns; empty: the agent finds out
   bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
   std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // files of the user's own fixes

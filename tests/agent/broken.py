@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, TensorDataset
 AGENT = Path(__file__).resolve().parents[2] / "python" / "gapless" / "agent"
 STEPS = 12
 RECORD = {"wait": 2, "warmup": 1, "active": 2}
-OPTIONS = {"digest_step": 4}
+OPTIONS: dict[str, Any] = {"digest_step": 4}
 
 
 def train() -> str:
@@ -77,7 +77,22 @@ def computed(net: Any) -> str:
     return ",".join(number.hex() for parameter in net.parameters() for number in parameter.detach().flatten().tolist())
 
 
-PROGRAMS = {"train": train, "by_hand": by_hand, "infer": infer}
+def train_in_steps() -> str:
+    torch.manual_seed(1)
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.Adam(net.parameters())
+    for _ in range(STEPS):
+        one_step(net, optimizer)
+    return computed(net)
+
+
+def one_step(net: Any, optimizer: Any) -> None:
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).square().mean().backward()
+    optimizer.step()
+
+
+PROGRAMS = {"by_name": train_in_steps, "train": train, "by_hand": by_hand, "infer": infer}
 
 
 def break_it(case: str) -> None:
@@ -93,7 +108,9 @@ def break_it(case: str) -> None:
 def run(folder: str, program: str, case: str) -> None:
     agent = None
     if case != "without":
-        options = {**OPTIONS, "record": {"on": "recorder" in case, **RECORD}}  # which takes longest
+        options: dict[str, Any] = {**OPTIONS, "record": {"on": "recorder" in case, **RECORD}}  # which takes longest
+        if program == "by_name":
+            options["step_function"] = "broken.py:one_step"
         options["python"] = "sample" if "python" in case else ""
         os.environ.update(GAPLESS_RUN=folder, GAPLESS_OPTIONS=json.dumps(options))
         os.mkdir(folder)

@@ -213,11 +213,10 @@ class SignDescent(torch.optim.Optimizer):  # type: ignore[misc, unused-ignore]
     def __init__(self, parameters: Any, lr: float = 0.01) -> None:
         super().__init__(parameters, {"lr": lr})
 
-    @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override, unused-ignore]
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
+        with torch.no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
                     parameter.add_(parameter.grad.sign(), alpha=-group["lr"])
 
 
@@ -236,10 +235,10 @@ class Duck:
         for parameter in self.parameters:
             parameter.grad = None
 
-    @torch.no_grad()
     def step(self) -> None:
-        for parameter in self.parameters:
-            parameter.sub_(0.01 * parameter.grad)
+        with torch.no_grad():
+            for parameter in self.parameters:
+                parameter.sub_(0.01 * parameter.grad)
 
 
 def optimizer_of_no_class() -> int:

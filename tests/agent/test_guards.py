@@ -50,9 +50,13 @@ CASES = [
     Case("train", "roots:Roots._look_away", "the calls of a model", set()),
     Case("by_hand", "by_hand:ByHand._begins", "updates by hand", {"step"}, 0),
     Case("infer", "roots:Roots._called", "the calls of a model", {"step"}, 0),
+    Case("by_name", "step_function:StepFunction.install", "the function of --step-function", {"step"}, 0),
+    Case("by_name", "step_function:StepFunction.wrap_in", "the function of --step-function", {"step"}, 0),
+    Case("by_name", "step_function:StepFunction._around", "the function of --step-function", {"step"}, 0),
+    Case("by_name", "steps:Steps.program_says", "where steps end", {"step"}, 0),
 ]  # fmt: skip
 # These have less to do.
-OTHERS = {"by_hand": {"loss", "step"}, "infer": {"step"}}
+OTHERS = {"by_hand": {"loss", "step"}, "infer": {"step"}, "by_name": {"optimizer", "step"}}
 
 
 class Guards(AgentTest):
@@ -72,7 +76,7 @@ class Guards(AgentTest):
     def test_an_error_in_each_hook(self) -> None:
         cases = [case for case in CASES if self.has_scaler() or case.says != "GradScaler"]
         words = [f"{case.program}/{case.function}" for case in cases]
-        plain = [f"{program}/without" for program in ("train", "by_hand", "infer")]
+        plain = [f"{program}/without" for program in ("train", "by_hand", "infer", "by_name")]
         results = self.run_all([*words, *plain, "train/none"])
         self.assertEqual(results["train/none"], results["train/without"])
         self.assertFalse(self.ring_of(len(cases) + len(plain)).of("message"))

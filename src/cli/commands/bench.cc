@@ -130,6 +130,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     {.name = "output",
      .letter = 'o',

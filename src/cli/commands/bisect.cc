@@ -205,6 +205,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     {.name = "quiet", .letter = 'q', .help = "Do not report single runs"},
 };

@@ -94,6 +94,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     kSeedOption,
     kShowOutputOption,

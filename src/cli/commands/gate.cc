@@ -170,6 +170,7 @@ constexpr OptionSpec kOptions[] = {
     kPatternOption,
     kWholeOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
 };
 constexpr Example kExamples[] = {

@@ -77,6 +77,7 @@ constexpr OptionSpec kOptions[] = {
      .value = "N",
      .help = "Steps to record in depth after one that is far too slow (3; 0: none)"},
     {.name = "light", .help = "Only steps, samples and waits: the cheapest"},
+    kStepFunctionOption,
     kTelemetryOption,
     kQuietOption,
 };

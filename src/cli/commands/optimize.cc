@@ -327,6 +327,7 @@ constexpr OptionSpec kOptions[] = {
      .value = "N",
      .help = "Steps to measure of each run, fewer where they are long (50)"},
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     kSeedOption,
     {.name = "keep-candidate", .help = "Leave candidate.json where fixes stay and all together are not proved"},

@@ -119,6 +119,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "set", .takes = kValue, .value = "NAME", .help = "Set of metrics that ncu measures (full)"},
     {.name = "comprehensive", .help = "Record everything: --python, --with nsys,ncu, and one report at the end"},
     kCuptiOption,
+    kStepFunctionOption,
     kTelemetryOption,
     kQuietOption,
 };

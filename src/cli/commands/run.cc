@@ -196,7 +196,9 @@ Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch&
 // Below another gapless, which sees the steps as those of the bare command: no folder of our own.
 Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& around) {
   const bool quiet = arguments.Has("quiet");
-  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes);
+  const auto step_function = StepFunctionFrom(arguments);
+  if (!step_function) return Unexpected{step_function.error()};
+  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, *step_function);
   plan.use.fixes = asked.fixes;
   for (const std::string& item : asked.replaced)
     plan.use.notes.push_back(StrCat(item, " is left out: the gapless around this one tries another value of it"));
@@ -234,6 +236,9 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   agent.record = false;
   agent.fixes = plan->use.fixes;
   agent.own_fixes = plan->use.own_fixes;
+  auto step_function = StepFunctionFrom(arguments);
+  if (!step_function) return Unexpected{step_function.error()};
+  agent.step_function = std::move(*step_function);
   FixWatch watch(plan->recipe, [quiet](const std::string& sentence) {
     if (!quiet) Say(sentence);
   });
@@ -269,6 +274,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kValue,
      .value = "DIR",
      .help = "Folder to leave, as of gapless profile --light (none)"},
+    kStepFunctionOption,
     kSharedFolderOption,
     kQuietOption,
 };

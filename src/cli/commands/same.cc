@@ -116,6 +116,7 @@ constexpr OptionSpec kOptions[] = {
     kAOption,
     kBOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     kShowOutputOption,
 };

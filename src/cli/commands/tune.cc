@@ -178,6 +178,7 @@ constexpr OptionSpec kOptions[] = {
      .value = "N",
      .help = "Steps to measure of each run, fewer where they are long (50)"},
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     kSeedOption,
 };

@@ -125,6 +125,7 @@ constexpr OptionSpec kOptions[] = {
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,
+    kStepFunctionOption,
     kPinOption,
     kSeedOption,
     kShowOutputOption,

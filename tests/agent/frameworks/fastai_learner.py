@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import fastai.callback.progress  # noqa: F401  (adds no_bar)
+import fastai.callback.progress
 import fastai.callback.schedule  # noqa: F401  (adds fit_one_cycle)
 import torch
 from fastai.data.core import DataLoaders

@@ -31,7 +31,12 @@ class Regression(LightningModule):
 
 def train(batches: int, **settings) -> int:
     data = DataLoader(TensorDataset(torch.randn(8 * batches, 8), torch.randn(8 * batches, 1)), batch_size=8)
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
     trainer = Trainer(accelerator="cpu", devices=1, max_epochs=3, **quiet, **settings)
     trainer.fit(Regression(), data, data)
     return trainer.global_step

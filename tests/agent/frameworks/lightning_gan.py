@@ -38,7 +38,12 @@ class Gan(LightningModule):
 
 if __name__ == "__main__":
     data = DataLoader(TensorDataset(torch.randn(160, 8)), batch_size=8)
-    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    quiet = {
+        "logger": False,
+        "enable_checkpointing": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+    }
     gan = Gan()
     Trainer(accelerator="cpu", devices=1, max_epochs=2, **quiet).fit(gan, data)
     print("steps", gan.iterations)

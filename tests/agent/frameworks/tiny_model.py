@@ -14,6 +14,13 @@ def make():
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>")
     config = GPT2Config(
-        n_layer=1, n_head=2, n_embd=16, vocab_size=len(WORDS), n_positions=64, bos_token_id=1, eos_token_id=1, pad_token_id=0
+        n_layer=1,
+        n_head=2,
+        n_embd=16,
+        vocab_size=len(WORDS),
+        n_positions=64,
+        bos_token_id=1,
+        eos_token_id=1,
+        pad_token_id=0,
     )
     return GPT2LMHeadModel(config), tokenizer

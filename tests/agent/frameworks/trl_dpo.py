@@ -19,7 +19,11 @@ if __name__ == "__main__":
         )  # fmt: skip
         reference, _ = make()
         trainer = DPOTrainer(
-            model=model, ref_model=reference, args=given, train_dataset=Dataset.from_dict(rows), processing_class=tokenizer
+            model=model,
+            ref_model=reference,
+            args=given,
+            train_dataset=Dataset.from_dict(rows),
+            processing_class=tokenizer,
         )
         trainer.train()
         print("steps", trainer.state.global_step)

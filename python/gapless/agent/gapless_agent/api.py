@@ -9,9 +9,9 @@ from . import install
 
 
 def step() -> None:
-    """A step of the program ended here. From the first call on, only these calls end steps."""
+    """A step of the program ended here. From the first call on, only these calls end steps; none where --step-function was given."""
     running = install.running
-    if running is None or not running.agent.counts_steps:
+    if running is None or not running.agent.counts_steps or running.agent.options.step_function:
         return
     entered = time.perf_counter_ns()
     try:

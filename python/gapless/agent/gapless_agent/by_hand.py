@@ -38,7 +38,8 @@ HISTORY = 32  # writes that are kept in mind, to tell which parameters come next
 SAMPLED_BYTES = 16  # at the beginning, in the middle and at the end of a leaf
 ADVICE = (
     "Backward passes are seen, but not where a step ends: the program has no optimiser of torch.optim, and {}. "
-    "Call gapless.step() at the end of each iteration, after `import gapless`; without it no step is counted."
+    "Name the function that is one iteration, --step-function train.py:train_step, or call gapless.step() at the end of each iteration, after "
+    "`import gapless`; without either no step is counted, and verbs that measure take the time of the whole process."
 )
 
 
@@ -58,8 +59,7 @@ class ByHand:
         )
         self.guard.let_go.append(self.leave)
         # An inner backward pass, of a checkpoint for example, may run on the thread of a device.
-        graph_task: Callable[[], int] | None = getattr(agent.torch._C, "_current_graph_task_id", None)
-        self.inside_another = (lambda: graph_task() != NO_TASK) if graph_task else lambda: agent.thread() != agent.main_thread
+        self.graph_task: Callable[[], int] = agent.torch._C._current_graph_task_id
         self.active = agent.options.step != "explicit"
         self.installed = False
         self.reset()
@@ -142,7 +142,7 @@ class ByHand:
 
     def _look(self, roots: Any, inputs: Any) -> None:
         agent = self.agent
-        if self.inside_another():
+        if self.graph_task() != NO_TASK:
             return
         entered = agent.clock()
         try:

@@ -77,6 +77,10 @@ class Running:
         self.parts += [self.compile_watch]
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
+        if agent.options.step_function:
+            from .step_function import StepFunction  # most processes do without
+
+            self.parts.append(StepFunction(agent, self.steps, self.optimizers))
         self.parts += [agent.models, self.digest, self.fixes]  # fixes late: what they wrap is complete
         if agent.options.parity.role:
             from .parity.watch import Watch  # most processes do without

@@ -40,6 +40,7 @@ class Parity:
 class Options:
     mode: str = "step"  # light, step or off
     step: str = "auto"  # or explicit: only gapless.step() ends steps
+    step_function: str = ""  # "FILE.py:FUNCTION" or "package.module:Class.method": its returns alone end steps
     record: Record = field(default_factory=Record)
     parity: Parity = field(default_factory=Parity)
     memory_history: bool = False
@@ -81,6 +82,8 @@ def read_options() -> Options:
     except ValueError:
         given = {}
     options = _fill(Options(), given)
+    if options.step_function:
+        options.step = "explicit"
     record = options.record
     record.wait, record.warmup = max(0, record.wait), max(0, record.warmup)
     record.active, record.repeat = max(1, record.active), max(0, record.repeat)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// --step-function, an option of every verb that launches a program.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+
+namespace gapless::internal {
+
+inline constexpr OptionSpec kStepFunctionOption = {
+    .name = "step-function",
+    .takes = OptionSpec::Takes::kValue,
+    .value = "PLACE",
+    .help = "A step ends where this function returns: FILE.py:FUNCTION or package.module:Class.method"};
+
+// Returns the option's value, empty where it was not given; a usage error where it names no place or no function.
+Result<std::string> StepFunctionFrom(const Arguments& arguments);
+
+}  // namespace gapless::internal
