@@ -57,8 +57,8 @@ std::string UncheckedUpdates(const ParityRecording& baseline) {
   std::string names;
   for (const ParityEvent& event : baseline.events) {
     const bool off = event.shadow && std::ranges::any_of(*event.shadow, [](double residual) {
-      return !(residual <= kMaxUpdateResidual);
-    });
+                       return !(residual <= kMaxUpdateResidual);
+                     });
     if (event.skipped || (event.shadow && !off) || names.find(event.optimizer_class) != names.npos) continue;
     names += StrCat(names.empty() ? "" : " and ", event.optimizer_class);
   }
@@ -132,7 +132,8 @@ bool IsAllowed(const ParityReport& report, AllowedChange allowed) {
   return allowed != AllowedChange::kExact;
 }
 
-ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& candidate, Precision precision, bool exact) {
+ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& candidate, Precision precision,
+                          bool exact) {
   const ParityRecording& baseline = all.baseline;
   if (baseline.events.empty()) return {.reason = "cannot tell: no optimiser step of the command as it is was recorded"};
   if (candidate.events.empty()) return {.reason = "cannot tell: no optimiser step of the changed command was recorded"};

@@ -1,78 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings made by hand: two tensors and a buffer, whose differences from the baseline have exactly the size that a
-// test asks for.
+// A test for each row of the rule in docs/parity.md: what is within its limit passes, and what is beyond it does not.
 #include "validate/parity.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
-#include <random>
 
-#include "base/strings.h"
 #include "validate/parity/checks.h"
+#include "validate/testing/parity_recordings.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kEvents = 20, kTensors = 4;
-constexpr double kUnit = 0x1p-9, kFine = 0x1p-11;  // of bf16; the noise of the probe for all others
-
-TensorPrint PrintOf(double norm) {
-  TensorPrint print{.norm = norm};
-  print.sketch[0] = norm;
-  return print;
-}
-
-ParityRecording Plain() {
-  ParityRecording recording;
-  for (size_t i = 0; i < kEvents; ++i) {
-    ParityEvent event{.optimizer_class = "AdamW"};
-    event.settings = {{{"lr", "0.002"}, {"weight_decay", "0.05"}}};
-    event.samples = 32;
-    event.rows = event.order = event.random = event.state = static_cast<uint32_t>(1000 + i);
-    event.losses = {2.0};
-    event.shadow.emplace(kTensors, 1e-7);
-    event.handed = true;
-    event.gradients.assign(kTensors, PrintOf(1));
-    event.buffers = {PrintOf(1)};
-    if (i == 0) {
-      event.start = 7;
-      event.names = {"conv1.weight", "conv2.weight", "fc.weight", "fc.bias"};
-      event.buffer_names = {"norm.running_mean"};
-    }
-    recording.events.push_back(std::move(event));
-  }
-  return recording;
-}
-
-// Turns a gradient by `share` of its norm, which stays as it was but for the square of that.
-void Turn(TensorPrint& print, double share) {
-  print.sketch[1] = share;
-  print.norm = std::hypot(print.sketch[0], share);
-}
-
-// All gradients of all events but the first `begin` ones differ by `share`.
-ParityRecording Turned(double share, size_t begin = 0) {
-  ParityRecording recording = Plain();
-  for (size_t i = begin; i < kEvents; ++i) {
-    for (TensorPrint& print : recording.events[i].gradients) Turn(print, share);
-    recording.events[i].state = *recording.events[i].state + 1;
-  }
-  return recording;
-}
-
-// A probe has no noise in its first step.
-ParityRecording Probe(double noise, double effect) {
-  ParityRecording probe = Turned(effect, 1);
-  probe.noise = noise;
-  return probe;
-}
-
-// Noise of a size turns the gradients by as much.
-ParityBaseline Known() { return {.baseline = Plain(), .probes = {Probe(kFine, kFine), Probe(kUnit, kUnit)}}; }
+using namespace testing;  // NOLINT(google-build-using-namespace)
 
 ParityReport Decide(const ParityRecording& candidate, Precision precision = Precision::kBf16) {
   return DecideParity(Known(), candidate, precision);
@@ -453,64 +394,6 @@ TEST(Parity, WithoutStepsNothingCanBeTold) {
     EXPECT_EQ(report.verdict, ParityVerdict::kCannotTell);
     EXPECT_EQ(report.need, ParityNeed::kNothing);
     EXPECT_FALSE(IsAllowed(report, AllowedChange::kExact));
-  }
-}
-
-// A recording that no run wrote: an edit at a random place, with a number that nobody expects.
-void Spoil(ParityRecording& recording, std::mt19937& random) {
-  constexpr double kNumbers[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e308, -1e308, 5e-324};
-  const auto pick = [&](size_t count) { return static_cast<size_t>(random() % std::max<size_t>(count, 1)); };
-  const double number = kNumbers[pick(std::size(kNumbers))];
-  if (recording.events.empty()) return;
-  ParityEvent& event = recording.events[pick(recording.events.size())];
-  const std::function<void()> edits[] = {
-      [&] { recording.events.resize(pick(recording.events.size())); },
-      [&] { recording.events.push_back(event); },
-      [&] { event.optimizer = pick(3) * 1'000'000; },
-      [&] {
-        if (!event.gradients.empty()) event.gradients[pick(event.gradients.size())].norm = number;
-      },
-      [&] {
-        if (!event.gradients.empty()) event.gradients[0].sketch[pick(kSketchWidth)] = number;
-      },
-      [&] { event.gradients.resize(pick(9)); },
-      [&] { event.buffers.resize(pick(3), PrintOf(number)); },
-      [&] {
-        event.losses = {number, std::nullopt};
-      },
-      [&] { event.losses = {number}; },
-      [&] { event.shadow.emplace(pick(9), number); },
-      [&] {
-        event.missing = {SIZE_MAX, 3, 3, 0};
-      },
-      [&] { event.settings.clear(); },
-      [&] { event.skipped = !event.skipped; },
-      [&] { event.handed = !event.handed; },
-      [&] { event.state = event.rows = std::nullopt; },
-      [&] { event.random = 1; },
-      [&] { event.recurrent = true; },
-      [&] { recording.noise = number; },
-  };
-  edits[pick(std::size(edits))]();
-}
-
-TEST(Parity, AnyRecordingsHaveAnAnswer) {
-  std::mt19937 random(1);
-  for (int round = 0; round < 4000; ++round) {
-    ParityBaseline known = Known();
-    ParityRecording candidate = Turned(kUnit);
-    if (round % 3 == 0) known.reseeded.assign(3, Plain());
-    if (round % 5 == 0) known.repeat = Turned(kFine);
-    ParityRecording* const all[] = {&known.baseline, &known.probes[0], &known.probes[1], &candidate};
-    for (int edit = 0; edit <= round % 4; ++edit) Spoil(*all[random() % std::size(all)], random);
-    for (const ParityReport& report :
-         {DecideParity(known, candidate, Precision::kBf16, true), FindParity(known, candidate)}) {
-      EXPECT_FALSE(report.reason.empty());
-      EXPECT_TRUE(report.need == ParityNeed::kNothing || report.verdict == ParityVerdict::kCannotTell);
-      EXPECT_LE(report.steps, kEvents + 4);  // as many as edits may add
-      if (report.verdict != ParityVerdict::kRounding) continue;
-      EXPECT_TRUE(std::isfinite(*report.value) && *report.value <= kMaxTypical) << report.reason;
-    }
   }
 }
 
