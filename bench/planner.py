@@ -28,7 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "planner"))
 BEST = HERE / "results" / "planner_best.toml"
-TRAININGS = HERE / "planner" / "trainings.py"
+TRAININGS = HERE / "planner" / "small_trainings.py"
 FAMILIES = {
     "threads": ("threads=1", "threads=2"),
     "workers": ("workers=0", "workers=1", "workers=2"),
@@ -136,7 +136,7 @@ def print_kept(program: str, kinds: list[str], budget: str) -> None:
 
 
 def main() -> None:
-    from trainings import KINDS
+    from small_trainings import KINDS
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")

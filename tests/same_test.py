@@ -104,7 +104,9 @@ class Same(unittest.TestCase):
     def test_the_recipe_of_a_fix(self) -> None:
         """Below another gapless the recording is made where the training runs."""
         recipe = self.folder / "recipe.json"
-        recipe.write_text(json.dumps({"format": "gapless.recipe", "schema": 1, "command": ["x"], "fixes": [{"item": "gc_freeze"}]}))
+        recipe.write_text(
+            json.dumps({"format": "gapless.recipe", "schema": 1, "command": ["x"], "fixes": [{"item": "gc_freeze"}]})
+        )
         bare = [PYTHON, str(self.script)]
         done = subprocess.run(
             [PROGRAM, "same", "--json", "--", *bare, "--", PROGRAM, "run", "--recipe", str(recipe), "--", *bare],

@@ -110,7 +110,7 @@ def _standing_in() -> Any:
     from gapless_agent.guard import Guard
     from gapless_agent.patches import Patches
 
-    agent = SimpleNamespace(
+    agent: Any = SimpleNamespace(
         torch=torch, on=True, step=0, main_thread=threading.get_ident(), complaints=[], ends=[], patches=Patches(),
         backward=SimpleNamespace(followers=[]), emit=lambda *_args, **_more: None,
     )  # fmt: skip

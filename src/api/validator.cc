@@ -159,8 +159,7 @@ Result<SpeedComparison> ABTestValidator::CompareConfigurations(const std::vector
   GAPLESS_TRY(CheckCommand(optimized));
   const internal::PairPlan plan = PlanFor(baseline, optimized, options);
   internal::Comparison comparison({.margin = options.margin});
-  GAPLESS_TRY(
-      internal::RunPairs(plan, comparison, [&] { return !comparison.IsDecided(); }));
+  GAPLESS_TRY(internal::RunPairs(plan, comparison, [&] { return !comparison.IsDecided(); }));
   GAPLESS_TRY(internal::AskWhetherSame(plan, comparison));
   return ComparisonFrom(comparison);
 }

@@ -22,11 +22,11 @@ enum class Outcome : uint8_t {
   kNoTime,         // the budget was used up
   kNothingToGain,  // the recording says so; it was not tried
   kDoesNotApply,
-  kNotAllowed,   // its class is looser than the user allows
-  kConflict,     // with one that is on
+  kNotAllowed,     // its class is looser than the user allows
+  kConflict,       // with one that is on
   kOtherTraining,  // it changes more of the training than its class allows
-  kFault,        // a run with it crashed, hung or ran out of memory
-  kTakenOut,     // accepted once, and brings nothing beside those that came after it
+  kFault,          // a run with it crashed, hung or ran out of memory
+  kTakenOut,       // accepted once, and brings nothing beside those that came after it
 };
 std::string_view NameOf(Outcome outcome);  // "accepted", "slower", "too_small" …
 
@@ -50,8 +50,8 @@ struct Decision {
   std::optional<RatioInterval> measured{};   // over those that were on before it
   bool alone = false;                        // no other was on before it
   size_t pairs = 0;
-  bool live = false;                   // measured in blocks of one process
-  std::optional<double> detectable{};  // the share of time that these pairs could have told
+  bool live = false;                       // measured in blocks of one process
+  std::optional<double> detectable{};      // the share of time that these pairs could have told
   std::optional<ParityReport> training{};  // with it and those before: is it the same? absent: not asked
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before

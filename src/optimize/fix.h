@@ -66,10 +66,10 @@ struct Fix {
   FixClass safety = FixClass::kExact;
   FixClass (*class_of)(std::string_view value) = nullptr;  // where the class depends on the value; null: safety
   Effort effort = Effort::kQuick;
-  bool blind = false;                             // worth a try though nothing that was found speaks for it
-  bool slow_start = false;                        // a run with it begins minutes later: it is tried last
+  bool blind = false;       // worth a try though nothing that was found speaks for it
+  bool slow_start = false;  // a run with it begins minutes later: it is tried last
   Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
-  bool predictable = true;                        // false: the what-if of its name takes another value
+  bool predictable = true;                                      // false: the what-if of its name takes another value
   bool needs_loader = false;                      // changes a DataLoader, and nothing where the program has none
   bool live = false;                              // may be switched between two steps of a running program
   std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any

@@ -10,8 +10,8 @@
 
 #include "base/json_writer.h"
 #include "base/strings.h"
-#include "proof/parity_json.h"
 #include "collect/files.h"
+#include "proof/parity_json.h"
 #include "proof/result_json.h"
 #include "store/results/json/value.h"
 

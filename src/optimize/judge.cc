@@ -64,7 +64,8 @@ bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
   if (decision.training && IsAllowed(*decision.training, allowed)) return true;
   decision.outcome = Outcome::kOtherTraining;
   decision.reason = decision.training ? decision.training->reason : "it was not compared";
-  if (decision.training && IsSameTraining(*decision.training)) decision.reason += StrCat("; allowed is ", NameOf(allowed));
+  if (decision.training && IsSameTraining(*decision.training))
+    decision.reason += StrCat("; allowed is ", NameOf(allowed));
   return false;
 }
 

@@ -65,9 +65,7 @@ bool Comparison::IsDecided() const {
   return interval.low && interval.high;
 }
 
-std::pair<double, double> Comparison::Typical() const {
-  return {*Median(MeanSteps(a_)), *Median(MeanSteps(b_))};
-}
+std::pair<double, double> Comparison::Typical() const { return {*Median(MeanSteps(a_)), *Median(MeanSteps(b_))}; }
 
 NominalP Comparison::Nominal() const {
   NominalP nominal;

@@ -2,8 +2,8 @@
 #include "proof/same_training.h"
 
 #include <filesystem>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include "base/strings.h"
 #include "proof/measure.h"
@@ -107,9 +107,12 @@ Result<void> TrainingParity::Load() {
       if (!recording) return Unexpected{recording.error()};
       ParityBaseline& known = ranks_[rank];
       const bool wide = name.starts_with("wide-");
-      if (name == kBaseline) known.baseline = std::move(*recording);
-      else if (name == kRepeat) known.repeat = std::move(*recording);
-      else if (name.starts_with("reseeded")) known.reseeded.push_back(std::move(*recording));
+      if (name == kBaseline)
+        known.baseline = std::move(*recording);
+      else if (name == kRepeat)
+        known.repeat = std::move(*recording);
+      else if (name.starts_with("reseeded"))
+        known.reseeded.push_back(std::move(*recording));
       else {
         recording->noise = ProbeNoiseOf(name.ends_with("coarse") ? Precision::kBf16 : Precision::kFp32);
         recording->wide = wide;

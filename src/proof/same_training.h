@@ -59,8 +59,8 @@ class TrainingParity {
 
   ParityPlan plan_;
   RunA run_a_;
-  std::string path_;                            // of the recordings
-  std::optional<TemporaryFolder> temporary_{};  // keeps `path_`, unless that is the user's
+  std::string path_;                                            // of the recordings
+  std::optional<TemporaryFolder> temporary_{};                  // keeps `path_`, unless that is the user's
   std::map<std::string, ParityBaseline, std::less<>> ranks_{};  // by the name of the rank's folder: "main", "rank0"
   std::map<std::string, bool, std::less<>> loaded_{};           // names of recordings that were read
 };

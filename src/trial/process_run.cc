@@ -62,9 +62,9 @@ void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sam
   sample.warmup_ns =
       std::accumulate(first->step_ns.begin(), first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup),
                       int64_t{0}, wire::SumOf);
-  sample.parity_ns = std::accumulate(first->step_ns.begin(),
-                                     first->step_ns.begin() + static_cast<std::ptrdiff_t>(first->parity_steps),
-                                     int64_t{0}, wire::SumOf);
+  sample.parity_ns =
+      std::accumulate(first->step_ns.begin(), first->step_ns.begin() + static_cast<std::ptrdiff_t>(first->parity_steps),
+                      int64_t{0}, wire::SumOf);
   sample.step_ns.assign(first->step_ns.begin() + static_cast<std::ptrdiff_t>(sample.warmup), first->step_ns.end());
   double all = 0;
   for (const auto& [pid, process] : watch.processes()) {

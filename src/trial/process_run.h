@@ -80,9 +80,9 @@ struct RunSample {
   std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
   std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
   std::vector<FixReport> fixes{};              // of the first rank
-  std::optional<int64_t> parity_events{};  // optimiser steps of the recording that `parity` asked for
-  std::string failure{};       // the exception that ended a process, without secrets
-  bool out_of_memory = false;  // which was because memory ran out
+  std::optional<int64_t> parity_events{};      // optimiser steps of the recording that `parity` asked for
+  std::string failure{};                       // the exception that ended a process, without secrets
+  bool out_of_memory = false;                  // which was because memory ran out
   std::vector<std::string>
       messages{};                    // warnings and errors of the agent, of all processes, each once, without secrets
   std::vector<int64_t> loaders{};    // worker processes of each DataLoader that the first rank read from

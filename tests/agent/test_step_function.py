@@ -167,8 +167,8 @@ class StepFunction(AgentTest):
         program = "import torch\nNET\nclass Loop:\n    def train(self): pass\nfor _ in range(3): update()\n"
         for given, words in (
             ("train.py:updates", "has no updates; similar names: update"),
-            ("train.py:Loop.trian", "similar names: Loop.train"),
-            ("trian.py:update", "the program loaded no trian.py; similar names: train.py"),
+            ("train.py:Loop.trin", "similar names: Loop.train"),
+            ("trin.py:update", "the program loaded no trin.py; similar names: train.py"),
             ("train.py:Loop.train", "was never called"),
             ("train.py:net.weight", "has no net.weight"),
         ):

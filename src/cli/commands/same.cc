@@ -88,7 +88,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     ProgressLine progress;
     SameQuestion asked = *question;
     if (session.stderr_is_tty)
-      asked.on_run = [&](std::string_view what) { progress.Update("recording", what, 0, 0, [](uint64_t) { return std::string(); }); };
+      asked.on_run = [&](std::string_view what) {
+        progress.Update("recording", what, 0, 0, [](uint64_t) { return std::string(); });
+      };
     return AskWhetherSame(asked);
   }();
   if (!report) return Unexpected{report.error()};
@@ -133,10 +135,13 @@ COMMAND(same) = {
     .name = "same",
     .help = "Decide whether two commands are the same training, up to rounding",
     .about =
-        "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every step, so that "
-        "each step is compared from the same point. Gradients are held against what rounding changes (the second run of "
+        "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every step, so "
+        "that "
+        "each step is compared from the same point. Gradients are held against what rounding changes (the second run "
+        "of "
         "A, with noise of that size on its weights), updates against a plain optimiser of the same class and settings. "
-        "docs/parity.md has the rule, its limits and how often it is wrong.\n\nThe program needs PyTorch and an optimiser "
+        "docs/parity.md has the rule, its limits and how often it is wrong.\n\nThe program needs PyTorch and an "
+        "optimiser "
         "of torch.optim. The exit status is 0 when B is the same training (bit for bit, up to rounding, or with other "
         "random numbers of the same distribution), 1 when it is another one, 5 when nothing can be told.",
     .positionals = {},

@@ -143,7 +143,8 @@ COMMAND(validate) = {
     .help = "Prove an optimisation: faster, learns the same, no regression",
     .about =
         "Runs the command as it was and the optimised one in pairs, as compare does, asks whether both are the same "
-        "training, as same does, judges the optimised one against the history of the branch, as gate does, and records it there when it "
+        "training, as same does, judges the optimised one against the history of the branch, as gate does, and records "
+        "it there when it "
         "is accepted. It is "
         "accepted when it is faster, trains the same (up to rounding, or with other random numbers), and is no "
         "regression.\n\nThe exit status is 0 when it is accepted, 1 when not; the reasons are named.",

@@ -19,10 +19,10 @@ struct SimulatedFix {
   double factor = 1;                                       // on the time of a step
   std::function<double(double loss, size_t step)> loss{};  // what becomes of a loss; none: the same
   Fault fault = Fault::kNone;
-  std::string refusal{};  // it does not apply
-  double samples = 1;     // on the samples of a step
-  double memory = 1;      // on what the GPU's allocator holds
-  double wall_s = 0;      // that a run takes longer, or says so
+  std::string refusal{};                           // it does not apply
+  double samples = 1;                              // on the samples of a step
+  double memory = 1;                               // on what the GPU's allocator holds
+  double wall_s = 0;                               // that a run takes longer, or says so
   ParityVerdict training = ParityVerdict::kExact;  // of a comparison with the job as it is
 };
 

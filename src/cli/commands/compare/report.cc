@@ -93,8 +93,8 @@ std::string TrainingText(const Comparison& comparison) {
   std::string text;
   if (comparison.training()) text += StrCat("training: ", comparison.training()->reason, "\n");
   if (losses)
-    text += StrCat("loss: B differs from A by ", FormatDigits(losses->max_difference, 3), " at most over ", losses->steps,
-                   " steps",
+    text += StrCat("loss: B differs from A by ", FormatDigits(losses->max_difference, 3), " at most over ",
+                   losses->steps, " steps",
                    losses->spread ? StrCat("; runs of A differ by ", FormatDigits(*losses->spread, 3)) : "", "\n");
   return text;
 }

@@ -19,7 +19,7 @@ class Found:
         wanted = {id(parameter): index for index, parameter in enumerate(parameters)}
         self.roots: list[Any] = []
         self.names: dict[int, str] = {}  # by id of a parameter
-        firsts = []
+        firsts: list[tuple[int, int, int, Any]] = []
         for module in outermost(torch):
             indices = [wanted[id(parameter)] for parameter in module.parameters() if id(parameter) in wanted]
             if indices:

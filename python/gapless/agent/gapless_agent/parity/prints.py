@@ -77,7 +77,7 @@ def bytes_of(torch: Any, tensor: Any) -> Any:
     if not size:
         return b""
     view = (ctypes.c_char * size).from_address(plain.data_ptr())
-    view._tensor = plain  # type: ignore[attr-defined]  # the memory stays while the view does
+    view._tensor = plain  # the memory stays while the view does
     return view
 
 

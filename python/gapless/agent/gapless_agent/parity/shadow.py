@@ -25,7 +25,7 @@ TWO_ULP = 2.0**-22  # two units in the last place of float32, as a share of the 
 class Shadow:
     def __init__(self, torch: Any, optimizer: Any) -> None:
         self.torch = torch
-        kind = type(optimizer)
+        kind: Any = type(optimizer)
         step = kind.step
         while hasattr(step, "__wrapped__"):  # torch's hooks and the agent's
             step = step.__wrapped__

@@ -116,7 +116,7 @@ class Watch:
         self.guard.patches.undo()
         for follower, followers in ((self._loss, self.backward.followers), (self._skipped, self.scalers.when_skipped)):
             if follower in followers:
-                followers.remove(follower)  # type: ignore[arg-type]
+                followers.remove(follower)
 
     def _let_go(self) -> None:
         if self.active:
@@ -269,7 +269,9 @@ class Watch:
             self._introduce(watched, parameters, event)
         if watched.shadow is None:
             watched.shadow = watched.shadowed(lambda: Shadow(torch, optimizer))
-        watched.shadowed(lambda: watched.shadow and watched.shadow.prepare(parameters, scale))
+        shadow = watched.shadow
+        if shadow is not None:
+            watched.shadowed(lambda: shadow.prepare(parameters, scale))
         numbers: list[float] = []
         for parameter in parameters:
             found = NO_PRINT if parameter.grad is None else self.sketcher.print_of(parameter.grad)
