@@ -84,7 +84,7 @@ class FourSteps(unittest.TestCase):
                 done.stdout, r"(?m)^speedup 1\.0 memory None config \{'batch_size': 16, 'num_workers': 0\}$"
             )
             self.assertRegex(
-                done.stdout, r"(?m)^Losses: there are none to compare"
+                done.stdout, r"(?m)^Training: there are no losses to compare"
             )  # no criterion: the mean of the answers
             self.assertTrue((Path(folder) / "history.db").exists())
 
