@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training scripts of others, unmodified, under gapless: are their steps counted, and does the loop from slow to proven hold?
 
-usage: strangers.py PROGRAM PYTHON [--stage steps|loop] [--only NAME,...] [--checkout DIR] [--mirror DIR] [--budget 4m] [--out FILE]
+usage: strangers.py PROGRAM [PYTHON] [--stage steps|loop] [--only NAME,...] [--checkout DIR] [--mirror DIR] [--budget 4m] [--out FILE]
 
-tests/strangers.toml names them. They are fetched from GitHub into --checkout, or from git directories OWNER+NAME below --mirror. PYTHON has
+tests/strangers.toml names them. They are fetched from GitHub into --checkout, or from git directories OWNER+NAME below --mirror. PYTHON (or GAPLESS_STRANGERS_PYTHON) has
 PyTorch and what the scripts import (tests/agent/frameworks/requirements.txt). Nothing of this runs in CI: it needs the network, and an hour of a quiet machine.
 
   steps   profiles each script and compares the steps counted with those stated
@@ -229,7 +229,7 @@ def stage_loop(script: Script) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("python")
+    parser.add_argument("python", nargs="?", default=os.environ.get("GAPLESS_STRANGERS_PYTHON", ""))
     parser.add_argument("--stage", choices=("steps", "loop"), default="steps")
     parser.add_argument("--only", default="")
     parser.add_argument("--checkout", default="build/strangers")
@@ -238,6 +238,9 @@ def main() -> int:
     parser.add_argument("--out", default="")
     given = parser.parse_args()
     given.program, given.checkout = os.path.abspath(given.program), os.path.abspath(given.checkout)
+    if not given.python:
+        print("skipped: name the Python that has what the scripts import, or set GAPLESS_STRANGERS_PYTHON")
+        return 77
     if sys.version_info < (3, 11):
         print("skipped: this needs Python 3.11, which reads TOML")
         return 77

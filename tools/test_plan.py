@@ -28,6 +28,7 @@ HELPERS = {
     "fake_hosts.py",
     "oracle.py",
     "corpus.py",
+    "strangers_data.py",
     "hta.py",
     "postgres.py",
 }

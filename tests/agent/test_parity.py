@@ -151,7 +151,6 @@ class ParityTest(AgentTest):
 
 
 class Recordings(ParityTest):
-    @in_ci
     def test_a_conv_net(self) -> None:
         """One training that most of a recording's fields are about, and three changes of it."""
         plain = self.succeed(CONV, options={"record": {"on": False}})
@@ -256,6 +255,7 @@ class Recordings(ParityTest):
 
 
 class Errors(ParityTest):
+    @in_ci
     def test_an_error_ends_the_recording_alone(self) -> None:
         plain = self.succeed(CONV, options={"record": {"on": False}})
         parity = {"role": "candidate", "folder": str(self.folder / "x"), "baseline": str(self.folder / "missing")}

@@ -72,7 +72,6 @@ class StepFunction(AgentTest):
             """,
         )
 
-    @in_ci
     def test_in_a_module_that_is_imported_later(self) -> None:
         work = "import torch\nnet = torch.nn.Linear(4, 1)\ndef work():\n    net(torch.zeros(1, 4)).sum().backward()\n"
         self.counts(6, "work.py:work", "import torch\nfrom work import work\nfor _ in range(6): work()\n", work=work)

@@ -83,7 +83,6 @@ class Steps(AgentTest):
                 self.assertTrue(steps_are_whole(ring))
         return {name: rings[int(pid)].of("step") for name, pid, _ in lines}
 
-    @in_ci
     def test_kinds_of_training(self) -> None:
         self.assertGreater(len(self.counted("kinds.py")), 20)
 
