@@ -251,11 +251,11 @@ def main() -> int:
     for script in scripts:
         if given.only and script.name not in given.only.split(","):
             continue
-        script.fetch()
-        script.scratch.mkdir(parents=True, exist_ok=True)
         try:
+            script.fetch()
+            script.scratch.mkdir(parents=True, exist_ok=True)
             row = stage_steps(script) if given.stage == "steps" or script.about.get("slow") else stage_loop(script)
-        except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+        except (subprocess.SubprocessError, OSError, ValueError) as error:
             row = {"name": script.name, "right": False, "error": f"{type(error).__name__}: {error}"}
         wrong += not row["right"]
         line = json.dumps(row)

@@ -47,7 +47,7 @@ Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report,
     writer.EndObject();
     return out + "\n";
   };
-  const auto printed = PrintTextOrJson(arguments, text, json);
+  auto printed = PrintTextOrJson(arguments, text, json);
   if (!printed) return printed;
   if (report.verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
   const bool other = !IsSameTraining(report) || (arguments.Has("exact") && report.verdict != ParityVerdict::kExact);
