@@ -7,8 +7,8 @@ import, and the file may be the one that is just being executed, since it import
 The way: a module that is loaded later is looked at when its own code has run (a finder in front of `sys.meta_path`). A module whose code runs
 already is traced line by line until the function is there; between a `def` and the next line nobody can have taken it.
 
-The cost: tracing calls a Python function at each call of a Python function in that thread, about 0.1 µs, from `import torch` to the `def`. It
-ends after MOST_CALLS of them at the latest; then the function is looked for whenever an optimiser is made. The wrapper costs 2 to 3 µs a step.
+The cost: tracing calls a Python function at each call of a Python function in that thread, from `import torch` to the `def`. It
+ends after MOST_CALLS of them at the latest; then the function is looked for whenever an optimiser is made.
 Where a debugger or a coverage tool traces the program already, it is left alone.
 """
 
