@@ -105,7 +105,7 @@ class Recordings:
 
 
 def _standing_in() -> Any:
-    """What the recorder takes from the agent, in a process that has none."""
+    """Returns a stand-in for the parts of the agent that the recorder uses, for a process without an agent."""
     import torch
     from gapless_agent.guard import Guard
     from gapless_agent.patches import Patches
@@ -134,7 +134,7 @@ def _standing_in() -> Any:
 
 @dataclass
 class LossParity:
-    """Whether the optimised model trains as the baseline does, over the same batches.
+    """The answer to: does the optimised model train as the baseline does, over the same batches?
 
     `parity` is the decision of `training`; None where nothing could be told. `max_difference` is that of losses of the same step, each from
     the baseline's parameters; infinite where one is a number and the other is none.

@@ -54,7 +54,7 @@ class Comparison {
   std::pair<double, double> Typical() const;  // mean steps of A and of B, medians over the pairs; at least one
   // Absent where no step has a loss on both sides.
   std::optional<LossDifference> Losses() const;
-  // Whether B is the same training as A; absent: nobody asked (same_training.h).
+  // Whether B is the same training as A; absent: it was not compared (same_training.h).
   const std::optional<ParityReport>& training() const { return training_; }
   void SetTraining(ParityReport report) { training_ = std::move(report); }
 

@@ -32,8 +32,8 @@ int Rank(ParityVerdict verdict) {
   return 4;
 }
 
-ParityReport CannotTell(std::string reason) {
-  return {.verdict = ParityVerdict::kCannotTell, .reason = std::move(reason)};
+ParityReport CannotTell(std::string_view reason) {
+  return {.verdict = ParityVerdict::kCannotTell, .reason = StrCat("cannot tell: ", reason)};
 }
 
 // A run for a recording alone.
@@ -172,7 +172,7 @@ Result<ParityReport> TrainingParity::JudgeRanks(std::optional<Precision> claim, 
 }
 
 Result<ParityReport> TrainingParity::Look(std::optional<Precision> claim, bool exact) {
-  if (std::string why = WhyNoBaseline(); !why.empty()) return CannotTell(std::move(why));
+  if (std::string why = WhyNoBaseline(); !why.empty()) return CannotTell(why);
   if (NamesIn(StrCat(path_, "/", kCandidate)).empty())
     return CannotTell("no optimiser of torch.optim stepped in the changed command");
   GAPLESS_TRY(Load());
@@ -186,7 +186,7 @@ Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool 
     const auto recorded = Record(*report);
     if (recorded) continue;
     if (recorded.error().code == ErrorCode::kInterrupted) return Unexpected{recorded.error()};
-    return CannotTell(StrCat("cannot tell: ", recorded.error().message));
+    return CannotTell(recorded.error().message);
   }
   return CannotTell("the runs that would tell do not agree with each other");
 }

@@ -31,10 +31,10 @@ class TrainingParity {
   // Recordings that lie in a folder, each in one of the name that the options of its run have. An error: no baseline.
   static Result<TrainingParity> Open(const std::string& folder);
 
-  // What a run of A that is made anyway records. The baseline comes first.
+  // Returns the options of a run of A that is made anyway. The baseline is recorded first.
   ParityOptions BaselineOptions() const;
   ParityOptions ProbeOptions(Precision precision) const;
-  // What a run of the changed command records; each call forgets the candidate before.
+  // Returns the options of a run of the changed command, and removes the candidate before.
   ParityOptions CandidateOptions();
 
   // Decides on the candidate that was recorded last. Without a `claim` the finest precision is found under which it is

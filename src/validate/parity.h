@@ -55,7 +55,8 @@ struct ParityRecording {
   bool wide = false;  // a probe with noise on the state of recurrent layers too
 };
 
-// What A did. Probes by the size of their noise; a wide one replaces the narrow one of its size where it is larger.
+// The recordings of A. Probes by the size of their noise; a wide one replaces the narrow one of its size where it is
+// larger.
 struct ParityBaseline {
   ParityRecording baseline{};
   std::vector<ParityRecording> probes{};
@@ -84,7 +85,7 @@ struct ParityReport {
   bool repeats = true;                     // false: A itself does not repeat bit for bit
 };
 
-// What a change may do to a training.
+// The most that a change may do to a training.
 enum class AllowedChange : uint8_t {
   kExact,       // the same numbers, bit for bit
   kRounding,    // the same computation, rounded differently

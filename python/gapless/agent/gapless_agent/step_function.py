@@ -201,7 +201,7 @@ class StepFunction:
         agent.cost_ns += time.perf_counter_ns() - entered
 
     def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """What is compiled is the program's own function; the steps are counted around the compiled one."""
+        """Lets the program's own function be compiled, and counts the steps around the compiled one."""
 
         def compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
             ours = model is not None and model is self.wrapper

@@ -48,7 +48,7 @@ std::string FoundText(const Bottleneck& found, const Optimized& result);
 
 // "1.47x (1.41 to 1.53)", an end that is not known yet left out.
 std::string SpeedupText(const RatioInterval& speedup);
-// Whether the training stays the same: "the same, bit for bit, over 20 steps".
+// Returns in words if the training stays the same: "the same, bit for bit, over 20 steps".
 std::string TrainingText(const std::optional<ParityReport>& training);
 
 // Returns true if all fixes together are significantly faster, and nothing else speaks against them.

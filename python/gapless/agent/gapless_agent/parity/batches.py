@@ -74,7 +74,7 @@ class RandomNumbers:
         self.drawn = False
 
     def batch_asked_for(self) -> None:
-        """What a loader draws, for its order say, is not drawn by the model."""
+        """Leaves out the draws of the loader, for its order say: the model did not make them."""
         self.drawn = self.drawn or (self.since is not None and self._states() != self.since)
         self.since = None
 

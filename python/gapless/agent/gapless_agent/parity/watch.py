@@ -153,7 +153,7 @@ class Watch:
 
         return hook
 
-    # What the program does.
+    # Hooks in the program.
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
         asked = self._guarded(lambda: self.random.batch_asked_for())
@@ -281,7 +281,7 @@ class Watch:
         self.open = (watched, parameters, event, numbers)
 
     def _introduce(self, watched: Watched, parameters: list[Any], event: dict[str, Any]) -> None:
-        """What the first event of an optimiser says beside the others."""
+        """Adds the fields that only the first event of an optimiser has."""
         watched.seen = True
         names = watched.models.names
         event["names"] = [names.get(id(parameter), f"parameter {index}") for index, parameter in enumerate(parameters)]
