@@ -63,7 +63,7 @@ std::string OptimizeText(const OptimizeView& view, int width) {
   text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view.result, width), Startup(view.result));
   if (const std::string budget = BudgetText(view.result); !budget.empty())
     text += StrCat(Wrapped(budget, 0, width), "\n");
-  for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", warning, "\n");
+  for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", Wrapped(warning, 9, width), "\n");
   text += List("tried, and not kept", RefusedOf(view.result, true), width);
   text += List("not tried", RefusedOf(view.result, false), width);
   text += List("no time was left for", UntriedOf(view.result), width);
