@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "trace/processors.h"
 
 namespace gapless::internal {
 
@@ -84,12 +85,42 @@ int64_t SumOf(const Table& table, std::string_view column) {
   return sum;
 }
 
-Recommendation OtherWorkers(const std::string& line) {
-  return {StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "
-                 "num_workers (0, too) where there are as many workers as processors, or make a batch cheaper to load",
-                 InLine(line)),
-          "workers",
-          "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)",
+namespace {
+
+// Returns the number of workers of the loaders that the agent saw, the most; nullopt if it saw none.
+std::optional<int64_t> WorkersOf(const Table& run) {
+  std::optional<int64_t> workers;
+  for (size_t row = 0; row < run.rows(); ++row)
+    if (!run.IsNull(row, "workers")) workers = std::max(workers.value_or(0), run.Int(row, "workers"));
+  return workers;
+}
+
+constexpr int64_t kMaxWorkers = 16;
+
+}  // namespace
+
+Recommendation OtherWorkers(Tables& tables, const std::string& line) {
+  const auto workers = WorkersOf(tables.Get("whole_run"));
+  const auto processors = ProcessorsOf(tables.run());
+  if (!workers || !processors || *workers + 1 == *processors)  // either way may help
+    return {
+        StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "
+               "num_workers (0, too) where there are as many workers as processors, or make a batch cheaper to load",
+               InLine(line)),
+        "workers", "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)",
+        "minutes"};
+  if (*workers >= *processors)
+    return {
+        StrCat(*workers, " workers and the training share ", *processors,
+               *processors == 1 ? " processor" : " processors", InLine(line),
+               ": lower num_workers (num_workers=0 loads in the training process), or make a batch cheaper to load"),
+        "workers=0", "DataLoader(dataset, ..., num_workers=0)", "minutes"};
+  const int64_t more = std::clamp(*processors - 1, *workers + 1, std::max(kMaxWorkers, *workers + 1));
+  return {StrCat("the ", *workers, *workers == 1 ? " worker does" : " workers do", " not keep up, and the machine has ",
+                 *processors, " processors: raise num_workers to ", more, " and prefetch_factor to 4, or make a batch ",
+                 "cheaper to load", InLine(line)),
+          StrCat("workers=", more),
+          StrCat("DataLoader(dataset, ..., num_workers=", more, ", prefetch_factor=4, persistent_workers=True)"),
           "minutes"};
 }
 

@@ -42,8 +42,8 @@ Evidence LargestGaps(const Table& idle, std::string_view column, std::string_vie
 
 int64_t SumOf(const Table& table, std::string_view column);
 
-// For a loader with workers that is waited for. More of them help only where processors are idle: the recording does
-// not say how many there are.
-Recommendation OtherWorkers(const std::string& line);
+// Returns the advice for a loader whose workers the step waits for. Where the recording names the machine's processors,
+// it says whether more or fewer workers are worth a try: workers beside as many processors take them from the training.
+Recommendation OtherWorkers(Tables& tables, const std::string& line);
 
 }  // namespace gapless::internal

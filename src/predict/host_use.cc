@@ -2,25 +2,15 @@
 #include "predict/host_use.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <vector>
+
+#include "trace/processors.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kLeastSamples = 3;
-
-std::optional<double> ProcessorsOf(const Trace& trace) {
-  for (size_t row = 0; row < trace.environment.size(); ++row) {
-    if (trace.Text(trace.environment.key[row]) != "host.cpu.count") continue;
-    const std::string_view text = trace.Text(trace.environment.value[row]);
-    double count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error == std::errc() && count >= 1) return count;
-  }
-  return std::nullopt;
-}
 
 // Processors in use by the processes of the job, from half of `window` before it on: what came earlier is start-up.
 std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, int64_t end_ns) {
@@ -45,7 +35,8 @@ HostUse FindHostUse(const Run& run, const RunTrace& of) {
   const int64_t start = of.ts_shift_ns, end = of.ts_shift_ns + of.trace->info.dur_ns;
   for (const RunTrace& other : run.traces()) {
     if (other.execution != of.execution) continue;
-    if (!use.processors) use.processors = ProcessorsOf(*other.trace);
+    if (!use.processors)
+      if (const auto count = ProcessorsOf(*other.trace)) use.processors = static_cast<double>(*count);
     if (!use.busy) use.busy = BusyDuring(other, start, end);
     if (!use.busy) use.busy = BusyDuring(other, start - kAround / 10, end + kAround);
   }

@@ -48,6 +48,10 @@ class HandMade {
     builder_.info().format = format;
     return *this;
   }
+  HandMade& Environment(std::string_view key, std::string_view value) {
+    builder_.AddEnvironment(key, value);
+    return *this;
+  }
   // Adds a step as the agent reports it; the trace is then one of the agent's.
   HandMade& AgentStep(int64_t number, int64_t start, int64_t end, int64_t wait_ns = 0) {
     Format("agent");

@@ -65,7 +65,7 @@ int64_t WorkersFor(const Loader& loader, const LedgerView& ledger) {
   return std::clamp(static_cast<int64_t>(std::ceil(2 * load_ns / std::max(rest_ns, 1.0))), kLeast, kMost);
 }
 
-Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger, bool in_pipeline) {
+Recommendation UseWorkers(Tables& tables, const Loader& loader, const LedgerView& ledger, bool in_pipeline) {
   const int64_t workers = WorkersFor(loader, ledger);
   if (in_pipeline && !loader.multiprocess)
     return {StrCat("let the pipeline prepare its inputs in worker processes: num_workers=", workers),
@@ -75,16 +75,16 @@ Recommendation UseWorkers(const Loader& loader, const LedgerView& ledger, bool i
     return {StrCat("load batches in worker processes: num_workers=", workers, loader.in_process ? " instead of 0" : "",
                    InLine(loader.line)),
             StrCat("workers=", workers), code, "minutes"};
-  return OtherWorkers(loader.line);
+  return OtherWorkers(tables, loader.line);
 }
 
-std::vector<Recommendation> Recommend(const Loader& loader, const LedgerView& ledger, const Run& run) {
-  const bool in_pipeline = UsesPipeline(run);
-  std::vector<Recommendation> all{UseWorkers(loader, ledger, in_pipeline)};
+std::vector<Recommendation> Recommend(Tables& tables, const Loader& loader, const LedgerView& ledger) {
+  const bool in_pipeline = UsesPipeline(tables.run());
+  std::vector<Recommendation> all{UseWorkers(tables, loader, ledger, in_pipeline)};
   if (loader.pageable_share > 0 && !in_pipeline)
     all.push_back({StrCat("copy batches from pinned memory: ", FormatPercent(loader.pageable_share),
                           " of the time of copies to the GPU goes to copies from pageable memory"),
-                   "pin", PinnedCopyCode(WorkloadOf(run)), "minutes"});
+                   "pin", PinnedCopyCode(WorkloadOf(tables.run())), "minutes"});
   return all;
 }
 
@@ -116,7 +116,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             {},
                             ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
-  found.recommendations = Recommend(loader, ledger, tables.run());
+  found.recommendations = Recommend(tables, loader, ledger);
   const auto idle = static_cast<double>(stake);
   const int64_t most = std::min(ledger.total.idle_ns, std::max(stake, loader.total_ns));
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

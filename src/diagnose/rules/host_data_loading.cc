@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "whole_run"};
 
-Recommendation Advise(const Table& loading, const std::string& line) {
+Recommendation Advise(Tables& tables, const Table& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
-  if (by_workers) return OtherWorkers(line);
+  if (by_workers) return OtherWorkers(tables, line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
           "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
@@ -44,7 +44,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                               IdsOf(loading, {0}, "slice_id"), line});
   found.evidence.push_back(
       {StrCat("in the loader: ", FormatPercent(share), " of the steps' time"), share, "share", "host_steps", {}, ""});
-  found.recommendations.push_back(Advise(loading, line));
+  found.recommendations.push_back(Advise(tables, loading, line));
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);
   return std::vector{std::move(found)};

@@ -30,8 +30,8 @@ bool HasWorkers(const Table& table) {
   return false;
 }
 
-Recommendation Advise(bool has_workers, const std::string& line) {
-  if (has_workers) return OtherWorkers(line);
+Recommendation Advise(Tables& tables, bool has_workers, const std::string& line) {
+  if (has_workers) return OtherWorkers(tables, line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
           "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
@@ -53,7 +53,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "whole_run",
                             {},
                             waits.line});
-  found.recommendations.push_back(Advise(HasWorkers(run.table()), waits.line));
+  found.recommendations.push_back(Advise(tables, HasWorkers(run.table()), waits.line));
   const auto ns = static_cast<double>(waits.total_ns);
   found.gain = run.on_device() ? run.GainOf(found.recommendations[0].fix, 0, ns * 0.5, ns, 0.4)
                                : run.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is advised for a loader whose workers do not keep up depends on the processors that the machine has.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyses/testing/hand_made.h"
+#include "diagnose/evidence.h"
+
+namespace gapless::internal {
+namespace {
+
+using testing::Analysed;
+using testing::HandMade;
+
+// Returns the advice for a program with `workers` loader workers on a machine with `processors`; "": not recorded.
+Recommendation AdviceFor(const std::string& workers, const std::string& processors) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000, 300);
+  if (!workers.empty()) trace.Environment("loader.0", R"({"num_workers":)" + workers + "}");
+  if (!processors.empty()) trace.Environment("host.cpu.count", processors);
+  Analysed run(trace);
+  return OtherWorkers(run.tables(), "train.py:41");
+}
+
+TEST(LoaderAdvice, FewerWorkersWhereTheyTakeTheProcessorsOfTheTraining) {
+  const Recommendation advice = AdviceFor("4", "2");
+  EXPECT_EQ(advice.fix, "workers=0");
+  EXPECT_NE(advice.text.find("4 workers and the training share 2 processors in train.py:41"), std::string::npos)
+      << advice.text;
+  EXPECT_EQ(AdviceFor("2", "2").fix, "workers=0") << "the training itself needs a processor";
+}
+
+TEST(LoaderAdvice, MoreWorkersWhereProcessorsAreIdle) {
+  EXPECT_EQ(AdviceFor("1", "8").fix, "workers=7");
+  EXPECT_EQ(AdviceFor("4", "96").fix, "workers=16") << "more are rarely of use";
+  EXPECT_EQ(AdviceFor("20", "96").fix, "workers=21");
+}
+
+TEST(LoaderAdvice, NamesBothWaysWhereEitherMayHelp) {
+  EXPECT_EQ(AdviceFor("3", "4").fix, "workers") << "each worker has a processor, and so has the training";
+  EXPECT_EQ(AdviceFor("4", "").fix, "workers");
+  EXPECT_EQ(AdviceFor("", "8").fix, "workers");
+}
+
+}  // namespace
+}  // namespace gapless::internal
