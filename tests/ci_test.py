@@ -3,7 +3,7 @@
 """The GitHub action, the GitLab snippet of docs/CI.md, run as a CI job runs them: with the event
 in a file, a git repository, and a host of pull requests on the loopback address.
 
-usage: ci_test.py PROGRAM [TEST...]
+usage: ci_test.py PROGRAM [--ci] [--only PATTERN...]
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import cases
+from cases import in_ci
 from corpus import ROOT
 
 try:
@@ -69,6 +71,7 @@ class Job(Case):
 
 
 class Action(Job):
+    @in_ci
     def test_a_pull_request_that_is_slower_and_then_is_not(self) -> None:
         self.host.add(f"> {MARKER}\nlook at this", "person")
         self.host.add(f"{MARKER}\nwritten by a person", "person")
@@ -120,6 +123,7 @@ class Action(Job):
         self.assertRegex(outcome.log, r"(?m)^::notice title=gapless::no comment: GitHub answered 403, .*fork")
         self.assertEqual(self.host.comments, [])
 
+    @in_ci
     def test_a_push(self) -> None:
         self.commit(12)
         outcome = self.push(self.base)
@@ -157,6 +161,7 @@ class Action(Job):
         stopped = re.search(r"::stop-commands::(\w{32})\n(.*?)\n::\1::", outcome.log, re.DOTALL)
         self.assertIn("::error::fake", stopped[2] if stopped else "")
 
+    @in_ci
     def test_values_are_no_commands(self) -> None:
         nasty = 'a"; touch pwned; echo "$(touch pwned)`touch pwned` ::error::x%,:'
         outcome = self.pull_request(10, label=nasty, threshold="5%")
@@ -164,6 +169,7 @@ class Action(Job):
         self.assertEqual(list(self.folder.rglob("pwned")), [])
         self.assertRegex(self.host.by_bot()[0].split("\n")[0], r"^<!-- gapless:[A-Za-z0-9_.-]+ -->$")
 
+    @in_ci
     def test_the_command_sees_no_token(self) -> None:
         seen = self.folder / "seen"
         self.pull_request(10, command=f"env >'{seen}'; {COMMAND}")
@@ -188,6 +194,7 @@ class Action(Job):
         self.assertEqual(self.pull_request(10, comment="false").status, 0)
         self.assertEqual(self.host.requests, [])
 
+    @in_ci
     def test_wrong_inputs(self) -> None:
         self.assertEqual(self.pull_request(10, mode="neither").status, 2)
         self.assertEqual(self.pull_request(10, command="").status, 2)
@@ -355,4 +362,4 @@ class OwnWorkflow(Job):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)
+    sys.exit(cases.main(sys.argv[2:]))

@@ -247,6 +247,36 @@ class Nested(Optimize):
         self.assertEqual((found["verdict"], found["source"]), ("equivalent", "steps"))
 
 
+SHARED_PARAMETERS = """
+import torch, torch.multiprocessing as mp
+def train(rank, net):
+    torch.set_num_threads(1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(40):
+        net(torch.randn(8, 4)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+if __name__ == "__main__":
+    net = torch.nn.Linear(4, 1).share_memory()
+    mp.spawn(train, args=(net,), nprocs=2)
+    with torch.no_grad():
+        for _ in range(300):
+            net(torch.randn(8, 4))
+"""
+
+
+class Processes(Optimize):
+    """Of several processes those that train are measured."""
+
+    def test_children_train_and_the_parent_evaluates(self) -> None:
+        script = self.folder / "shared.py"
+        script.write_text(SHARED_PARAMETERS)
+        words = [PROGRAM, "bench", "--json", "--steps", "1000", "--warmup", "5", "--", PYTHON, str(script)]
+        done = subprocess.run(words, check=True, cwd=self.folder, capture_output=True, text=True)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["source"], len(found["steps"])), ("steps", 35))
+
+
 class Tune(unittest.TestCase):
     """`gapless tune`: the settings that are measured, not who wins, which takes minutes."""
 

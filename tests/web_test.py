@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests of web/ (reports read in a browser) with the program under test.
 
-usage: web_test.py PROGRAM [options of playwright]    skipped without a browser, or without the tools of web/
+usage: web_test.py PROGRAM [--ci] [options of playwright]    skipped without a browser, or without the tools of web/
+
+--ci reads the reports of three recordings, as web/test/recordings.ts chooses them, instead of all.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ def main() -> int:
         print("skipped: web/ has no playwright (tools/web_deps.sh test)")
         return SKIPPED
     program, *options = sys.argv[1:]
+    is_ci = "--ci" in options
+    options = [option for option in options if option != "--ci"]
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {
             "GAPLESS": str(Path(program).resolve()),
@@ -36,6 +40,7 @@ def main() -> int:
             "GAPLESS_CHROMIUM": browser,
             "GAPLESS_TEST_OUTPUT": folder,
             "XDG_CACHE_HOME": folder,
+            "GAPLESS_RECORDINGS": "few" if is_ci else "all",
         }
         return subprocess.run([PLAYWRIGHT, "test", *options], cwd=ROOT / "web", env=environment, check=False).returncode
 

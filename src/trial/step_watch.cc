@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <tuple>
 
 namespace gapless::internal {
 namespace {
@@ -46,6 +47,7 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       if (seen.versions.empty())
         seen.versions.assign(header.versions, ::strnlen(header.versions, sizeof header.versions));
       seen.step_ns.push_back(record.dur_ns);
+      seen.inference_steps += (record.flags & wire::kStepInference) != 0;
       seen.samples.push_back(record.b > 0 ? record.b : -1);
       break;
     case wire::RecordKind::kLoss:
@@ -87,14 +89,14 @@ size_t StepWatch::WarmupOf(const WatchedProcess& process) const {
   return process.parity_events ? process.parity_steps + request_.warmup : process.step_ns.size();
 }
 
+// Processes that train come before those that only call a model: a parent evaluates what its children trained.
 const WatchedProcess* StepWatch::First() const {
+  const auto order = [](const WatchedProcess& process) {
+    return std::tuple(process.OnlyInfers(), process.rank, -static_cast<int64_t>(process.step_ns.size()));
+  };
   const WatchedProcess* first = nullptr;
-  for (const auto& [pid, process] : processes_) {
-    if (process.step_ns.empty()) continue;
-    const bool better = first == nullptr || process.rank < first->rank ||
-                        (process.rank == first->rank && process.step_ns.size() > first->step_ns.size());
-    if (better) first = &process;
-  }
+  for (const auto& [pid, process] : processes_)
+    if (!process.step_ns.empty() && (first == nullptr || order(process) < order(*first))) first = &process;
   return first;
 }
 

@@ -28,6 +28,10 @@ struct WatchedProcess {
   std::vector<std::string> saved{};
   std::optional<int64_t> parity_events{};  // the recording of RunRequest::parity ended, with so many
   size_t parity_steps = 0;                 // steps that had ended then
+  size_t inference_steps = 0;              // steps in which nothing was optimised
+
+  // Returns true if the process called a model and has not trained one.
+  bool OnlyInfers() const { return inference_steps == step_ns.size(); }
 };
 
 class StepWatch : public Watcher {

@@ -250,6 +250,31 @@ class Steps(AgentTest):
         self.assertEqual([(record.b, record.value) for record in calls[11:]], [(3, 4), (3, 4)])
         self.assertTrue(all(record.dur_ns > 0 and record.x != record.x for record in calls))
 
+    @in_ci
+    def test_transforms_of_a_dataset_are_no_models(self) -> None:
+        ring = self.succeed(
+            """
+            import torch
+            from torch import nn
+            from torch.utils.data import DataLoader, Dataset
+
+            class Images(Dataset):
+                def __init__(self):
+                    self.transform = nn.Sequential(nn.Flatten(0), nn.LayerNorm(16))
+                def __len__(self):
+                    return 96
+                def __getitem__(self, index):
+                    return self.transform(torch.full((4, 4), float(index)))
+
+            net = nn.Linear(16, 2)
+            with torch.no_grad():
+                for batch in DataLoader(Images(), batch_size=8):
+                    net(batch)
+            """
+        ).ring()
+        self.assertEqual(len(ring.of("step")), 12)
+        self.assertTrue(all(record.flags & layout.FLAG_INFERENCE for record in ring.of("step")))
+
     def test_two_models_and_few_calls(self) -> None:
         ring = self.succeed(
             """

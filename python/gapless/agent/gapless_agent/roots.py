@@ -99,6 +99,8 @@ class Roots:
             agent = self.agent
             if generation != self.generation or not self.guard.on or threading.get_ident() != agent.main_thread:
                 return original(self_, *args, **kwargs)
+            if agent.in_loader:  # a transform of the dataset, which is no model
+                return original(self_, *args, **kwargs)
             models = self.models
             failed = True
             self._guarded(self._look_away)
