@@ -42,23 +42,41 @@ int64_t Middle(std::vector<int64_t>& values) {
   return *middle;
 }
 
-// How far each rank's clock is ahead of the first one's: collectives end at once. kAbsent: it meets none of those whose
-// clock is known.
+// Where a rank takes part: the row of a collective, and the rank's operation in it.
+struct Seat {
+  uint32_t meeting = 0, op = 0;
+};
+
+// Returns the seats of each rank in the order of `members`. A rank with several devices has one seat per collective.
+std::vector<std::vector<Seat>> SeatsOf(const Members& members, size_t ranks) {
+  std::vector<std::vector<Seat>> seats(ranks);
+  uint32_t meeting = 0;
+  for (const auto& [place, group] : members) {
+    for (const Member& member : group)
+      if (auto& of = seats[member.rank]; of.empty() || of.back().meeting != meeting) of.push_back({meeting, member.op});
+    ++meeting;
+  }
+  return seats;
+}
+
+// Returns how far each rank's clock is ahead of the first one's: collectives end at once. kAbsent: the rank meets none
+// whose clock is known. Linear in the members of all collectives: each keeps its first end on a known clock.
 std::vector<int64_t> ClockOffsets(std::span<const RunTrace* const> traces, const Members& members) {
-  std::vector<int64_t> offsets(traces.size(), kAbsent);
+  std::vector<int64_t> offsets(traces.size(), kAbsent), common_end_ns(members.size(), kAbsent);
+  const std::vector<std::vector<Seat>> seats = SeatsOf(members, traces.size());
   for (uint32_t rank = 0; rank < traces.size(); ++rank) {
     std::vector<int64_t> seen;
-    for (const auto& [place, group] : members) {
-      const auto self = std::find_if(group.begin(), group.end(), [&](const Member& one) { return one.rank == rank; });
-      const auto other =
-          std::find_if(group.begin(), group.end(), [&](const Member& one) { return offsets[one.rank] != kAbsent; });
-      if (self != group.end() && other != group.end())
-        seen.push_back(OpEnd(*traces[rank], self->op) - OpEnd(*traces[other->rank], other->op) + offsets[other->rank]);
-    }
+    for (const Seat& seat : seats[rank])
+      if (common_end_ns[seat.meeting] != kAbsent)
+        seen.push_back(OpEnd(*traces[rank], seat.op) - common_end_ns[seat.meeting]);
     if (!seen.empty())
       offsets[rank] = Middle(seen);
     else if (rank == 0)
       offsets[rank] = 0;
+    if (offsets[rank] == kAbsent) continue;
+    for (const Seat& seat : seats[rank])
+      if (int64_t& end_ns = common_end_ns[seat.meeting]; end_ns == kAbsent)
+        end_ns = OpEnd(*traces[rank], seat.op) - offsets[rank];
   }
   return offsets;
 }
@@ -76,39 +94,37 @@ RankGraph BuildRank(const RunTrace& of, const GraphRules& rules) {
 }
 
 void Join(const Members& members, const std::vector<uint32_t>& place, Job& job) {
-  for (RankGraph& rank : job.ranks) rank.meeting_at.assign(rank.graph.size(), kNoRowValue);
   for (const auto& [key, group] : members) {
-    Meeting meeting;
-    for (const Member& one : group) {
-      if (place[one.rank] == kNoRowValue) continue;
-      RankGraph& rank = job.ranks[place[one.rank]];
-      rank.edge_ns[rank.graph.OpEdge(one.op)] = one.transfer_ns;
-      rank.meeting_at[rank.graph.op_end[one.op]] = static_cast<uint32_t>(job.meetings.size());
-      meeting.begins.emplace_back(place[one.rank], rank.graph.op_begin[one.op]);
+    const auto meeting = static_cast<uint32_t>(job.meeting_sizes.size());
+    job.meeting_sizes.push_back(0);
+    for (const Member& member : group) {
+      if (place[member.rank] == kNoRowValue) continue;
+      RankGraph& rank = job.ranks[place[member.rank]];
+      rank.edge_ns[rank.graph.OpEdge(member.op)] = member.transfer_ns;
+      rank.stops.push_back({.at = rank.graph.op_begin[member.op], .meeting = meeting});
+      rank.stops.push_back({.at = rank.graph.op_end[member.op], .meeting = meeting, .is_end = true});
+      ++job.meeting_sizes.back();
     }
-    job.meetings.push_back(std::move(meeting));
   }
+  for (RankGraph& rank : job.ranks) std::ranges::stable_sort(rank.stops, {}, [](const Stop& stop) { return stop.at; });
 }
 
-// One rank on its way through its instants.
-struct Walk {
-  std::span<const int64_t> edge_ns;
-  std::vector<int64_t> times{};
-  Instant next = 0;
-};
-
+// Replays all ranks. Each goes on until it comes to the end of a collective that others have not begun. The last one to
+// begin it wakes those that wait, so that every instant is visited once.
 class JobReplay {
  public:
-  JobReplay(const Job& job, std::span<const std::vector<int64_t>> edge_ns) : job_(job) {
+  JobReplay(const Job& job, std::span<const std::vector<int64_t>> edge_ns)
+      : job_(job), gatherings_(job.meeting_sizes.size()) {
     for (size_t rank = 0; rank < job.ranks.size(); ++rank)
       walks_.push_back({.edge_ns = edge_ns[rank], .times = std::vector<int64_t>(job.ranks[rank].graph.size())});
   }
 
-  // Every rank goes on until it comes to the end of a collective that another one has not begun; then the others do.
   std::vector<std::vector<int64_t>> Run() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t rank = 0; rank < walks_.size(); ++rank) moved = Advance(rank) || moved;
+    for (uint32_t rank = 0; rank < walks_.size(); ++rank) ready_.push_back(rank);
+    while (!ready_.empty()) {
+      const uint32_t rank = ready_.back();
+      ready_.pop_back();
+      Advance(rank);
     }
     std::vector<std::vector<int64_t>> times;
     for (size_t rank = 0; rank < walks_.size(); ++rank) {
@@ -119,35 +135,64 @@ class JobReplay {
   }
 
  private:
-  bool Advance(uint32_t rank) {
+  // One rank on its way through its instants.
+  struct Walk {
+    std::span<const int64_t> edge_ns;
+    std::vector<int64_t> times{};
+    Instant next = 0;
+    size_t stop = 0;  // the first one that is not passed
+  };
+  // The operations that have begun a collective so far.
+  struct Gathering {
+    uint32_t begun = 0;
+    int64_t latest_ns = INT64_MIN;  // on the common clock
+    std::vector<uint32_t> waiting{};
+  };
+
+  void Advance(uint32_t rank) {
     const RankGraph& of = job_.ranks[rank];
     Walk& walk = walks_[rank];
-    const Instant from = walk.next;
-    for (; walk.next < of.graph.size(); ++walk.next) {
-      int64_t time = TimeOf(of.graph, walk.next, walk.times, walk.edge_ns);
-      const uint32_t meeting = of.meeting_at.empty() ? kNoRowValue : of.meeting_at[walk.next];
-      if (meeting != kNoRowValue) {
-        const int64_t all_there = AllThere(job_.meetings[meeting]);
-        if (all_there == kAbsent) break;
-        time = std::max(time, all_there + of.offset_ns + walk.edge_ns[of.graph.first_edge[walk.next]]);
-      }
-      walk.times[walk.next] = time;
+    while (walk.next < of.graph.size()) {
+      const auto until = walk.stop < of.stops.size() ? of.stops[walk.stop].at : static_cast<Instant>(of.graph.size());
+      for (; walk.next < until; ++walk.next)
+        walk.times[walk.next] = TimeOf(of.graph, walk.next, walk.times, walk.edge_ns);
+      if (walk.next < of.graph.size() && !PassStops(rank)) return;
     }
-    return walk.next > from;
   }
 
-  // When the last one begins it, in common time; kAbsent: some have not come so far.
-  int64_t AllThere(const Meeting& meeting) const {
-    int64_t latest = INT64_MIN;
-    for (const auto& [rank, begin] : meeting.begins) {
-      if (walks_[rank].next <= begin) return kAbsent;
-      latest = std::max(latest, walks_[rank].times[begin] - job_.ranks[rank].offset_ns);
+  // Returns false if the rank waits here for others.
+  bool PassStops(uint32_t rank) {
+    const RankGraph& of = job_.ranks[rank];
+    Walk& walk = walks_[rank];
+    int64_t time = TimeOf(of.graph, walk.next, walk.times, walk.edge_ns);
+    size_t end = walk.stop;
+    for (; end < of.stops.size() && of.stops[end].at == walk.next; ++end) {
+      if (!of.stops[end].is_end) continue;
+      Gathering& gathering = gatherings_[of.stops[end].meeting];
+      if (gathering.begun < job_.meeting_sizes[of.stops[end].meeting]) {
+        gathering.waiting.push_back(rank);
+        return false;
+      }
+      time = std::max(time, gathering.latest_ns + of.offset_ns + walk.edge_ns[of.graph.first_edge[walk.next]]);
     }
-    return latest;
+    walk.times[walk.next++] = time;
+    for (; walk.stop < end; ++walk.stop)
+      if (!of.stops[walk.stop].is_end) Begin(of.stops[walk.stop].meeting, time - of.offset_ns);
+    return true;
+  }
+
+  void Begin(uint32_t meeting, int64_t common_ns) {
+    Gathering& gathering = gatherings_[meeting];
+    gathering.latest_ns = std::max(gathering.latest_ns, common_ns);
+    if (++gathering.begun < job_.meeting_sizes[meeting]) return;
+    ready_.insert(ready_.end(), gathering.waiting.begin(), gathering.waiting.end());
+    gathering.waiting.clear();
   }
 
   const Job& job_;
   std::vector<Walk> walks_{};
+  std::vector<Gathering> gatherings_;
+  std::vector<uint32_t> ready_{};
 };
 
 }  // namespace

@@ -18,6 +18,13 @@
 
 namespace gapless::internal {
 
+// The instant of a rank at which its operation of a collective begins or ends.
+struct Stop {
+  Instant at = 0;
+  uint32_t meeting = 0;  // row of Job::meeting_sizes
+  bool is_end = false;
+};
+
 struct RankGraph {
   const RunTrace* of = nullptr;
   Graph graph{};
@@ -25,17 +32,12 @@ struct RankGraph {
   int64_t offset_ns = 0;                 // of its clock: common time = its time − offset
   std::vector<int64_t> edge_ns{};        // what edges take; of collectives that others take part in the transfer alone
   std::vector<RecordedEdge> recorded{};  // what recording took of edge_ns
-  std::vector<uint32_t> meeting_at{};  // by instant where an operation ends; kNoRowValue: none. Empty: it meets nobody
-};
-
-// One collective of several ranks: who takes part, and the instant at which the operation begins there.
-struct Meeting {
-  std::vector<std::pair<uint32_t, Instant>> begins{};  // rank by its place in Job::ranks
+  std::vector<Stop> stops{};             // sorted by instant
 };
 
 struct Job {
   std::vector<RankGraph> ranks{};
-  std::vector<Meeting> meetings{};
+  std::vector<uint32_t> meeting_sizes{};  // by collective: operations that take part in it, over all ranks
 };
 
 // Of one recording, or of those of several ranks that took part in the same collectives as the first; the ones that did
@@ -43,7 +45,8 @@ struct Job {
 Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = {});
 
 // The times of all instants, by rank, each on its own clock; `edge_ns` by rank. Empty: the collectives contradict each
-// other, as those of recordings that do not belong together do.
+// other, as those of recordings that do not belong together do. Takes time linear in the instants and stops of all
+// ranks.
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std::vector<int64_t>> edge_ns);
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
 

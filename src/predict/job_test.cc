@@ -15,7 +15,8 @@ constexpr int64_t kUs = 1000, kMs = 1'000'000, kSteps = 4, kWire = 200 * kUs;
 
 // Two ranks compute, `first` and `second` ns, and meet in an all-reduce of 200 µs in each of four steps. The clock of
 // the second runs `ahead` of the first's.
-std::shared_ptr<const Trace> Rank(int64_t rank, int64_t own_ns, int64_t slower_ns, int64_t ahead = 0) {
+std::shared_ptr<const Trace> Rank(int64_t rank, int64_t own_ns, int64_t slower_ns, int64_t ahead = 0,
+                                  int32_t ranks = 2) {
   HandMade made;
   made.Rank(rank);
   const int64_t step_ns = slower_ns + kWire + 100 * kUs;
@@ -27,7 +28,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t own_ns, int64_t slower_n
     made.Kernel("gemm", {start, start + 5 * kUs, start + 10 * kUs, start + 10 * kUs + own_ns});
     const int64_t meets = start + 12 * kUs + own_ns, over = start + 12 * kUs + slower_ns + kWire;
     made.Kernel("ncclDevKernel_AllReduce", {start + 6 * kUs, start + 9 * kUs, meets, over}, nccl);
-    made.Collective("all_reduce", meets, over, 1000 + step);
+    made.Collective("all_reduce", meets, over, 1000 + step, 0, 20, ranks);
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, start + 20 * kUs, over + 5 * kUs);
     made.Step(step, start, start + step_ns);
   }
@@ -40,7 +41,7 @@ TEST(Job, RanksMeetInTheirCollectives) {
   const internal::Run run({Rank(0, 2 * kMs, 2 * kMs), Rank(1, 1 * kMs, 2 * kMs)});
   const Job job = JobOf(run);
   ASSERT_EQ(job.ranks.size(), 2U);
-  EXPECT_EQ(job.meetings.size(), static_cast<size_t>(kSteps));
+  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kSteps, 2));
   EXPECT_EQ(CheckJob(job).refusal, "");
   const auto times = ReplayJob(job);
   ASSERT_EQ(times.size(), 2U);
@@ -65,6 +66,20 @@ TEST(Job, AStragglerThatIsGoneFreesTheOthers) {
     EXPECT_NEAR(static_cast<double>(*job.ranks[rank].span.StepNs(times[rank])), 1.3e6, 0.05e6) << rank;
 }
 
+// The slowest of twelve ranks is neither the first nor the last to be replayed: it wakes all that wait for it.
+TEST(Job, AllRanksLeaveACollectiveWithTheSlowest) {
+  std::vector<std::shared_ptr<const Trace>> ranks;
+  for (int64_t rank = 0; rank < 12; ++rank)
+    ranks.push_back(Rank(rank, rank == 5 ? 3 * kMs : (rank + 1) * 100 * kUs, 3 * kMs, 0, 12));
+  const internal::Run run(std::move(ranks));
+  const Job job = JobOf(run);
+  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kSteps, 12));
+  const auto times = ReplayJob(job);
+  ASSERT_EQ(times.size(), 12U);
+  for (size_t rank = 0; rank < 12; ++rank)
+    EXPECT_NEAR(static_cast<double>(*job.ranks[rank].span.StepNs(times[rank])), 3.3e6, 0.05e6) << rank;
+}
+
 TEST(Job, ClocksAreBroughtTogether) {
   const internal::Run run({Rank(0, 2 * kMs, 2 * kMs), Rank(1, 1 * kMs, 2 * kMs, 5 * kMs)});
   const Job job = JobOf(run);
@@ -84,8 +99,9 @@ TEST(Job, ARankThatMeetsNobodyIsLeftOut) {
 TEST(Job, CollectivesThatContradictEachOtherEndTheReplay) {
   const internal::Run run({Rank(0, 2 * kMs, 2 * kMs), Rank(1, 1 * kMs, 2 * kMs)});
   Job job = JobOf(run);
-  ASSERT_EQ(job.meetings.size(), static_cast<size_t>(kSteps));
-  std::swap(job.meetings[0].begins[0].second, job.meetings[1].begins[0].second);
+  std::vector<Stop>& stops = job.ranks[0].stops;  // begin and end of the first collective, then of the second
+  ASSERT_GE(stops.size(), 4U);
+  std::swap(stops[0].meeting, stops[2].meeting);
   EXPECT_TRUE(ReplayJob(job).empty());
 }
 
