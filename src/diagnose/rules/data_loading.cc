@@ -13,6 +13,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/loader_work_advice.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
@@ -21,7 +22,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "whole_run"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "loader_work", "whole_run"};
 
 struct Loader {
   bool known = false;         // has a row in data_loading
@@ -117,6 +118,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             ""});
   found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(tables, loader, ledger);
+  AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);
   const int64_t most = std::min(ledger.total.idle_ns, std::max(stake, loader.total_ns));
   found.gain = EstimateGain({.fix = found.recommendations[0].fix,

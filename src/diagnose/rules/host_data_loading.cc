@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
+#include "diagnose/loader_work_advice.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
@@ -13,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "whole_run"};
+constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "loader_work", "whole_run"};
 
 Recommendation Advise(Tables& tables, const Table& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
@@ -45,6 +46,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence.push_back(
       {StrCat("in the loader: ", FormatPercent(share), " of the steps' time"), share, "share", "host_steps", {}, ""});
   found.recommendations.push_back(Advise(tables, loading, line));
+  AddLoaderWork(tables, false, found);
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);
   return std::vector{std::move(found)};

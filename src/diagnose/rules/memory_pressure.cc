@@ -44,7 +44,11 @@ std::vector<Evidence> EvidenceOf(const Table& memory, size_t row, int64_t retrie
   return all;
 }
 
-std::vector<Recommendation> Recommend(const Table& memory, size_t row) {
+bool HasSeveralRanks(const Run& run) {
+  return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.world_size > 1; });
+}
+
+std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run& run) {
   constexpr double kFragmented = 0.1;  // of what is held
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
@@ -55,6 +59,14 @@ std::vector<Recommendation> Recommend(const Table& memory, size_t row) {
                  "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
   all.push_back({"where tensors are float32: halve activations with mixed precision", "amp",
                  "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
+  if (HasSeveralRanks(run))
+    all.push_back(
+        {"shard parameters, gradients and optimiser state over the GPUs (FSDP); where a single layer does not "
+         "fit, split it (tensor parallelism) or the stack of layers (pipeline parallelism)",
+         "", "for block in model.blocks: fully_shard(block)\nfully_shard(model)", "days"});
+  else
+    all.push_back({"keep activations in pinned memory of the host until the backward pass needs them", "",
+                   "with torch.autograd.graph.save_on_cpu(pin_memory=True): loss = model(batch)", "minutes"});
   return all;
 }
 
@@ -88,7 +100,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
           : "",
       ". A larger batch does not fit, and a longer input may end the run.");
   found.evidence = EvidenceOf(memory, row, retries);
-  found.recommendations = Recommend(memory, row);
+  found.recommendations = Recommend(memory, row, tables.run());
   return std::vector{std::move(found)};
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose/loader_work_advice.h"
+
+#include <string_view>
+
+#include "base/strings.h"
+#include "diagnose/thresholds.h"
+
+namespace gapless::internal {
+namespace {
+
+struct Cure {
+  std::string_view kind;
+  std::string_view words;  // names the kind in the evidence
+  std::string_view text, code, effort;
+};
+
+constexpr Cure kCures[] = {
+    {"decode", "decoding",
+     "decode faster: torchvision.io.decode_image or PyTurboJPEG instead of PIL, or store the samples decoded and "
+     "resized "
+     "once",
+     "image = torchvision.io.decode_image(torchvision.io.read_file(path))", "hours"},
+    {"read", "reading files",
+     "read faster: keep the data set in memory (/dev/shm) or on a local disk, and pack small files into a few large "
+     "ones "
+     "(LMDB, HDF5, WebDataset)",
+     "cp -r DATASET /dev/shm/  # where it fits into memory", "hours"},
+    {"tokenize", "tokenizing", "tokenize once before the training, and store the tokens",
+     "dataset = dataset.map(tokenize, batched=True, num_proc=4)", "minutes"},
+    {"collate", "collating", "store samples as tensors of one size, so that collating a batch is a single copy", "",
+     "hours"},
+};
+constexpr Cure kTransformOnHost = {
+    "transform", "transforming",
+    "make transforms cheaper: torchvision.transforms.v2 on uint8 tensors, resized once before the training",
+    "v2.Compose([v2.RandomResizedCrop(224, antialias=True), v2.ToDtype(torch.float32, scale=True)])", "minutes"};
+constexpr Cure kTransformOnGpu = {
+    "transform", "transforming",
+    "transform whole batches on the GPU: torchvision.transforms.v2 or kornia after the copy, or NVIDIA DALI as the "
+    "loader",
+    "batch = gpu_transforms(batch.to(device, non_blocking=True))  # v2.Compose([...]) of whole batches", "hours"};
+
+const Cure* CureOf(std::string_view kind, bool has_gpu) {
+  if (kind == kTransformOnHost.kind) return has_gpu ? &kTransformOnGpu : &kTransformOnHost;
+  for (const Cure& cure : kCures)
+    if (cure.kind == kind) return &cure;
+  return nullptr;
+}
+
+}  // namespace
+
+void AddLoaderWork(Tables& tables, bool has_gpu, Bottleneck& found) {
+  const Table& work = tables.Get("loader_work");
+  std::string shares;
+  for (size_t row = 0; row < work.rows() && work.Int(row, "trace") == work.Int(0, "trace"); ++row) {
+    const Cure* const cure = CureOf(work.Text(row, "kind"), has_gpu);
+    if (cure == nullptr) continue;
+    const double share = work.Real(row, "share");
+    shares += StrCat(shares.empty() ? "" : ", ", cure->words, " ", FormatPercent(share));
+    if (share < kLoaderWorkShare) continue;
+    found.recommendations.push_back(
+        {StrCat(cure->words, " takes ", FormatPercent(share), " of the loader's time: ", cure->text), "",
+         std::string(cure->code), std::string(cure->effort)});
+  }
+  if (!shares.empty())
+    found.evidence.push_back({StrCat("inside the loader: ", shares), std::nullopt, "", "loader_work", {}, ""});
+}
+
+}  // namespace gapless::internal
