@@ -15,7 +15,9 @@ import sys
 from .ab_test import ABTestResult, ABTestValidator
 from .auto import AutoOptimizer, OptimizationResult
 from .benchmark import PerformanceBenchmark
-from .bottlenecks import Bottleneck, BottleneckAnalyzer, BottleneckType
+from .analyzer import BottleneckAnalyzer
+from .analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer
+from .bottlenecks import Bottleneck, BottleneckType
 from .checkpointing import GradientCheckpointingOptimizer
 from .collect import PyTorchProfiler
 from .collector import ProfileCollector

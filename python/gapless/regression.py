@@ -7,20 +7,22 @@ import datetime
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Union
 
 from .metrics import PerformanceMetrics, fields_of
 from .program import as_file, ask, say
+from .record import Record, hidden
 
 Metrics = Union[PerformanceMetrics, Mapping[str, Any]]
 Date = Union[str, datetime.date, None]
 
+SOURCES = ("gpu_utilization_source", "memory_usage_source")
 LABELS = ("label", "benchmark")
 
 
 @dataclass
-class Regression:
+class Regression(Record):
     """What `gapless gate` says of a result. What it cannot know is None.
 
     `performance_delta` is in percent, below 0 is worse. `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
@@ -37,7 +39,8 @@ class Regression:
     verdict: str
     mde_share: float | None
     false_alarm_rate: float | None
-    answer: dict[str, Any] = field(repr=False, compare=False)  # everything `gapless gate --json` says
+    threshold_percent: float  # the threshold as a change in percent: −5.0 for 0.05
+    answer: dict[str, Any] = hidden()  # all that `gapless gate --json` prints
 
     def to_dict(self) -> dict[str, Any]:
         return fields_of(self)
@@ -45,6 +48,7 @@ class Regression:
     @classmethod
     def of(cls, answer: dict[str, Any]) -> Regression:
         values: dict[str, Any] = {name: answer.get(name) for name in cls.__dataclass_fields__ if name != "answer"}
+        values["threshold_percent"] = -100 * float(answer["threshold"])
         return cls(**values, answer=answer)
 
 
@@ -128,9 +132,12 @@ def whose(commit_sha: str | None, branch: str | None) -> list[str]:
 def result_document(metrics: Metrics, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A result in the form of `gapless bench --json`, which the program reads."""
     values = metrics.to_dict() if isinstance(metrics, PerformanceMetrics) else dict(metrics)
-    kept = {}
+    kept: dict[str, Any] = {}
     for name, value in values.items():
         if value is None:
+            continue
+        if name in SOURCES:
+            kept[name] = str(value)
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ValueError(f"the metric {name} is not a finite number: {value!r}")
