@@ -98,7 +98,7 @@ class Processors:
 def own_seconds() -> float:
     """Returns the processor seconds of this process and its ended children."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    return time.process_time() + times.children_user + times.children_system
 
 
 def _seconds_of_children() -> dict[int, float]:

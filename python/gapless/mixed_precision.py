@@ -152,7 +152,7 @@ def _widened(output: Any, dtype: Any) -> Any:
 def _weight(layer: Any) -> float | None:
     """Returns the expected speedup of a layer; None for one that computes nothing."""
     name = type(layer).__name__
-    if name in ("Identity", "Flatten", "Unflatten", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding"):
+    if name in ("Sequential", "ModuleList", "ModuleDict", "Identity", "Flatten", "Unflatten", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding"):
         return None
     if name.startswith(NORMS):
         return NORM
