@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Callable
 
+from .agent_path import find_agent
 from .metrics import fields_of
 from .program import ask
 from .record import Record
@@ -74,6 +75,7 @@ class Recordings:
 
     def record(self, role: str, name: str, train: Callable[[], Any], **options: Any) -> Any:
         """Trains under the recorder of the agent; returns what `train` does."""
+        find_agent()
         from gapless_agent.options import Parity
         from gapless_agent.parity.watch import Watch
 

@@ -8,8 +8,10 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Union
 
+from .charts import draw
 from .metrics import PerformanceMetrics, fields_of
 from .program import as_file, ask, say
 from .record import Record, hidden
@@ -23,9 +25,10 @@ LABELS = ("label", "benchmark")
 
 @dataclass
 class Regression(Record):
-    """What `gapless gate` says of a result. What it cannot know is None.
+    """The answer of `gapless gate` about a result; its fields are also keys. A figure that it cannot know is None.
 
-    `performance_delta` is in percent, below 0 is worse. `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
+    `performance_delta` is in percent, below 0 is worse. `threshold` is the share that was asked for (0.05), `threshold_percent` the same as a
+    change in percent (−5.0). `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
     the baseline branch are no proof that nothing changed. `mde_share` is the change that this run could have shown.
     """
 
@@ -53,10 +56,17 @@ class Regression(Record):
 
 
 class RegressionDetector:
-    """A history of benchmarks and the gate that judges against it."""
+    """A history of benchmarks and the gate that judges against it.
+
+    >>> detector = RegressionDetector("metrics.db")  # doctest: +SKIP
+    >>> detector.record_benchmark("4f2a91c", "main", PerformanceMetrics(samples_per_second=4800.0), {"gpu_type": "A100"})  # doctest: +SKIP
+    >>> detector.detect_regression(PerformanceMetrics(samples_per_second=4200.0))["performance_delta"]  # doctest: +SKIP
+    -12.5
+    """
 
     def __init__(self, metrics_db_path: str | os.PathLike[str]) -> None:
         """A file of SQLite (made when it is not there), `sqlite:FILE`, or `postgresql://USER@HOST/DATABASE`."""
+        self.metrics_db_path = metrics_db_path
         place = os.fspath(metrics_db_path)
         self.database = place if place.startswith(("sqlite:", "postgresql:", "postgres:")) else f"sqlite:{place}"
 
@@ -103,18 +113,35 @@ class RegressionDetector:
         return self._judge(metrics, baseline_branch, regression_threshold, metadata, *words)
 
     def generate_performance_report(
-        self, start_date: Date = None, end_date: Date = None, *, branch: str = "main", as_dict: bool = False
+        self,
+        start_date: Date = None,
+        end_date: Date = None,
+        *,
+        branch: str = "main",
+        as_dict: bool = False,
+        charts: str | os.PathLike[str] | None = None,
     ) -> Any:
-        """What `gapless trend` says of a range of dates, both included: changes of level, drift. Text, or with `as_dict` its JSON.
+        """Returns what `gapless trend` finds in a range of dates, both included: improvements, regressions, drift; and draws charts.
 
-        Dates are texts (`2026-11-21`, `2026-11-21T18:30:00Z`) or Python's; a time without a zone is UTC.
+        The text ends with the path of the charts, of throughput, utilisation and memory: a PNG where matplotlib is installed, else an SVG.
+        It is `charts`, otherwise performance_report beside an SQLite history, or in the current folder. With `as_dict` the JSON of the
+        program is returned and nothing is drawn. Dates are texts (`2026-11-21`, `2026-11-21T18:30:00Z`) or Python's; a time without a
+        zone is UTC. Raises ProgramError for a text that is no date.
         """
         words = [f"--db={self.database}", f"--branch={branch}"]
         if start_date is not None:
             words.append(f"--since={_as_text(start_date)}")
         if end_date is not None:
             words.append(f"--until={_as_text(end_date)}")
-        return ask("trend", *words) if as_dict else say("trend", *words)
+        trend = ask("trend", *words)
+        if as_dict:
+            return trend
+        picture = draw(words, Path(charts) if charts is not None else self._beside("performance_report"), trend)
+        return say("trend", *words) + (f"\ncharts: {picture}\n" if picture else "")
+
+    def _beside(self, name: str) -> Path:
+        kind, _, place = self.database.partition(":")
+        return (Path(place).parent if kind == "sqlite" else Path()) / name
 
     def _judge(
         self, metrics: Metrics, branch: str, threshold: float, metadata: Mapping[str, Any] | None, *words: str
