@@ -11,7 +11,7 @@ from typing import Any, Union
 from .analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer
 from .bottlenecks import Bottleneck
 from .program import ask
-from .results import ProfileResult, ProfilerType
+from .results import ProfilerType
 from .thresholds import CRITICAL, SEVERITY_SCALE, WARNING
 
 MAX_BOTTLENECKS = 5
@@ -101,7 +101,9 @@ class BottleneckAnalyzer:
             if kind in by_kind:
                 figures.setdefault(name, getattr(by_kind[kind], "summary", by_kind[kind]))
         if not by_kind and not {"kernel_metrics", "timeline", "nccl_metrics"} & figures.keys():
-            raise ValueError("cannot analyze the results: no profile is among them; pass what profile_comprehensive returned")
+            raise ValueError(
+                "cannot analyze the results: no profile is among them; pass what profile_comprehensive returned"
+            )
         if figures.get("kernel_metrics"):
             kernels = figures["kernel_metrics"]
             kernels = kernels.get("kernels", kernels) if isinstance(kernels, Mapping) else kernels
@@ -110,7 +112,9 @@ class BottleneckAnalyzer:
             found += self.data_loading_analyzer.analyze(figures["timeline"])
         if figures.get("nccl_metrics"):
             metrics = figures["nccl_metrics"]
-            found += self.multi_gpu_analyzer.analyze(metrics, int(figures.get("num_gpus") or metrics.get("num_gpus") or 0))
+            found += self.multi_gpu_analyzer.analyze(
+                metrics, int(figures.get("num_gpus") or metrics.get("num_gpus") or 0)
+            )
         return found
 
 
@@ -134,13 +138,13 @@ def _entry(number: int, bottleneck: Bottleneck) -> list[str]:
 def _estimate(bottlenecks: list[Bottleneck]) -> str:
     """Returns the improvement if all are fixed: each gain is of the time that those above leave, so that gains multiply. A part of
     another given bottleneck is not counted twice, and a fix that changes the training not at all."""
-    whole = {bottleneck.id for bottleneck in bottlenecks if bottleneck.gain}
+    whole = {bottleneck.id for bottleneck in bottlenecks if bottleneck.gain} - {""}
     counted = [each for each in bottlenecks if each.gain and not each.apart and each.part_of not in whole]
     gains = [each.gain for each in counted if each.gain and each.gain["expected"] > 1]
     if gains:
         expected, low, high = (math.prod(float(gain[bound]) for gain in gains) for bound in ("expected", "low", "high"))
         return f"{expected:.1f}× faster training ({low:.1f}× to {high:.1f}×, predicted)"
-    if whole or not bottlenecks:
+    if not bottlenecks or any(each.gain or each.id for each in bottlenecks):
         return "none can be estimated"
     left = 1 - sum(
         each.share_of_step if each.share_of_step is not None else _share_of(each.severity) for each in bottlenecks

@@ -150,7 +150,9 @@ class MultiGPUAnalyzer:
         alone, together = (duration_ms(nccl_metrics, (name,)) for name in ("single_gpu_time", "multi_gpu_time"))
         if alone and together:
             return alone / together / num_gpus * 100
-        alone, together = (number(nccl_metrics.get(name), name) for name in ("single_gpu_throughput", "total_throughput"))
+        alone, together = (
+            number(nccl_metrics.get(name), name) for name in ("single_gpu_throughput", "total_throughput")
+        )
         return together / alone / num_gpus * 100 if alone and together else None
 
     def _scaling(self, metrics: Mapping[str, Any], num_gpus: int) -> Bottleneck | None:

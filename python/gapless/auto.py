@@ -163,7 +163,9 @@ class AutoOptimizer:
         if present is None or present < 1:
             result.rejected["batch_size"] = "the batches have no tensor whose rows could be counted"
             return
-        limit = MAX_BATCH if device is not None and device.type == "cuda" else min(MAX_BATCH, MAX_BATCH_FACTOR * present)
+        limit = (
+            MAX_BATCH if device is not None and device.type == "cuda" else min(MAX_BATCH, MAX_BATCH_FACTOR * present)
+        )
         try:
             most = self.memory.find_optimal_batch_size(
                 result.model, batch if inputs is None or isinstance(batch, Mapping) else inputs, max(present, limit)
@@ -173,14 +175,18 @@ class AutoOptimizer:
             return
         result.new_config["max_batch_size"] = most
         if most <= present:
-            result.rejected["batch_size"] = f"no batch larger than the present one of {present} fits in memory with 10 % left"
+            result.rejected["batch_size"] = (
+                f"no batch larger than the present one of {present} fits in memory with 10 % left"
+            )
         elif allowed:
             result.new_config["batch_size"] = most
             result.optimizations_applied.append("batch_size")
             result.fixes.append(f"batch={most // present}")
         else:
             tried = "at least " if most == limit else ""
-            result.rejected["batch_size"] = f"{tried}{most} rows fit in memory with 10 % left, but another batch size {OTHER_TRAINING}"
+            result.rejected["batch_size"] = (
+                f"{tried}{most} rows fit in memory with 10 % left, but another batch size {OTHER_TRAINING}"
+            )
 
 
 def _channels_last(model: Any) -> Any:

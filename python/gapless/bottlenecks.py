@@ -23,7 +23,6 @@ class BottleneckType(str, enum.Enum):
     DATA_LOADING = "data_loading"
     CPU_GPU_SYNC = "cpu_gpu_sync"
     MULTI_GPU_COMM = "multi_gpu_comm"
-    MULTI_GPU = "multi_gpu_comm"  # another name of the same
     MEMORY_ALLOCATION = "memory_allocation"
     LAUNCH_BOUND = "launch_bound"
     HOST_BOUND = "host_bound"
@@ -121,7 +120,9 @@ class Bottleneck(Record):
         if not any(text.get("fix") for text in advice):
             advice += [{"text": f"try {fix}", "fix": fix} for fix in self.fixes()]
         rows = self.evidence_rows or [{"text": f"{name}: {value}"} for name, value in self.evidence.items()]
-        kept = {name: self[name] for name in ("severity", "description", "share_of_step", "gain") if self[name] is not None}
+        kept = {
+            name: self[name] for name in ("severity", "description", "share_of_step", "gain") if self[name] is not None
+        }
         return {
             "id": self.id or self.type.value, "type": self.type.name, "title": self.title or self.description, **kept,
             "evidence": rows, "recommendations": advice,

@@ -11,7 +11,11 @@ from typing import Any
 
 from .program import ask, say
 
-CHARTS = (("samples_per_second", "samples per second"), ("gpu_utilization", "GPU utilization (%)"), ("memory_usage_gb", "memory (GB)"))
+CHARTS = (
+    ("samples_per_second", "samples per second"),
+    ("gpu_utilization", "GPU utilization (%)"),
+    ("memory_usage_gb", "memory (GB)"),
+)
 COLORS = {"improvement": "tab:green", "regression": "tab:red"}
 
 

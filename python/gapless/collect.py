@@ -83,7 +83,9 @@ def add_findings(summary: dict[str, Any], path: str) -> list[str]:
     return [advice["text"] for bottleneck in found["bottlenecks"] for advice in bottleneck["recommendations"]]
 
 
-def _recorded(training: Training, batches: Iterator[Any], num_steps: int, folder: str) -> tuple[list[float], list[float], str]:
+def _recorded(
+    training: Training, batches: Iterator[Any], num_steps: int, folder: str
+) -> tuple[list[float], list[float], str]:
     """Returns the seconds of waiting for each batch and of each whole step, and the file."""
     waits: list[float] = []
     times: list[float] = []

@@ -56,11 +56,15 @@ class ShortNames(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def get_source(self, fullname: str) -> str | None:
         spec = importlib.util.find_spec(f"gapless.{fullname}")
-        return spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, importlib.abc.InspectLoader) else None
+        return (
+            spec.loader.get_source(spec.name) if spec and isinstance(spec.loader, importlib.abc.InspectLoader) else None
+        )
 
     def get_code(self, fullname: str) -> CodeType | None:
         spec = importlib.util.find_spec(f"gapless.{fullname}")
-        return spec.loader.get_code(spec.name) if spec and isinstance(spec.loader, importlib.abc.InspectLoader) else None
+        return (
+            spec.loader.get_code(spec.name) if spec and isinstance(spec.loader, importlib.abc.InspectLoader) else None
+        )
 
 
 def install() -> None:
@@ -72,7 +76,9 @@ def install() -> None:
 def main() -> int:
     """Runs the script that the command line names, with its words; returns the exit status."""
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        print("usage: python -m gapless.compat SCRIPT [WORD…]\n\nRuns a script in which profiling, analysis, optimization and validation can be imported.")
+        print(
+            "usage: python -m gapless.compat SCRIPT [WORD…]\n\nRuns a script in which profiling, analysis, optimization and validation can be imported."
+        )
         return 0 if len(sys.argv) > 1 else 2
     sys.argv = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))

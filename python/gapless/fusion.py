@@ -25,7 +25,9 @@ class KernelFusionOptimizer:
             try:
                 return self.apply_torch_compile(model, mode="default")
             except RuntimeError as error:  # this PyTorch cannot compile on this Python
-                raise ValueError(f"cannot fold a normalisation that depends on the batch: call model.eval() ({error})") from None
+                raise ValueError(
+                    f"cannot fold a normalisation that depends on the batch: call model.eval() ({error})"
+                ) from None
         from torch import fx
 
         fused = copy.deepcopy(model)

@@ -116,7 +116,8 @@ def _seconds_of_children() -> dict[int, float]:
         except OSError:
             continue  # it ended meanwhile
         parents[process] = int(fields[1]), (int(fields[11]) + int(fields[12])) / tick
-    own, found = {os.getpid()}, {}
+    found: dict[int, float] = {}
+    own = {os.getpid()}
     while True:
         new = {process for process, (parent, _) in parents.items() if parent in own and process not in own}
         if not new:

@@ -152,7 +152,19 @@ def _widened(output: Any, dtype: Any) -> Any:
 def _weight(layer: Any) -> float | None:
     """Returns the expected speedup of a layer; None for one that computes nothing."""
     name = type(layer).__name__
-    if name in ("Sequential", "ModuleList", "ModuleDict", "Identity", "Flatten", "Unflatten", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding"):
+    if name in (
+        "Sequential",
+        "ModuleList",
+        "ModuleDict",
+        "Identity",
+        "Flatten",
+        "Unflatten",
+        "Dropout",
+        "Dropout1d",
+        "Dropout2d",
+        "Dropout3d",
+        "Embedding",
+    ):
         return None
     if name.startswith(NORMS):
         return NORM
@@ -162,8 +174,12 @@ def _weight(layer: Any) -> float | None:
 def _loss(model: Any, criterion: Criterion | None, batch: Any) -> Any:
     _, target = inputs_and_target(batch)
     if criterion is not None and target is None:
-        raise ValueError("cannot train on this batch: it has no target; pass {'input', 'target'}, (inputs, targets), or two arguments")
+        raise ValueError(
+            "cannot train on this batch: it has no target; pass {'input', 'target'}, (inputs, targets), or two arguments"
+        )
     loss, is_loss = forward(model, batch, criterion)
     if not is_loss:
-        raise ValueError("cannot train on this batch: the model returns no loss and there is no target; pass a criterion")
+        raise ValueError(
+            "cannot train on this batch: the model returns no loss and there is no target; pass a criterion"
+        )
     return loss

@@ -30,7 +30,7 @@ def parse(text: str, path: Path) -> dict[str, Any]:
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError(f"cannot use {path}: it holds no mapping of settings")
+        raise ValueError(f"cannot use {path}: it holds no mapping of settings")  # noqa: TRY004 -- the file, not a type
     return found
 
 
@@ -65,7 +65,9 @@ def _yaml(text: str, path: Path) -> Any:
     try:
         import yaml
     except ImportError:
-        raise ValueError(f"cannot read {path}: YAML needs PyYAML (pip install pyyaml), or write the file as JSON") from None
+        raise ValueError(
+            f"cannot read {path}: YAML needs PyYAML (pip install pyyaml), or write the file as JSON"
+        ) from None
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

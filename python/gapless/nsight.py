@@ -15,7 +15,10 @@ from .thresholds import kernel_metric
 LONG_GAP_NS = int(thresholds.IDLE_GAP_MS * 1e6)
 MAX_ROWS = 20  # kernels and copies that a summary lists, the longest first
 COPY_TYPES = {"h2d": "HtoD", "d2h": "DtoH", "d2d": "DtoD", "p2p": "PtoP"}
-USAGE = {"launch__registers_per_thread": "registers_per_thread", "launch__shared_mem_per_block": "shared_bytes_per_block"}
+USAGE = {
+    "launch__registers_per_thread": "registers_per_thread",
+    "launch__shared_mem_per_block": "shared_bytes_per_block",
+}
 
 COMPUTE_BOUND = "Compute bound - optimize algorithm"
 MEMORY_BOUND = "Memory bound - reduce memory access"
@@ -51,7 +54,9 @@ class NsightSystemsProfiler:
         """Returns `gpu_idle_time_ms` (gaps of more than 1 ms), `sync_overhead_ms` (the host waits for the GPU) and
         `memory_transfer_concurrent` (True if copies run beside kernels). A figure that was not recorded has no key."""
         found: dict[str, Any] = {}
-        idle = ask("query", profile_path, f"SELECT sum(dur_ns) ns, max(dur_ns) longest FROM idle WHERE dur_ns > {LONG_GAP_NS}")[0]
+        idle = ask(
+            "query", profile_path, f"SELECT sum(dur_ns) ns, max(dur_ns) longest FROM idle WHERE dur_ns > {LONG_GAP_NS}"
+        )[0]
         waits = ask("query", profile_path, "SELECT sum(wait_ns) ns FROM sync")[0]
         copies = ask("query", profile_path, "SELECT max(overlap_share) share FROM copies WHERE kind != 'memset'")[0]
         if ask("query", profile_path, "SELECT count(*) n FROM gpu_op")[0]["n"] > 0:
@@ -94,9 +99,7 @@ class NsightComputeProfiler:
 
     def kernels(self, profile_path: str) -> list[dict[str, Any]]:
         """Returns the metrics of each kernel, the longest first, with the short names; time in ms over all measured launches."""
-        words = (
-            "SELECT kernel_name, metric, avg(value) mean, sum(value) total FROM kernel_metric WHERE value IS NOT NULL GROUP BY 1, 2"
-        )
+        words = "SELECT kernel_name, metric, avg(value) mean, sum(value) total FROM kernel_metric WHERE value IS NOT NULL GROUP BY 1, 2"
         by_name: dict[str, dict[str, Any]] = {}
         for row in ask("query", profile_path, words):
             kernel = by_name.setdefault(row["kernel_name"], {"name": row["kernel_name"]})
@@ -170,7 +173,9 @@ def _gpu_time(path: str) -> dict[str, Any]:
         "SELECT name, sum(dur_ns) time_ns, count(*) calls, grid_x, grid_y, grid_z FROM gpu_op WHERE kind = 'kernel' GROUP BY 1 ORDER BY 2 DESC "
         f"LIMIT {MAX_ROWS}",
     )  # fmt: skip
-    copies = ask("query", path, "SELECT kind, bytes, total_ns FROM copies WHERE kind != 'memset' ORDER BY total_ns DESC")
+    copies = ask(
+        "query", path, "SELECT kind, bytes, total_ns FROM copies WHERE kind != 'memset' ORDER BY total_ns DESC"
+    )
     total = {row["kind"]: row["ns"] for row in ask("query", path, "SELECT kind, sum(dur_ns) ns FROM gpu_op GROUP BY 1")}
     found: dict[str, Any] = {
         "cuda_kernels": [

@@ -95,7 +95,9 @@ def host_type(name: str) -> str:
 
 
 def _host_types(path: str) -> list[dict[str, Any]]:
-    rows = ask("query", path, "SELECT name, sum(calls) calls, sum(host_self_ns) ns FROM operators GROUP BY 1", "--no-cache")
+    rows = ask(
+        "query", path, "SELECT name, sum(calls) calls, sum(host_self_ns) ns FROM operators GROUP BY 1", "--no-cache"
+    )
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         kind = host_type(row["name"])
@@ -135,7 +137,9 @@ def _host_chains(path: str) -> list[dict[str, Any]]:
 def _autocast(path: str, measured_on: str) -> bool | None:
     """Returns True if matrix work runs in 16 bits; None where the types were not recorded."""
     if measured_on == "gpu":
-        rows = ask("query", path, "SELECT max(autocast) used, sum(half_ns + bfloat16_ns) low FROM precision", "--no-cache")
+        rows = ask(
+            "query", path, "SELECT max(autocast) used, sum(half_ns + bfloat16_ns) low FROM precision", "--no-cache"
+        )
         used, low = rows[0].get("used"), rows[0].get("low")
         return None if used is None and low is None else bool(used) or bool(low)
     rows = ask(
@@ -147,9 +151,14 @@ def _autocast(path: str, measured_on: str) -> bool | None:
 
 
 def _advice(found: dict[str, Any]) -> list[str]:
-    advice = [f"Fuse {chain['pattern']}, called {chain['calls']} times (torch.compile)" for chain in found["fusion_opportunities"][:3]]
+    advice = [
+        f"Fuse {chain['pattern']}, called {chain['calls']} times (torch.compile)"
+        for chain in found["fusion_opportunities"][:3]
+    ]
     if found["copies"]["share"] >= 0.05:
-        advice.append(f"Copies take {found['copies']['share'] * 100:.0f} % of the operators' time: keep data in one type, layout and place")
+        advice.append(
+            f"Copies take {found['copies']['share'] * 100:.0f} % of the operators' time: keep data in one type, layout and place"
+        )
     if found.get("autocast") is False:
         advice.append("Autocast (mixed precision) is not in use: matrix work runs in 32 bits")
     return advice

@@ -103,7 +103,9 @@ def run_command(options: list[str], command: Command, folder: str) -> list[str]:
     if done.returncode == OWN_FAILURE:
         raise ProgramError(f"cannot record into {folder}: the lines of gapless above say why", BAD_INPUT)
     if done.returncode:
-        raise ProgramError(f"cannot profile {shlex.join(words)}: it ended with {done.returncode}; run it alone first", FAILED)
+        raise ProgramError(
+            f"cannot profile {shlex.join(words)}: it ended with {done.returncode}; run it alone first", FAILED
+        )
     with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
         missing: list[str] = json.load(file).get("missing", [])
     return missing

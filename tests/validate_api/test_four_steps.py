@@ -76,7 +76,8 @@ class FourSteps(unittest.TestCase):
             )  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
             self.assertRegex(
-                done.stdout, r"Critical Issues \(severity >0.7\):\n1. \[DATA_LOADING\] the step waits .*\n   .*\n   Recommendations:\n   - "
+                done.stdout,
+                r"Critical Issues \(severity >0.7\):\n1. \[DATA_LOADING\] the step waits .*\n   .*\n   Recommendations:\n   - ",
             )
             self.assertRegex(done.stdout, r"Estimated Performance Improvement: \d\.\d× faster training \(")
             self.assertRegex(done.stdout, r"(?m)^applied \[\] rejected \['data_loading'\]$")  # a list is no DataLoader

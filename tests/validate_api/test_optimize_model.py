@@ -104,7 +104,13 @@ class OptimizeModel(unittest.TestCase):
         self.assertEqual(asked[asked.index("--") + 1 :], ["python3", "train.py", "--lr", "1", "--config", "model.yaml"])
 
     def test_the_command_of_the_report_and_bottlenecks_made_by_hand(self) -> None:
-        found = {"type": "data_loading", "severity": 0.8, "description": "slow", "evidence": {"idle": 0.4}, "recommendations": ["workers"]}
+        found = {
+            "type": "data_loading",
+            "severity": 0.8,
+            "description": "slow",
+            "evidence": {"idle": 0.4},
+            "recommendations": ["workers"],
+        }
         for document in ({"bottlenecks": [found], "command": ["python", "t.py"]}, [found]):
             (self.folder / "report.json").write_text(json.dumps(document))
             words = [] if isinstance(document, dict) else ["--", "python", "t.py"]

@@ -144,7 +144,12 @@ class MixedPrecision(unittest.TestCase):
     def test_kinds_of_batches_give_the_same_loss_as_a_number(self) -> None:
         inputs, targets = torch.randn(8, 16), torch.arange(8) % 4
         losses = []
-        for batch in (({"input": inputs, "target": targets},), ((inputs, targets),), (inputs, targets), ({"x": inputs, "labels": targets},)):
+        for batch in (
+            ({"input": inputs, "target": targets},),
+            ((inputs, targets),),
+            (inputs, targets),
+            ({"x": inputs, "labels": targets},),
+        ):
             torch.manual_seed(0)
             model = Residual()
             mixed = gapless.MixedPrecisionOptimizer()

@@ -14,8 +14,8 @@ from unittest import mock
 import gapless
 from cases import in_ci
 from gapless import utilization
-from gapless.training import Batches, samples_of
 from gapless.host import cores
+from gapless.training import Batches, samples_of
 from gapless.utilization import Utilization, mean_of
 
 BATCHES = [1, 2, 3]

@@ -415,7 +415,9 @@ class Validated(unittest.TestCase):
 
     def test_no_loss_to_compare(self) -> None:
         inputs = [batch[0] for batch in loader()]
-        found = self.validator.validate_optimization(self.baseline, self.optimized, inputs, "abc", branch="feature", pairs=12)
+        found = self.validator.validate_optimization(
+            self.baseline, self.optimized, inputs, "abc", branch="feature", pairs=12
+        )
         self.assertIsNone(found.loss)
         self.assertTrue(found.accepted)
         self.assertIn("no losses to compare", found.report)

@@ -209,7 +209,7 @@ class ShownTests(unittest.TestCase):
         ran = 0
         for path in sorted(FOLDER.glob("tests_*.py")):
             names = {name: getattr(analysis, name) for name in ("KernelAnalyzer", "BottleneckType")}
-            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 -- the shown tests
             for name, function in list(names.items()):
                 if name.startswith("test_"):
                     function()
@@ -226,7 +226,9 @@ class Workflow(Case):
         (self.folder / "train.py").write_text(textwrap.dedent(TRAIN))
         (self.folder / "given.py").write_text(textwrap.dedent(GIVEN))
         said = self.run_words("python", "given.py")
-        self.assertIn("=== GPU Performance Analysis Report ===\n\nCritical Issues (severity >0.7):\n1. [DATA_LOADING] ", said)
+        self.assertIn(
+            "=== GPU Performance Analysis Report ===\n\nCritical Issues (severity >0.7):\n1. [DATA_LOADING] ", said
+        )
         self.assertRegex(said, r"(?m)^Speedup: \d+\.\d\d×$")
         self.assertRegex(said, r"(?m)^Memory saved: -?\d+\.\d\d GB$")
         self.assertIn("'estimated_speedup', 'fixes', 'memory_saved_gb', 'new_config', 'optimizations_applied'", said)

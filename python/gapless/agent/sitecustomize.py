@@ -26,7 +26,9 @@ def _arm() -> None:
 
 
 def _give_way() -> None:
-    passed = sys.__dict__.setdefault("_gapless_gave_way", {_HERE})  # by copies of this file, of which a path may have several
+    passed = sys.__dict__.setdefault(
+        "_gapless_gave_way", {_HERE}
+    )  # by copies of this file, of which a path may have several
     passed.add(_HERE)
     others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) not in passed]
     spec = PathFinder.find_spec("sitecustomize", others)

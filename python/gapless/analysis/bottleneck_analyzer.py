@@ -20,11 +20,11 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.analyzer import MAX_BOTTLENECKS, BottleneckAnalyzer  # noqa: E402
-from gapless.analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer  # noqa: E402
-from gapless.bottlenecks import Bottleneck, BottleneckType  # noqa: E402
-from gapless.command_line import parser_of, run, write_json  # noqa: E402
-from gapless.program import ask  # noqa: E402
+from gapless.analyzer import MAX_BOTTLENECKS, BottleneckAnalyzer
+from gapless.analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer
+from gapless.bottlenecks import Bottleneck, BottleneckType
+from gapless.command_line import parser_of, run, write_json
+from gapless.program import ask
 
 __all__ = [
     "Bottleneck",
@@ -44,7 +44,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", default="bottleneck_report.json", metavar="FILE", help="(bottleneck_report.json)")
     given = parser.parse_args(words)
     document = ask("analyze", given.profile, "--no-cache")
-    found = sorted((Bottleneck.of(each) for each in document["bottlenecks"]), key=lambda bottleneck: -bottleneck.severity)
+    found = sorted(
+        (Bottleneck.of(each) for each in document["bottlenecks"]), key=lambda bottleneck: -bottleneck.severity
+    )
     document["report"] = BottleneckAnalyzer().generate_report(found[:MAX_BOTTLENECKS])
     command = recorded_command(Path(given.profile))
     if command:

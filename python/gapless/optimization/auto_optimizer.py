@@ -32,11 +32,11 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.auto import AutoOptimizer, OptimizationResult  # noqa: E402
-from gapless.bottlenecks import Bottleneck  # noqa: E402
-from gapless.command_line import INTERRUPTED, WRONG_USE, parser_of, write  # noqa: E402
-from gapless.model_config import command_of, parse, with_config  # noqa: E402
-from gapless.program import NO_PROGRAM, ProgramError, find_program  # noqa: E402
+from gapless.auto import AutoOptimizer, OptimizationResult
+from gapless.bottlenecks import Bottleneck
+from gapless.command_line import INTERRUPTED, WRONG_USE, parser_of, write
+from gapless.model_config import command_of, parse, with_config
+from gapless.program import NO_PROGRAM, ProgramError, find_program
 
 __all__ = ["AutoOptimizer", "OptimizationResult"]
 NAME = "auto_optimizer"
@@ -46,12 +46,18 @@ EMPTY: dict[str, Any] = {"format": "gapless.recipe", "schema": 1, "command": [],
 
 def arguments(words: Sequence[str] | None, name: str) -> argparse.Namespace:
     parser = parser_of(name, __doc__ or "")
-    parser.add_argument("--bottlenecks", metavar="REPORT", help="of bottleneck_analyzer.py or gapless analyze --json (otherwise it is profiled)")
+    parser.add_argument(
+        "--bottlenecks",
+        metavar="REPORT",
+        help="of bottleneck_analyzer.py or gapless analyze --json (otherwise it is profiled)",
+    )
     parser.add_argument("--model-config", type=Path, metavar="FILE", help="the training's configuration, YAML or JSON")
     parser.add_argument("--output", type=Path, default=Path("optimized_config.yaml"), metavar="FILE")
     parser.add_argument("--folder", default="optimized", metavar="DIR", help="for the report and the patch (optimized)")
     parser.add_argument("--budget", metavar="TIME", help="begin no trial after this time: 90s, 10m, 2h")
-    parser.add_argument("--optimize", action="append", default=[], metavar="OPTION", help="for gapless optimize: --optimize=--pairs=8")
+    parser.add_argument(
+        "--optimize", action="append", default=[], metavar="OPTION", help="for gapless optimize: --optimize=--pairs=8"
+    )
     parser.add_argument("command", nargs="*", metavar="-- COMMAND")
     return parser.parse_args(words)
 
@@ -63,7 +69,9 @@ def wanted_command(given: argparse.Namespace, text: str, report: dict[str, Any])
         words = command_of(parse(text.partition(MARK)[0], given.model_config))
     words = words or [str(word) for word in report.get("command") or []]
     if not words:
-        raise ValueError("no command: give it after `--`, or as `command`, `script` or `model` in the model configuration")
+        raise ValueError(
+            "no command: give it after `--`, or as `command`, `script` or `model` in the model configuration"
+        )
     return with_config(words, given.model_config)
 
 
@@ -77,7 +85,9 @@ def read_report(path: str | None) -> dict[str, Any]:
         raise ValueError(f"cannot read {path}: {error}") from None
     entries = found.get("bottlenecks") if isinstance(found, dict) else found
     if not isinstance(entries, list):
-        raise ValueError(f"cannot use {path}: there are no bottlenecks in it; make it with bottleneck_analyzer.py --profile DIR")
+        raise ValueError(  # noqa: TRY004 -- the file, not a type
+            f"cannot use {path}: there are no bottlenecks in it; make it with bottleneck_analyzer.py --profile DIR"
+        )
     if isinstance(found, dict) and "gapless" in found:
         return found
     command = found.get("command") if isinstance(found, dict) else None

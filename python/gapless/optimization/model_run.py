@@ -30,15 +30,22 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.checkpointing import GradientCheckpointingOptimizer  # noqa: E402
-from gapless.command_line import parser_of, run  # noqa: E402
-from gapless.fusion import KernelFusionOptimizer  # noqa: E402
-from gapless.mixed_precision import MixedPrecisionOptimizer  # noqa: E402
-from gapless.model_config import read  # noqa: E402
-from gapless.training import Batches, InferredLoss, Training  # noqa: E402
+from gapless.checkpointing import GradientCheckpointingOptimizer
+from gapless.command_line import parser_of, run
+from gapless.fusion import KernelFusionOptimizer
+from gapless.mixed_precision import MixedPrecisionOptimizer
+from gapless.model_config import read
+from gapless.training import Batches, InferredLoss, Training
 
 NAME = "model_run"
-PRECISIONS = {"fp32": None, "float32": None, "bf16": "bfloat16", "bfloat16": "bfloat16", "fp16": "float16", "float16": "float16"}
+PRECISIONS = {
+    "fp32": None,
+    "float32": None,
+    "bf16": "bfloat16",
+    "bfloat16": "bfloat16",
+    "fp16": "float16",
+    "float16": "float16",
+}
 LOADER_KEYS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last")
 
 
@@ -93,7 +100,9 @@ def train(config: Mapping[str, Any], steps: int) -> float:
     make = getattr(torch.optim, str(config.get("optimizer", "SGD")), None)
     if make is None:
         raise ValueError(f"cannot use optimizer: {config['optimizer']!r} is no class of torch.optim")
-    optimizer = make(model.parameters(), lr=float(config.get("learning_rate", 0.01)), **(config.get("optimizer_args") or {}))
+    optimizer = make(
+        model.parameters(), lr=float(config.get("learning_rate", 0.01)), **(config.get("optimizer_args") or {})
+    )
     if config.get("compile"):
         mode = "default" if config["compile"] is True else str(config["compile"])
         model = KernelFusionOptimizer().apply_torch_compile(model, mode=mode)

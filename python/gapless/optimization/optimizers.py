@@ -10,13 +10,13 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.auto import AutoOptimizer, OptimizationResult  # noqa: E402
-from gapless.checkpointing import GradientCheckpointingOptimizer  # noqa: E402
-from gapless.command_line import run  # noqa: E402
-from gapless.data_loading import DataLoadingOptimizer  # noqa: E402
-from gapless.fusion import KernelFusionOptimizer  # noqa: E402
-from gapless.memory import MemoryOptimizer  # noqa: E402
-from gapless.mixed_precision import MixedPrecisionOptimizer  # noqa: E402
+from gapless.auto import AutoOptimizer, OptimizationResult
+from gapless.checkpointing import GradientCheckpointingOptimizer
+from gapless.command_line import run
+from gapless.data_loading import DataLoadingOptimizer
+from gapless.fusion import KernelFusionOptimizer
+from gapless.memory import MemoryOptimizer
+from gapless.mixed_precision import MixedPrecisionOptimizer
 
 __all__ = [
     "AutoOptimizer",

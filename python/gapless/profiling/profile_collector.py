@@ -20,12 +20,12 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.collect import PyTorchProfiler  # noqa: E402
-from gapless.collector import ProfileCollector  # noqa: E402
-from gapless.command_line import parser_of, run, write_json  # noqa: E402
-from gapless.metrics import plain  # noqa: E402
-from gapless.nsight import NsightComputeProfiler, NsightSystemsProfiler  # noqa: E402
-from gapless.results import ProfileResult, ProfilerType  # noqa: E402
+from gapless.collect import PyTorchProfiler
+from gapless.collector import ProfileCollector
+from gapless.command_line import parser_of, run, write_json
+from gapless.metrics import plain
+from gapless.nsight import NsightComputeProfiler, NsightSystemsProfiler
+from gapless.results import ProfileResult, ProfilerType
 
 __all__ = [
     "NsightComputeProfiler",

@@ -28,14 +28,14 @@ if not __package__:  # started as a file: the folder of the package takes the pl
 
     sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2])
 
-from gapless.ab_test import ABTestResult, ABTestValidator  # noqa: E402
-from gapless.benchmark import PerformanceBenchmark  # noqa: E402
-from gapless.command_line import parser_of, run, write_json  # noqa: E402
-from gapless.metrics import PerformanceMetrics  # noqa: E402
-from gapless.model_config import command_of, read, with_config  # noqa: E402
-from gapless.program import NO_PROGRAM, ProgramError, find_program  # noqa: E402
-from gapless.regression import Regression, RegressionDetector  # noqa: E402
-from gapless.validator import PerformanceValidator, ValidationResult  # noqa: E402
+from gapless.ab_test import ABTestResult, ABTestValidator
+from gapless.benchmark import PerformanceBenchmark
+from gapless.command_line import parser_of, run, write_json
+from gapless.metrics import PerformanceMetrics
+from gapless.model_config import command_of, read, with_config
+from gapless.program import NO_PROGRAM, ProgramError, find_program
+from gapless.regression import Regression, RegressionDetector
+from gapless.validator import PerformanceValidator, ValidationResult
 
 __all__ = [
     "ABTestResult",
@@ -56,8 +56,12 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--baseline", type=Path, required=True, metavar="FILE", help="configuration as it was")
     parser.add_argument("--optimized", type=Path, required=True, metavar="FILE", help="configuration to be proven")
     parser.add_argument("--output", type=Path, default=Path("validation_report.json"), metavar="FILE")
-    parser.add_argument("--db", metavar="URL", help="the history: sqlite:FILE or postgresql://… (otherwise the user's own)")
-    parser.add_argument("--validate", action="append", default=[], metavar="OPTION", help="for gapless validate: --validate=--pairs=8")
+    parser.add_argument(
+        "--db", metavar="URL", help="the history: sqlite:FILE or postgresql://… (otherwise the user's own)"
+    )
+    parser.add_argument(
+        "--validate", action="append", default=[], metavar="OPTION", help="for gapless validate: --validate=--pairs=8"
+    )
     parser.add_argument("command", nargs="*", metavar="-- COMMAND")
     return parser.parse_args(words)
 
@@ -67,7 +71,9 @@ def commands(given: argparse.Namespace, program: str) -> tuple[list[str], list[s
     baseline, optimized = read(given.baseline), read(given.optimized)
     words: list[str] = list(given.command) or command_of(baseline) or command_of(optimized)
     if not words:
-        raise ValueError(f"cannot find a command: give it after `--`, or as command, script or model in {given.baseline}")
+        raise ValueError(
+            f"cannot find a command: give it after `--`, or as command, script or model in {given.baseline}"
+        )
     candidate = with_config(words, given.optimized)
     if optimized.get("format") == "gapless.recipe":
         candidate = [program, "run", "--recipe", str(given.optimized), "--", *candidate]
@@ -99,7 +105,17 @@ def main(words: Sequence[str] | None = None) -> int:
     options = [f"--db={given.db}"] if given.db else []
     with tempfile.TemporaryDirectory(prefix="gapless-") as folder:
         answer = Path(folder) / "answer.json"
-        line = [program, "validate", *options, *given.validate, f"--json={answer}", "--a", shlex.join(baseline), "--b", shlex.join(optimized)]
+        line = [
+            program,
+            "validate",
+            *options,
+            *given.validate,
+            f"--json={answer}",
+            "--a",
+            shlex.join(baseline),
+            "--b",
+            shlex.join(optimized),
+        ]
         done = subprocess.run(line, check=False)
         if done.returncode not in (0, 1) or not answer.exists():
             raise ProgramError(f"cannot validate: gapless validate ended with {done.returncode}", done.returncode or 3)

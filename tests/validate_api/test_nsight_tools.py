@@ -10,7 +10,7 @@ import tempfile
 import textwrap
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 from unittest import mock
 
 import gapless
@@ -102,18 +102,23 @@ class Tools(unittest.TestCase):
         self.tool("nsys", NSYS)
         self.tool("ncu", NCU)
         results = gapless.ProfileCollector().profile_comprehensive(f"{sys.executable} -c pass", self.output())
-        self.assertLessEqual({gapless.ProfilerType.PYTORCH_PROFILER, gapless.ProfilerType.NSIGHT_SYSTEMS}, results.keys())
+        self.assertLessEqual(
+            {gapless.ProfilerType.PYTORCH_PROFILER, gapless.ProfilerType.NSIGHT_SYSTEMS}, results.keys()
+        )
         self.assertIn("ncu ", self.calls.read_text())
         self.assertIn(gapless.ProfilerType.NSIGHT_COMPUTE, results)
 
     @in_ci
     def test_a_tool_that_is_missing(self) -> None:
-        path = os.pathsep.join(place for place in os.environ["PATH"].split(os.pathsep) if not shutil.which("nsys", path=place))
+        path = os.pathsep.join(
+            place for place in os.environ["PATH"].split(os.pathsep) if not shutil.which("nsys", path=place)
+        )
         with mock.patch.dict(os.environ, {"PATH": path}):
-            for call in (
+            calls: list[Callable[[], Any]] = [
                 lambda: gapless.NsightSystemsProfiler().profile("true", self.output()),
                 lambda: gapless.NsightComputeProfiler().profile_kernel("true", "gemm", self.output()),
-            ):
+            ]
+            for call in calls:
                 with self.assertRaisesRegex(ProgramError, r"cannot find (nsys|ncu) on the PATH") as caught:
                     call()
                 self.assertEqual(caught.exception.status, NOT_THERE)
@@ -128,7 +133,9 @@ class Tools(unittest.TestCase):
             gapless.ProfileCollector().profile_comprehensive([sys.executable, "-c", "pass"], self.output(), False)
         self.assertTrue((self.folder / "run-1" / "manifest.json").exists())
         with self.assertRaisesRegex(ProgramError, "it ended with 7") as caught:
-            gapless.ProfileCollector().profile_comprehensive(f"{sys.executable} -c 'exit(7)'", str(self.folder / "failing"))
+            gapless.ProfileCollector().profile_comprehensive(
+                f"{sys.executable} -c 'exit(7)'", str(self.folder / "failing")
+            )
         self.assertEqual(caught.exception.status, 5)
 
 
@@ -140,17 +147,24 @@ class Verdicts(unittest.TestCase):
 
     def test_each_limit(self) -> None:
         self.assertEqual(self.said(sm_efficiency=59.9), [nsight.COMPUTE_BOUND])
-        self.assertEqual(self.said(sm_efficiency=50.0, memory_bw_utilization=80.1), [nsight.COMPUTE_BOUND, nsight.MEMORY_BOUND])
+        self.assertEqual(
+            self.said(sm_efficiency=50.0, memory_bw_utilization=80.1), [nsight.COMPUTE_BOUND, nsight.MEMORY_BOUND]
+        )
         self.assertEqual(self.said(occupancy=29.0), [nsight.LOW_OCCUPANCY])
         self.assertEqual(self.said(warp_efficiency=79.0), [nsight.DIVERGENT])
         ratio = {"smsp__thread_inst_executed_per_inst_executed.ratio": 16.0}  # of 32 threads
         self.assertEqual(self.said(**ratio), [nsight.DIVERGENT])
-        long = {"sm__throughput.avg.pct_of_peak_sustained_elapsed": 50.0, "dram__throughput.avg.pct_of_peak_sustained_elapsed": 90.0}
+        long = {
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed": 50.0,
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed": 90.0,
+        }
         self.assertEqual(self.said(**long), [nsight.COMPUTE_BOUND, nsight.MEMORY_BOUND])
 
     def test_nothing_measured_is_nothing_said(self) -> None:
         self.assertEqual(self.said(), [])
-        self.assertEqual(self.said(sm_efficiency=60.0, memory_bw_utilization=95.0, occupancy=30.0, warp_efficiency=80.0), [])
+        self.assertEqual(
+            self.said(sm_efficiency=60.0, memory_bw_utilization=95.0, occupancy=30.0, warp_efficiency=80.0), []
+        )
 
 
 if __name__ == "__main__":
