@@ -90,7 +90,7 @@ def benchmark_steps(
     metrics = PerformanceMetrics.of_steps(times, samples)
     metrics.gpu_utilization, metrics.gpu_utilization_source = utilization.percent, utilization.source
     if gpu is not None:
-        metrics.memory_usage_gb, metrics.memory_usage_source = torch.cuda.max_memory_allocated(gpu) / GB, "torch"
+        metrics.memory_usage_gb, metrics.memory_usage_source = torch.cuda.max_memory_allocated(gpu) / GB, "allocator"
     else:
         metrics.memory_usage_gb, metrics.memory_usage_source = peak_resident_gb(), SOURCE
     return metrics

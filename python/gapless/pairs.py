@@ -70,14 +70,14 @@ class Side:
 @dataclass
 class Memory:
     """The peak of memory in use above what was there before: of PyTorch's allocator on a CUDA device, else of the resident memory of
-    this process, from which free memory is returned first. `source` is "torch" or "host"."""
+    this process, from which free memory is returned first. `source` is "allocator" or "host"."""
 
     device: Any
     before_gb: float | None = None
 
     @property
     def source(self) -> str:
-        return SOURCE if cuda_device(self.device) is None else "torch"
+        return SOURCE if cuda_device(self.device) is None else "allocator"
 
     def start(self, own_bytes: int = 0) -> None:
         """`own_bytes` are there already and count all the same."""

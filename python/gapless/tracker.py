@@ -31,7 +31,7 @@ class PerformanceTracker:
     def end_step(self, batch_size: int) -> dict[str, Any]:
         """Returns `throughput` (samples per second), `step_time_ms`, and `memory_gb` in 1e9 bytes.
 
-        `memory_source` is "torch" for memory that PyTorch allocated on the GPU, "host" for the resident memory of this process, where
+        `memory_source` is "allocator" for memory that PyTorch allocated on the GPU, "host" for the resident memory of this process, where
         no GPU is in use. Raises RuntimeError without start_step().
         """
         if self._started is None:
@@ -39,7 +39,7 @@ class PerformanceTracker:
         cuda = self._wait()
         seconds = time.perf_counter() - self._started
         self._started = None
-        memory_gb, source = (resident_gb(), SOURCE) if cuda is None else (cuda.memory_allocated() / GB, "torch")
+        memory_gb, source = (resident_gb(), SOURCE) if cuda is None else (cuda.memory_allocated() / GB, "allocator")
         found = {
             "throughput": batch_size / seconds, "memory_gb": memory_gb, "memory_source": source, "step_time_ms": seconds * 1e3,
         }  # fmt: skip

@@ -56,7 +56,7 @@ class Utilization:
             os.killpg(self._process.pid, signal.SIGTERM)  # of its session: what it started holds the pipe as well
         text, _unused = self._process.communicate()
         self.percent = mean_of(text, uuid_of(self._device))
-        self.source = None if self.percent is None else "nvidia-smi"
+        self.source = None if self.percent is None else "nvml"
 
 
 def uuid_of(device: Any) -> str | None:

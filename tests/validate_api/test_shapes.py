@@ -267,7 +267,8 @@ class Configured(unittest.TestCase):
             ({"loss": "losss"}, "no function of torch.nn.functional"),
             ({"precision": "fp8"}, "write fp32, bf16 or fp16"),
         ):
-            said = self.train(3, **{**how, **change})
+            wrong: dict[str, Any] = {**how, **change}
+            said = self.train(3, **wrong)
             self.assertIn(text, said)
             self.assertEqual(said.count("\n"), 1, said)
 
