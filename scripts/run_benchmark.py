@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures a training command, judges it against the history, records it, and writes the result as JSON.
 
-The result is that of `gapless bench --json` with these keys at its top; what is not known is null:
+The result is that of `gapless bench --json` with these keys at its top; a figure that is not known is null:
 samples_per_second, performance_delta (percent, below 0 is worse), gpu_utilization, memory_usage_gb, regression_detected, verdict,
 threshold, baseline_samples_per_sec, likely_culprit_commit, step_time_ms and its percentiles, commit_sha, branch.
+Three of them are never null, so that a comment can be made of them: without a GPU, gpu_utilization and memory_usage_gb are those of the
+command's processes on the host (gpu_utilization_source is "cpu", memory_usage_source "host"); while there is no baseline to compare with,
+performance_delta is 0 and performance_delta_source is "no baseline" instead of "history".
 The exit status is 0 also for a regression; detect_regression.py --fail has another one.
 """
 
@@ -13,11 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from beside import ROOT
+from gapless.host import GB, SOURCE, cores
 from gapless.program import ProgramError, ask
 from gapless.regression import whose
 
@@ -25,7 +31,9 @@ EXAMPLE = [sys.executable, str(ROOT / "examples" / "planted" / "slow_loader.py")
 METRICS = (
     "samples_per_second",
     "gpu_utilization",
+    "gpu_utilization_source",
     "memory_usage_gb",
+    "memory_usage_source",
     "step_time_ms",
     "step_time_p50_ms",
     "step_time_p95_ms",
@@ -62,6 +70,21 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def measured(options: list[str], command: list[str]) -> dict[str, Any]:
+    """Returns what `gapless bench` measures, and for metrics that it has none of those of the processes that it ran."""
+    begun = time.perf_counter()
+    result: dict[str, Any] = ask("bench", *options, "--", *command)
+    passed, used = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    metrics = result["metrics"]
+    if metrics.get("gpu_utilization") is None:
+        percent = (used.ru_utime + used.ru_stime) / passed / cores() * 100
+        metrics.update(gpu_utilization=min(100.0, percent), gpu_utilization_source="cpu")
+    if metrics.get("memory_usage_gb") is None:
+        unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+        metrics.update(memory_usage_gb=used.ru_maxrss * unit / GB, memory_usage_source=SOURCE)
+    return result
+
+
 def judge(given: argparse.Namespace, path: str) -> dict[str, Any]:
     words = [f"--baseline={given.baseline_branch}", f"--threshold={given.threshold}"]
     words += whose(given.commit_sha, given.branch)
@@ -86,15 +109,21 @@ def main() -> int:
     given = arguments()
     output = Path(given.output)
     command = given.command or EXAMPLE
-    result: dict[str, Any] = ask("bench", *given.bench, "--", *command)
+    result = measured(given.bench, command)
     result.update({name: result["metrics"].get(name) for name in METRICS})
     result.update(commit_sha=given.commit_sha, branch=given.branch)
     if given.label:
         result["label"] = given.label
     result.update(dict.fromkeys(VERDICTS))
+    result.update(performance_delta=0.0, performance_delta_source="no baseline", regression_detected=False)
     write(output, result)  # what was measured is kept also when it cannot be judged
     answer = judge(given, given.output)
     result.update({name: answer.get(name) for name in VERDICTS})
+    known = result["performance_delta"] is not None
+    result.update(
+        performance_delta=result["performance_delta"] if known else 0.0,
+        performance_delta_source="history" if known else "no baseline",
+    )
     write(output, result)
     print(f"{given.output}: {result['verdict']}, {result['recommendation']}")
     return 0

@@ -13,9 +13,11 @@ from __future__ import annotations
 import sys
 
 from .ab_test import ABTestResult, ABTestValidator
+from .analyzer import BottleneckAnalyzer
+from .analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer
 from .auto import AutoOptimizer, OptimizationResult
 from .benchmark import PerformanceBenchmark
-from .bottlenecks import Bottleneck, BottleneckAnalyzer, BottleneckType
+from .bottlenecks import Bottleneck, BottleneckType
 from .checkpointing import GradientCheckpointingOptimizer
 from .collect import PyTorchProfiler
 from .collector import ProfileCollector
@@ -40,12 +42,15 @@ __all__ = [
     "Bottleneck",
     "BottleneckAnalyzer",
     "BottleneckType",
+    "DataLoadingAnalyzer",
     "DataLoadingOptimizer",
     "GradientCheckpointingOptimizer",
+    "KernelAnalyzer",
     "KernelFusionOptimizer",
     "LossParity",
     "MemoryOptimizer",
     "MixedPrecisionOptimizer",
+    "MultiGPUAnalyzer",
     "NsightComputeProfiler",
     "NsightSystemsProfiler",
     "OptimizationResult",

@@ -7,61 +7,74 @@ This works on a model and a loader within one process. `gapless optimize -- COMM
 
 from __future__ import annotations
 
-import copy
-import functools
-import random
-import secrets
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Callable
+from dataclasses import dataclass
+from typing import Any
 
-from .ab_test import ABTestResult
 from .benchmark import benchmark_steps
-from .bottlenecks import Bottleneck
+from .checkpointing import GradientCheckpointingOptimizer
 from .data_loading import DataLoadingOptimizer
+from .decisions import Decision, decide
 from .fusion import KernelFusionOptimizer
+from .memory import MemoryOptimizer
 from .metrics import fields_of
 from .mixed_precision import MixedPrecisionOptimizer
-from .pairs import PAIRS, take_pairs
-from .training import Batches, Criterion, Kept, MakeOptimizer, Training, device_of
-from .validator import TrainedModel, warm_up
+from .pairs import PAIRS
+from .record import Record, hidden
+from .search import Change, Search
+from .training import Batches, Criterion, Kept, MakeOptimizer, Training, device_of, inputs_and_target, samples_of
 
 ROUNDS, STEPS = 3, 10  # of the measurement of everything together
-LOADING = ("workers", "pin", "prefetch_factor")
 SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
+MAX_BATCH, MAX_BATCH_FACTOR = 512, 4  # largest batch that is tried; on a CPU not more than this times the present one
+ACCUMULATED = 2  # micro-batches, where gradients are to be accumulated
+OTHER_TRAINING = "is another training: pass allow_training_changes=True, or set it yourself"
+DDP = "takes effect where the model is wrapped: DistributedDataParallel(model, gradient_as_bucket_view=True), set in new_config; not measured"
 
 
 @dataclass
-class OptimizationResult:
-    """`estimated_speedup` is measured: a step as it was, loading included, over a step of `model` and `data_loader`; 1.0 where nothing
-    was changed. `memory_saved_gb` is None where it is not known (on a CPU). `rejected` says why the others were not kept."""
+class OptimizationResult(Record):
+    """The outcome of an optimisation; its keys are the first five.
+
+    `estimated_speedup` is measured: time of a step as it was, loading included, over that of a step of `model` and `data_loader`; 1.0
+    where nothing was changed. `memory_saved_gb` is the difference of peaks (of resident memory on a CPU), 0.0 where nothing was changed.
+    `rejected` has the reason for each change that was not kept. `fixes` are the names of the kept ones in `gapless optimize`.
+    """
 
     optimizations_applied: list[str]
     estimated_speedup: float
-    memory_saved_gb: float | None
+    memory_saved_gb: float
     new_config: dict[str, Any]
     rejected: dict[str, str]
-    model: Any = field(repr=False)
-    data_loader: Any = field(repr=False)
+    fixes: list[str]
+    model: Any = hidden()
+    data_loader: Any = hidden()
 
     def to_dict(self) -> dict[str, Any]:
         return fields_of(self)
 
 
-@dataclass
-class _Change:
-    name: str  # as gapless calls the fix
-    apply: Callable[[Any], Any]  # a model to the changed model; it may be the same
-    config: dict[str, Any]
-
-
 class AutoOptimizer:
+    """Optimisations that fit the bottlenecks, each kept only if it is measured to be faster and the same training.
+
+    >>> found = AutoOptimizer().optimize(model, loader, bottlenecks, config={"batch_size": 32})  # doctest: +SKIP
+    >>> found["optimizations_applied"], found["estimated_speedup"], found["new_config"]  # doctest: +SKIP
+    (['mixed_precision', 'torch_compile'], 2.3, {'batch_size': 32, 'mixed_precision': 'bfloat16', 'compile_mode': 'default'})
+    """
+
+    def __init__(self) -> None:
+        self.mixed_precision = MixedPrecisionOptimizer()
+        self.gradient_checkpointing = GradientCheckpointingOptimizer()
+        self.data_loading = DataLoadingOptimizer()
+        self.kernel_fusion = KernelFusionOptimizer()
+        self.memory = MemoryOptimizer()
+
     def optimize(
         self,
         model: Any,
         data_loader: Iterable[Any],
-        bottlenecks: Sequence[Bottleneck | Mapping[str, Any]] | None,
+        bottlenecks: Sequence[Any] | None,
         config: Mapping[str, Any] | None = None,
         *,
         make_optimizer: MakeOptimizer | None = None,
@@ -69,112 +82,111 @@ class AutoOptimizer:
         pairs: int = PAIRS,
         warmup_steps: int = 10,
         seed: int | None = None,
+        allow_training_changes: bool = False,
     ) -> OptimizationResult:
-        """Tries what cures the bottlenecks (everything where they are None): `amp`, `channels_last`, `compile` on the model,
-        `workers` and `pin` on a `DataLoader`.
+        """Tries what cures the bottlenecks (also plain dictionaries; None: whatever may be faster).
 
-        `config` is the training's configuration, whatever is in it; `new_config` is that with `mixed_precision`, `channels_last`, `compile_mode`,
-        `num_workers`, … added for what was kept. The given model and loader are not changed: use those of the result. Steps, losses and
-        their parity are as in `PerformanceValidator.validate_optimization`.
+        KERNEL_EFFICIENCY: mixed_precision, channels_last, torch_compile. LAUNCH_BOUND, HOST_BOUND: torch_compile. DATA_LOADING, IO:
+        data_loading. MEMORY_BANDWIDTH, MEMORY_ALLOCATION: gradient_checkpointing and batch_size. SMALL_BATCH: batch_size. MULTI_GPU_COMM:
+        gradient_accumulation and gradient_as_bucket_view. Others have their reason in `rejected`.
+
+        batch_size and gradient_accumulation change the training: they go into `new_config` only with `allow_training_changes`, and are
+        not in `estimated_speedup`. `config` is the training's configuration, whatever is in it; `new_config` is that with what was
+        kept. The given model and loader are not changed: use those of the result. Steps, losses and their parity are as in
+        `PerformanceValidator.validate_optimization`.
         """
-        wanted = _wanted(bottlenecks)
-        search = _Search(model, Batches(data_loader), make_optimizer, criterion, pairs, warmup_steps, seed)
-        for change in _changes(model, wanted):
+        decision = decide(bottlenecks)
+        search = Search(model, Batches(data_loader), (make_optimizer, criterion), pairs, warmup_steps, seed)
+        for change in self._changes(model, decision):
             search.attempt(change)
-        result = OptimizationResult(
-            [change.name for change in search.kept],
-            1.0,
-            search.memory_saved_gb,
-            dict(config or {}),
-            search.rejected,
-            search.best(),
-            data_loader,
-        )
+        new_config = dict(config or {})
         for change in search.kept:
-            result.new_config.update(change.config)
-        if wanted is None or wanted & set(LOADING):
-            _load_faster(result)
+            new_config.update(change.config)
+        result = OptimizationResult(
+            optimizations_applied=[change.name for change in search.kept],
+            estimated_speedup=1.0,
+            memory_saved_gb=search.memory_saved_gb,
+            new_config=new_config,
+            rejected={**decision.reasons, **search.rejected},
+            fixes=[change.fix for change in search.kept],
+            model=search.best(),
+            data_loader=data_loader,
+        )
+        if decision.wants("data_loading"):
+            _load_faster(result, self.data_loading)
         if result.optimizations_applied:
             result.estimated_speedup = _measured(model, data_loader, result, make_optimizer, criterion)
+        self._configure(result, decision, data_loader, allow_training_changes)
         return result
 
+    def _changes(self, model: Any, decision: Decision) -> list[Change]:
+        """Returns the wanted changes that apply to the model. Compiling comes last: it takes the model as it finds it."""
+        import torch
 
-class _Search:
-    """Keeps changes one after the other, each on top of those that were kept."""
+        images = any(isinstance(layer, torch.nn.Conv2d) for layer in model.modules())
+        dtype = str(self.mixed_precision.dtype_on(device_of(model))).replace("torch.", "")
+        short = decision.memory_is_short
+        found = [
+            Change("gradient_checkpointing", "checkpoint", self._checkpointed, {"gradient_checkpointing": True}, short),
+            Change("mixed_precision", "amp", self.mixed_precision.autocast_forward, {"mixed_precision": dtype}),
+            *([Change("channels_last", "channels_last", _channels_last, {"channels_last": True})] if images else []),
+            Change("torch_compile", "compile", self._compiled, {"compile_mode": "default"}),
+        ]
+        return [change for change in found if decision.wants(change.name)]
 
-    def __init__(
-        self,
-        model: Any,
-        batches: Batches,
-        make_optimizer: MakeOptimizer | None,
-        criterion: Criterion | None,
-        pairs: int,
-        warmup_steps: int,
-        seed: int | None,
-    ) -> None:
-        self.model, self.batches = model, batches
-        self.training = (make_optimizer, criterion)
-        self.pairs, self.warmup_steps = pairs, max(1, warmup_steps)
-        self.seed = secrets.randbits(32) if seed is None else seed
-        self.kept: list[_Change] = []
-        self.rejected: dict[str, str] = {}
-        self.memory_saved_gb: float | None = None
-        self.why_other = ""  # of the change that was compared last
+    def _checkpointed(self, model: Any) -> Any:
+        return self.gradient_checkpointing.apply_checkpointing(model)
 
-    def best(self) -> Any:
-        return self._with(self.kept)
+    def _compiled(self, model: Any) -> Any:
+        return self.kernel_fusion.apply_torch_compile(model, mode="default")
 
-    def attempt(self, change: _Change) -> None:
-        try:
-            found, parity = self._compare(self.best(), self._with([*self.kept, change]))
-        except Exception as error:  # noqa: BLE001 -- whatever a change does to a model, the search goes on
-            self.rejected[change.name] = f"{type(error).__name__}: {str(error).strip()[:300]}"
+    def _configure(self, result: OptimizationResult, decision: Decision, loader: Iterable[Any], allowed: bool) -> None:
+        """Adds what a configuration can have and a model cannot."""
+        if decision.wants("gradient_as_bucket_view"):
+            result.new_config["gradient_as_bucket_view"] = True
+            result.rejected["gradient_as_bucket_view"] = DDP
+        if decision.wants("gradient_accumulation"):
+            if allowed:
+                result.new_config["gradient_accumulation_steps"] = ACCUMULATED
+                result.optimizations_applied.append("gradient_accumulation")
+                result.fixes.append(f"accumulate={ACCUMULATED}")
+            else:
+                result.rejected["gradient_accumulation"] = f"{ACCUMULATED} batches a step {OTHER_TRAINING}"
+        if decision.wants("batch_size"):
+            self._largest_batch(result, loader, allowed)
+
+    def _largest_batch(self, result: OptimizationResult, loader: Iterable[Any], allowed: bool) -> None:
+        batch = next(iter(Batches(loader)))
+        inputs, _ = inputs_and_target(batch)
+        present = samples_of(batch)
+        device = device_of(result.model)
+        if present is None or present < 1:
+            result.rejected["batch_size"] = "the batches have no tensor whose rows could be counted"
             return
-        if found.verdict != "faster":
-            low, high = (f"{end:.3f}" if end else "?" for end in found.speedup_confidence_interval)
-            said = found.verdict.replace("_", " ")
-            self.rejected[change.name] = f"{said}: {found.speedup:.3f}× ({low} to {high})"
-        elif not parity:
-            self.rejected[change.name] = self.why_other
+        limit = (
+            MAX_BATCH if device is not None and device.type == "cuda" else min(MAX_BATCH, MAX_BATCH_FACTOR * present)
+        )
+        try:
+            most = self.memory.find_optimal_batch_size(
+                result.model, batch if inputs is None or isinstance(batch, Mapping) else inputs, max(present, limit)
+            )
+        except Exception as error:  # noqa: BLE001 -- the model's own, on a batch of another size
+            result.rejected["batch_size"] = f"{type(error).__name__}: {str(error).strip()[:300]}"
+            return
+        result.new_config["max_batch_size"] = most
+        if most <= present:
+            result.rejected["batch_size"] = (
+                f"no batch larger than the present one of {present} fits in memory with 10 % left"
+            )
+        elif allowed:
+            result.new_config["batch_size"] = most
+            result.optimizations_applied.append("batch_size")
+            result.fixes.append(f"batch={most // present}")
         else:
-            self.kept.append(change)
-            if found.memory_saved_gb is not None:
-                self.memory_saved_gb = (self.memory_saved_gb or 0.0) + found.memory_saved_gb
-
-    def _with(self, changes: list[_Change]) -> Any:
-        """Copies are made of the model as it was: a changed forward does not survive a copy."""
-        return functools.reduce(lambda model, change: change.apply(model), changes, copy.deepcopy(self.model))
-
-    def _compare(self, before: Any, after: Any) -> tuple[ABTestResult, bool]:
-        models = [TrainedModel(one, *self.training) for one in (before, after)]
-        with Kept(before), Kept(after):
-            loss = warm_up(models, [next(self.batches) for _ in range(self.warmup_steps)], self.seed)
-            sides = [one.side for one in models]
-            ratios = take_pairs(sides[0], sides[1], self.batches, self.pairs, random.Random(self.seed))
-        self.why_other = "" if loss is None else loss.training.reason
-        return ABTestResult.of(sides[0], sides[1], ratios, self.seed), loss is None or loss.parity is not False
-
-
-def _wanted(bottlenecks: Sequence[Bottleneck | Mapping[str, Any]] | None) -> set[str] | None:
-    if bottlenecks is None:
-        return None
-    found = [one if isinstance(one, Bottleneck) else Bottleneck.of(one) for one in bottlenecks]
-    return {fix.partition("=")[0] for one in found for fix in one.fixes()}
-
-
-def _changes(model: Any, wanted: set[str] | None) -> list[_Change]:
-    """Those that are wanted and apply to the model. Compiling comes last: it takes the model as it finds it."""
-    import torch
-
-    mixed = MixedPrecisionOptimizer()
-    device = device_of(model)
-    images = any(isinstance(one, torch.nn.Conv2d) for one in model.modules())
-    found = [
-        _Change("amp", mixed.autocast_forward, {"mixed_precision": str(mixed.dtype_on(device)).replace("torch.", "")}),
-        *([_Change("channels_last", _channels_last, {"channels_last": True})] if images else []),
-        _Change("compile", _compiled, {"compile_mode": "default"}),
-    ]
-    return [change for change in found if wanted is None or change.name in wanted]
+            tried = "at least " if most == limit else ""
+            result.rejected["batch_size"] = (
+                f"{tried}{most} rows fit in memory with 10 % left, but another batch size {OTHER_TRAINING}"
+            )
 
 
 def _channels_last(model: Any) -> Any:
@@ -183,25 +195,21 @@ def _channels_last(model: Any) -> Any:
     return model.to(memory_format=torch.channels_last)
 
 
-def _compiled(model: Any) -> Any:
-    return KernelFusionOptimizer().apply_torch_compile(model, mode="default")
-
-
-def _load_faster(result: OptimizationResult) -> None:
+def _load_faster(result: OptimizationResult, optimizer: DataLoadingOptimizer) -> None:
     from torch.utils.data import DataLoader, IterableDataset
 
     loader = result.data_loader
     if not isinstance(loader, DataLoader) or loader.batch_size is None or isinstance(loader.dataset, IterableDataset):
-        result.rejected["workers"] = "the loader is no DataLoader of a dataset with an index"
+        result.rejected["data_loading"] = "the loader is no DataLoader of a dataset with an index"
         return
     current = {name: getattr(loader, name) for name in (*SETTINGS, "collate_fn", "worker_init_fn")}
     try:
-        found = DataLoadingOptimizer().optimize_dataloader(loader.dataset, loader.batch_size, current)
+        found = optimizer.optimize_dataloader(loader.dataset, loader.batch_size, current)
     except Exception as error:  # noqa: BLE001 -- the dataset's own, in a worker
-        result.rejected["workers"] = f"{type(error).__name__}: {str(error).strip()[:300]}"
+        result.rejected["data_loading"] = f"{type(error).__name__}: {str(error).strip()[:300]}"
         return
     if found["num_workers"] == loader.num_workers and found["pin_memory"] == loader.pin_memory:
-        result.rejected["workers"] = "no other number of workers loads faster"
+        result.rejected["data_loading"] = "no other number of workers loads faster"
         return
     chosen = {name: found[name] for name in SETTINGS}
     name = f"workers={found['num_workers']}" if found["num_workers"] != loader.num_workers else "pin"
@@ -216,7 +224,8 @@ def _load_faster(result: OptimizationResult) -> None:
         generator=loader.generator,
         **given,
     )
-    result.optimizations_applied.append(name)
+    result.optimizations_applied.append("data_loading")
+    result.fixes.append(name)
     result.new_config.update(chosen)
 
 
@@ -227,7 +236,7 @@ def _measured(
     make_optimizer: MakeOptimizer | None,
     criterion: Criterion | None,
 ) -> float:
-    """Whole steps with their loading, in turns; the median of the ratios."""
+    """Returns the speedup of whole steps with their loading, measured in turns: the median of the ratios."""
     sides = [(model, loader), (result.model, result.data_loader)]
     ratios = []
     for number in range(ROUNDS):

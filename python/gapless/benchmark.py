@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
+from .host import GB, SOURCE, forget_peak, peak_resident_gb
 from .metrics import PerformanceMetrics
 from .scaling import measure_scaling
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training, samples_of
 from .utilization import Utilization
-
-GB = 1e9
 
 
 class StepClock:
@@ -84,12 +83,16 @@ def benchmark_steps(
         import torch
 
         torch.cuda.reset_peak_memory_stats(gpu)
+    else:
+        forget_peak()
     with Utilization(gpu) as utilization:
         times, samples = measure_steps(training.step, batches, num_steps, StepClock(training.device))
     metrics = PerformanceMetrics.of_steps(times, samples)
-    metrics.gpu_utilization = utilization.percent
+    metrics.gpu_utilization, metrics.gpu_utilization_source = utilization.percent, utilization.source
     if gpu is not None:
-        metrics.memory_usage_gb = torch.cuda.max_memory_allocated(gpu) / GB
+        metrics.memory_usage_gb, metrics.memory_usage_source = torch.cuda.max_memory_allocated(gpu) / GB, "allocator"
+    else:
+        metrics.memory_usage_gb, metrics.memory_usage_source = peak_resident_gb(), SOURCE
     return metrics
 
 
@@ -112,7 +115,8 @@ class PerformanceBenchmark:
         the weights stay. An optimiser that is given learns; afterwards weights, buffers, gradients and its state are put back in any case,
         also when a step fails. A loader that is shorter is begun again. What a step raises is not caught.
 
-        Memory and utilisation are those of a CUDA device, and None on another one; utilisation needs nvidia-smi. The times are those of
+        Memory and utilisation are those of a CUDA device (utilisation needs nvidia-smi); on a CPU they are those of this process, and
+        their sources say so. The times are those of
         this process: the next one may differ by more than they vary (`gapless compare` takes fresh processes).
         """
         check_counts(num_steps, warmup_steps)

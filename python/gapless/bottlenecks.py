@@ -1,132 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What slows a recorded training down, worst first."""
+"""A bottleneck: its kind, how severe it is, its evidence, and its cures."""
 
 from __future__ import annotations
 
 import enum
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .program import ask
-from .results import ProfileResult, ProfilerType
-
-MOST = 5
-CRITICAL, WARNING = 0.7, 0.4
-READ_FIRST = (
-    ProfilerType.PYTORCH_PROFILER,
-    ProfilerType.NSIGHT_SYSTEMS,
-    ProfilerType.NSIGHT_COMPUTE,
-    ProfilerType.DCGM,
-)
+from .record import Record
 
 
-class BottleneckType(enum.Enum):
-    KERNEL_EFFICIENCY = "KERNEL_EFFICIENCY"
-    MEMORY_BANDWIDTH = "MEMORY_BANDWIDTH"
-    DATA_LOADING = "DATA_LOADING"
-    CPU_GPU_SYNC = "CPU_GPU_SYNC"
-    MULTI_GPU_COMM = "MULTI_GPU_COMM"
-    MEMORY_ALLOCATION = "MEMORY_ALLOCATION"
-    LAUNCH_BOUND = "LAUNCH_BOUND"
-    HOST_BOUND = "HOST_BOUND"
-    SMALL_BATCH = "SMALL_BATCH"
-    RECOMPILATION = "RECOMPILATION"
-    IO = "IO"
-    STEP_VARIATION = "STEP_VARIATION"
-    RECORDING = "RECORDING"
+class BottleneckType(str, enum.Enum):
+    """A kind of bottleneck. Accepts values in lower case and the names in upper case that the program writes.
+
+    >>> BottleneckType("kernel_efficiency") is BottleneckType("KERNEL_EFFICIENCY")
+    True
+    """
+
+    KERNEL_EFFICIENCY = "kernel_efficiency"
+    MEMORY_BANDWIDTH = "memory_bandwidth"
+    DATA_LOADING = "data_loading"
+    CPU_GPU_SYNC = "cpu_gpu_sync"
+    MULTI_GPU_COMM = "multi_gpu_comm"
+    MEMORY_ALLOCATION = "memory_allocation"
+    LAUNCH_BOUND = "launch_bound"
+    HOST_BOUND = "host_bound"
+    SMALL_BATCH = "small_batch"
+    RECOMPILATION = "recompilation"
+    IO = "io"
+    STEP_VARIATION = "step_variation"
+    RECORDING = "recording"
+
+    @classmethod
+    def _missing_(cls, value: object) -> BottleneckType | None:
+        if isinstance(value, enum.Enum):  # of a class that a program brought itself
+            value = value.value
+        return cls._value2member_map_.get(str(value).strip().lower())  # type: ignore[return-value]
+
+
+# The fixes of each kind, as `gapless optimize --only` names them, for a bottleneck that names none itself.
+FIXES: dict[BottleneckType, tuple[str, ...]] = {
+    BottleneckType.KERNEL_EFFICIENCY: ("amp", "channels_last", "compile"),
+    BottleneckType.MEMORY_BANDWIDTH: ("checkpoint", "batch"),
+    BottleneckType.DATA_LOADING: ("workers", "pin"),
+    BottleneckType.MULTI_GPU_COMM: ("accumulate", "nosync", "ddp_view"),
+    BottleneckType.MEMORY_ALLOCATION: ("checkpoint", "allocator"),
+    BottleneckType.LAUNCH_BOUND: ("compile",),
+    BottleneckType.HOST_BOUND: ("compile",),
+    BottleneckType.SMALL_BATCH: ("batch",),
+    BottleneckType.IO: ("workers",),
+}
 
 
 @dataclass
-class Bottleneck:
-    """One entry of `bottlenecks` in `gapless analyze --json`. `gain` is what fixing it brings after those
-    above it: low, expected, high; None where unknown, and where the fix of `cured_by` cures it."""
+class Bottleneck(Record):
+    """A bottleneck, made by hand or an entry of `bottlenecks` in `gapless analyze --json`.
+
+    `severity` is 0–1, where 1 is critical. `evidence` has figures by name, `recommendations` are texts. `evidence_rows` and `advice`
+    are the same as the program writes them, with unit, table and source line, and with the name of the fix. `gain` has the speedup
+    after the bottlenecks above it are fixed: low, expected, high; None where it is unknown, or part of the gain of `cured_by`.
+
+    >>> found = Bottleneck(BottleneckType.DATA_LOADING, 0.8, "the GPU waits for batches", {"idle_share": 0.4}, ["more workers"])
+    >>> found.type.name, found["severity"], found.fixes()
+    ('DATA_LOADING', 0.8, ['workers', 'pin'])
+    """
 
     type: BottleneckType
-    severity: float  # 0–1
+    severity: float
     description: str
-    evidence: list[dict[str, Any]] = field(default_factory=list)
-    recommendations: list[dict[str, Any]] = field(default_factory=list)
-    id: str = ""  # of the rule
+    evidence: dict[str, Any] = field(default_factory=dict)
+    recommendations: list[str] = field(default_factory=list)
+    id: str = ""  # the rule's
     title: str = ""
-    share_of_step: float | None = None
+    share_of_step: float | None = None  # 0–1
     gain: dict[str, Any] | None = None
     part_of: str = ""  # the rule that claims the same time in more general terms
-    cured_by: str = ""  # the id of the bottleneck above whose fix cures it, too
-    step_left: float = 1.0  # of the recorded step, when all above it is fixed
-    also: str = ""  # what its fix does beside the time at stake, where that is more
+    cured_by: str = ""  # the id of a bottleneck above whose fix cures this one, too
+    step_left: float = 1.0  # share of the recorded step that is left when all above are fixed
+    also: str = ""  # further effects of its fix
     apart: bool = False  # its fix changes the training: a choice, which no sum counts
+    evidence_rows: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    advice: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None:
+        self.type = BottleneckType(self.type)
+        self.severity = float(self.severity)
+        if not 0 <= self.severity <= 1:
+            raise ValueError(f"cannot use the severity {self.severity:g}: it must be between 0 and 1")
+        if not isinstance(self.evidence, Mapping):
+            self.evidence_rows = self.evidence_rows or [dict(row) for row in self.evidence or ()]
+            self.evidence = {_name(row): _figure(row) for row in self.evidence_rows}
+        texts = [self.recommendations] if isinstance(self.recommendations, str) else list(self.recommendations or ())
+        if not self.advice:
+            self.advice = [dict(text) if isinstance(text, Mapping) else {"text": str(text)} for text in texts]
+        self.recommendations = [str(text["text"]) if isinstance(text, Mapping) else str(text) for text in texts]
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Bottleneck:
-        return cls(
-            type=BottleneckType(found["type"]),
-            severity=float(found["severity"]),
-            description=found["description"],
-            evidence=list(found.get("evidence", [])),
-            recommendations=list(found.get("recommendations", [])),
-            id=found.get("id", ""),
-            title=found.get("title", ""),
-            share_of_step=found.get("share_of_step"),
-            gain=found.get("gain"),
-            part_of=found.get("part_of", ""),
-            cured_by=found.get("cured_by", ""),
-            step_left=float(found.get("step_left", 1)),
-            also=found.get("also", ""),
-            apart=bool(found.get("apart", False)),
-        )
+    def of(cls, found: Any) -> Bottleneck:
+        """Returns a bottleneck from one, a mapping, or an object with the same attributes; raises ValueError for others."""
+        if isinstance(found, Bottleneck):
+            return found
+        given = found if isinstance(found, Mapping) else getattr(found, "__dict__", {})
+        absent = [name for name in ("type", "severity") if given.get(name) is None]
+        if absent:
+            raise ValueError(f"cannot read a bottleneck: it has no {' and no '.join(absent)}: {found!r}")
+        values = {name: given[name] for name in cls.__dataclass_fields__ if given.get(name) is not None}
+        values.setdefault("description", values.get("title", ""))
+        return cls(**values)
 
     def fixes(self) -> list[str]:
-        """The items of `gapless optimize --only` and `gapless predict --what` that cure it."""
-        return [one["fix"] for one in self.recommendations if one.get("fix")]
+        """Returns the items of `gapless optimize --only` that cure it: its own, else those of its kind where it was made by hand."""
+        named = [str(advice["fix"]) for advice in self.advice if advice.get("fix")]
+        return named if named or self.id else list(FIXES.get(self.type, ()))
+
+    def to_program(self) -> dict[str, Any]:
+        """Returns the entry as `gapless optimize --bottlenecks` reads it."""
+        advice = list(self.advice)
+        if not any(text.get("fix") for text in advice):
+            advice += [{"text": f"try {fix}", "fix": fix} for fix in self.fixes()]
+        rows = self.evidence_rows or [{"text": f"{name}: {value}"} for name, value in self.evidence.items()]
+        kept = {
+            name: self[name] for name in ("severity", "description", "share_of_step", "gain") if self[name] is not None
+        }
+        return {
+            "id": self.id or self.type.value, "type": self.type.name, "title": self.title or self.description, **kept,
+            "evidence": rows, "recommendations": advice,
+        }  # fmt: skip
 
 
-class BottleneckAnalyzer:
-    """`gapless analyze` from Python."""
-
-    def analyze_all(self, profile_results: Mapping[ProfilerType, ProfileResult] | str) -> list[Bottleneck]:
-        """The worst five, by severity. Takes what `ProfileCollector` gave, or the path of a recording or a run folder."""
-        found = ask("analyze", _path_of(profile_results), "--no-cache")["bottlenecks"]
-        return sorted((Bottleneck.of(one) for one in found), key=lambda one: -one.severity)[:MOST]
-
-    def generate_report(self, bottlenecks: Iterable[Bottleneck]) -> str:
-        """Critical issues and warnings with evidence and recommendations, and the factor that curing all of them would bring."""
-        given = list(bottlenecks)
-        parts = [
-            _group("Critical Issues (severity >0.7)", [one for one in given if one.severity > CRITICAL]),
-            _group("Warnings (severity 0.4-0.7)", [one for one in given if WARNING <= one.severity <= CRITICAL]),
-            f"Estimated Performance Improvement\n{_estimate(given)}\n",
-        ]
-        return "\n".join(parts)
+def _name(row: Mapping[str, Any]) -> str:
+    """Returns the key of a piece of evidence: its sentence, which is unique where its table is not."""
+    return str(row.get("text") or row.get("table") or row.get("source") or "")
 
 
-def _path_of(results: Mapping[ProfilerType, ProfileResult] | str) -> str:
-    if isinstance(results, str):
-        return results
-    for kind in READ_FIRST:
-        if kind in results:
-            return results[kind].profile_path
-    raise ValueError("no profile is among the results")
-
-
-def _group(title: str, bottlenecks: list[Bottleneck]) -> str:
-    lines = [title]
-    for number, one in enumerate(bottlenecks, 1):
-        lines += [f"{number}. {one.type.value} (severity {one.severity:.2f}): {one.title}", f"   {one.description}"]
-        for piece in one.evidence:
-            lines.append(f"   - {piece['text']}" + (f" ({piece['source']})" if piece.get("source") else ""))
-        lines += [f"   -> {advice['text']}" for advice in one.recommendations]
-    return "\n".join(lines if bottlenecks else [title, "none"]) + "\n"
-
-
-def _estimate(bottlenecks: list[Bottleneck]) -> str:
-    """Each gain is of what those above it leave, so that they multiply; what is part of another given one is not counted
-    twice, and what would change the training not at all."""
-    whole = {one.id for one in bottlenecks if one.gain}
-    counted = [one.gain for one in bottlenecks if one.gain and not one.apart and one.part_of not in whole]
-    counted = [gain for gain in counted if gain["expected"] > 1]
-    if not counted:
-        return "none can be estimated"
-    expected, low, high = (math.prod(float(gain[bound]) for gain in counted) for bound in ("expected", "low", "high"))
-    return f"{expected:.2f}x ({low:.2f}-{high:.2f}x) if all of the above are fixed"
+def _figure(row: Mapping[str, Any]) -> Any:
+    return row["value"] if row.get("value") is not None else row.get("source") or row.get("text")

@@ -8,6 +8,7 @@ they were. A step takes up to a third longer, which pays where memory limits the
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any, Callable
@@ -16,10 +17,15 @@ MARK = "gapless_checkpointed"
 
 
 class GradientCheckpointingOptimizer:
-    def apply_checkpointing(self, model: Any, checkpoint_segments: int = 4) -> Any:
-        """Keeps the activations at the borders of so many segments only. Changes the model in place and gives it back.
+    """Less memory for activations, for a longer backward pass.
 
-        The segments are stretches of the model's chain: of an `nn.Sequential` its children, else of the longest list of blocks
+    >>> model = GradientCheckpointingOptimizer().apply_checkpointing(model, checkpoint_segments=4)  # doctest: +SKIP
+    """
+
+    def apply_checkpointing(self, model: Any, checkpoint_segments: int = 4) -> Any:
+        """Keeps only the activations at the borders of `checkpoint_segments` segments. Changes the model in place and returns it.
+
+        A model with `gradient_checkpointing_enable()` (Hugging Face) switches it on itself, for each of its blocks. Otherwise the segments are stretches of the model's chain: of an `nn.Sequential` its children, else of the longest list of blocks
         (`nn.ModuleList`, `nn.Sequential`) in it. Blocks of a list are called by the model's own code: of those each is a segment.
         ValueError where there is no chain.
         """
@@ -27,6 +33,9 @@ class GradientCheckpointingOptimizer:
 
         if checkpoint_segments < 1:
             raise ValueError("the number of segments must be 1 or more")
+        if callable(getattr(model, "gradient_checkpointing_enable", None)):
+            _enable_own(model)
+            return model
         chain = chain_of(model)
         if isinstance(chain, nn.Sequential):
             _checkpoint_chain(chain, checkpoint_segments)
@@ -34,6 +43,14 @@ class GradientCheckpointingOptimizer:
             for block in chain:
                 checkpoint_block(block)
         return model
+
+
+def _enable_own(model: Any) -> None:
+    takes = inspect.signature(model.gradient_checkpointing_enable).parameters
+    keep = {"use_reentrant": False}  # the kind that works where the inputs need no gradients
+    model.gradient_checkpointing_enable(
+        **({"gradient_checkpointing_kwargs": keep} if "gradient_checkpointing_kwargs" in takes else {})
+    )
 
 
 def chain_of(model: Any) -> Any:

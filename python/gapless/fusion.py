@@ -8,15 +8,26 @@ from typing import Any
 
 
 class KernelFusionOptimizer:
-    def fuse_conv_bn_relu(self, model: Any) -> Any:
-        """A copy for inference in which a batch normalisation is part of the convolution before it, and a ReLU after that works in place.
+    """Fused layers for inference, compiled ones for training.
 
-        The model must be in `eval()` mode, where normalising is a fixed factor and shift. What follows what is read from the traced
-        model; a model that cannot be traced (its forward branches on values) is fused within its `nn.Sequential` parts. Answers differ
-        by rounding. ValueError for a model in training.
+    >>> fused = KernelFusionOptimizer().fuse_conv_bn_relu(model.eval())  # doctest: +SKIP
+    """
+
+    def fuse_conv_bn_relu(self, model: Any) -> Any:
+        """Returns a copy for inference in which a batch normalisation is part of the convolution before it, and a ReLU after that works in place.
+
+        In `eval()` mode normalising is a fixed factor and shift. The order of layers is read from the traced model; a model that cannot
+        be traced (its forward branches on values) is fused within its `nn.Sequential` parts. Outputs differ by rounding. A model in
+        training, where normalising depends on the batch, is compiled instead (`apply_torch_compile`), which fuses the three at run time.
+        Raises ValueError where that cannot be done.
         """
         if model.training:
-            raise ValueError("in training a normalisation depends on the batch and cannot be folded: call model.eval()")
+            try:
+                return self.apply_torch_compile(model, mode="default")
+            except RuntimeError as error:  # this PyTorch cannot compile on this Python
+                raise ValueError(
+                    f"cannot fold a normalisation that depends on the batch: call model.eval() ({error})"
+                ) from None
         from torch import fx
 
         fused = copy.deepcopy(model)

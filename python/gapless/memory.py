@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import gc
 import math
-import os
-import resource
-import sys
 from typing import Any
 
-from .benchmark import GB
 from .checkpointing import blocks_of, checkpoint_block
+from .host import GB, available_gb, forget_peak, peak_resident_gb, resident_gb
 from .training import Kept, Training, device_of
 
 MARGIN = 0.9  # of the memory there is: the rest is for what one step does not show
@@ -19,6 +16,12 @@ SAFETY = 1.1  # of what is expected, where trying too much would end the process
 
 
 class MemoryOptimizer:
+    """The largest batch that fits, and less memory for activations.
+
+    >>> MemoryOptimizer().find_optimal_batch_size(model, images[:1], max_batch_size=512)  # doctest: +SKIP
+    384
+    """
+
     def __init__(self, limit_gb: float | None = None) -> None:
         """`limit_gb`: not more than this may be used; otherwise the device's memory, or the host's where the model is on a CPU."""
         self.limit_gb = limit_gb
@@ -96,7 +99,7 @@ class _Room:
             free, _ = torch.cuda.mem_get_info(device)
             own = torch.cuda.memory_reserved(device)
             return cls(device, min(limit_gb or math.inf, (free + own) / GB), False)
-        return cls(None, limit_gb or host_available_gb() + _resident_gb(), True)
+        return cls(None, limit_gb or available_gb() + resident_gb(), True)
 
     def peak_of(self, step: Any) -> float:
         """GB in use at the most while the step runs, what was there before included."""
@@ -106,9 +109,9 @@ class _Room:
             torch.cuda.reset_peak_memory_stats(self.device)
             step()
             return float(torch.cuda.max_memory_reserved(self.device)) / GB
-        _forget_peak()
+        forget_peak()
         step()
-        return _peak_resident_gb()
+        return peak_resident_gb()
 
     def clear(self) -> None:
         gc.collect()
@@ -116,57 +119,6 @@ class _Room:
             import torch
 
             torch.cuda.empty_cache()
-
-
-def host_available_gb() -> float:
-    """What this process may still take of the host's memory: of the machine, or of its control group where that has less."""
-    found = math.inf
-    with open("/proc/meminfo", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("MemAvailable:"):
-                found = int(line.split()[1]) * 1024
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        if os.path.exists(limit) and os.path.exists(used):
-            with open(limit, encoding="ascii") as most, open(used, encoding="ascii") as now:
-                text = most.read().strip()
-                if text.isdigit():
-                    found = min(found, max(0, int(text) - int(now.read())))
-    return found / GB
-
-
-def _status(name: str) -> float | None:
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            for line in file:
-                if line.startswith(name + ":"):
-                    return int(line.split()[1]) * 1024 / GB
-    except OSError:
-        pass
-    return None
-
-
-def _resident_gb() -> float:
-    return _status("VmRSS") or 0.0
-
-
-def _peak_resident_gb() -> float:
-    found = _status("VmHWM")
-    if found is not None:
-        return found
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / GB
-
-
-def _forget_peak() -> None:
-    """Linux: the peak begins anew. Where it does not, sizes are tried from small to large, so that it is the latest step's."""
-    try:
-        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-            file.write("5")
-    except OSError:
-        pass
 
 
 def _rows(sample: Any, size: int) -> Any:

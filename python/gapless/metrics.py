@@ -6,8 +6,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from .record import Record, hidden
 
 
 def plain(value: Any) -> Any:
@@ -27,12 +29,18 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 @dataclass
-class PerformanceMetrics:
-    """What is not known is None, never 0.
+class PerformanceMetrics(Record):
+    """The figures of a training. A figure that is not known is None, never 0.
 
-    `gpu_utilization` is the busy share of the GPU in percent, as nvidia-smi samples it. `memory_usage_gb` is the peak of PyTorch's
-    allocator on the device, in units of 1e9 bytes. `multi_gpu_scaling_efficiency` is throughput per process over that of the smallest
+    `gpu_utilization` is the busy share of the GPU in percent (0–100), as nvidia-smi samples it; without a GPU it is the share of the
+    processors that the process uses, and `gpu_utilization_source` says which: "nvml" or "cpu". `memory_usage_gb` is the peak of
+    PyTorch's allocator on the device, without a GPU that of the process's resident memory, in units of 1e9 bytes;
+    `memory_usage_source` is "allocator" or "host". `multi_gpu_scaling_efficiency` is throughput per process over that of the smallest
     number of processes. `step_time_ms` is the mean; `step_times_ms` has every measured step.
+
+    >>> metrics = PerformanceMetrics(samples_per_second=4800.0, gpu_utilization=87.0)
+    >>> metrics.samples_per_second, metrics["gpu_utilization"], metrics["memory_usage_gb"]
+    (4800.0, 87.0, None)
     """
 
     samples_per_second: float | None = None
@@ -44,7 +52,9 @@ class PerformanceMetrics:
     step_time_p95_ms: float | None = None
     step_time_p99_ms: float | None = None
     step_time_std_ms: float | None = None
-    step_times_ms: list[float] = field(default_factory=list, repr=False, compare=False)
+    gpu_utilization_source: str | None = None
+    memory_usage_source: str | None = None
+    step_times_ms: list[float] = hidden(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """By name, without the single steps."""

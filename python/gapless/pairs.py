@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from .benchmark import GB, StepClock, cuda_device, measure_steps
+from .benchmark import StepClock, cuda_device, measure_steps
+from .host import GB, SOURCE, cores, forget_peak, give_back, own_seconds, peak_resident_gb, resident_gb
 from .metrics import PerformanceMetrics, quantile
 from .program import as_file, ask
 
@@ -36,10 +37,13 @@ class Side:
     times_ms: list[float] = field(default_factory=list)
     samples: int | None = 0
     memory_gb: float | None = None
+    cpu_seconds: float = 0.0  # of this process, in all blocks
 
     def block(self, batches: list[Any]) -> float:
-        """Takes a step for each; the median of their milliseconds."""
+        """Takes a step for each; returns the median of their milliseconds."""
+        before = own_seconds()
         times, samples = measure_steps(self.step, batches, len(batches), StepClock(self.device))
+        self.cpu_seconds += own_seconds() - before
         self.times_ms += times
         self.samples = None if samples is None or self.samples is None else self.samples + samples
         return max(LEAST_MS, quantile(sorted(times), 0.5))
@@ -47,11 +51,17 @@ class Side:
     def metrics(self) -> PerformanceMetrics:
         found = PerformanceMetrics.of_steps(self.times_ms, self.samples)
         found.memory_usage_gb = self.memory_gb
+        found.memory_usage_source = None if self.memory_gb is None else Memory(self.device).source
+        total_s = math.fsum(self.times_ms) / 1e3
+        if cuda_device(self.device) is None and total_s > 0:
+            found.gpu_utilization = min(100.0, self.cpu_seconds / total_s / cores() * 100)
+            found.gpu_utilization_source = "cpu"
         return found
 
     def join(self, other: Side) -> None:
         """Takes in another run of the same. Of memory the smaller counts: what is made at first use belongs to neither side."""
         self.times_ms += other.times_ms
+        self.cpu_seconds += other.cpu_seconds
         self.samples = None if self.samples is None or other.samples is None else self.samples + other.samples
         if other.memory_gb is not None:
             self.memory_gb = other.memory_gb if self.memory_gb is None else min(self.memory_gb, other.memory_gb)
@@ -59,25 +69,36 @@ class Side:
 
 @dataclass
 class Memory:
-    """The peak of PyTorch's allocator on a CUDA device above what was there before; None elsewhere."""
+    """The peak of memory in use above what was there before: of PyTorch's allocator on a CUDA device, else of the resident memory of
+    this process, from which free memory is returned first. `source` is "allocator" or "host"."""
 
     device: Any
-    before: int | None = None
+    before_gb: float | None = None
+
+    @property
+    def source(self) -> str:
+        return SOURCE if cuda_device(self.device) is None else "allocator"
 
     def start(self, own_bytes: int = 0) -> None:
-        """`own_bytes` is of what is there already and counts all the same."""
+        """`own_bytes` are there already and count all the same."""
         if cuda_device(self.device) is not None:
             import torch
 
             torch.cuda.reset_peak_memory_stats(self.device)
-            self.before = torch.cuda.memory_allocated(self.device) - own_bytes
+            self.before_gb = (torch.cuda.memory_allocated(self.device) - own_bytes) / GB
+        else:
+            give_back()
+            forget_peak()
+            self.before_gb = resident_gb() - own_bytes / GB
 
     def peak_gb(self) -> float | None:
-        if self.before is None:
+        if self.before_gb is None:
             return None
+        if cuda_device(self.device) is None:
+            return max(0.0, peak_resident_gb() - self.before_gb)
         import torch
 
-        return float(torch.cuda.max_memory_allocated(self.device) - self.before) / GB
+        return float(torch.cuda.max_memory_allocated(self.device)) / GB - self.before_gb
 
 
 def take_pairs(a: Side, b: Side, batches: Iterator[Any], pairs: int, coin: random.Random) -> list[float]:

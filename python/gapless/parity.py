@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Callable
 
+from .agent_path import find_agent
 from .metrics import fields_of
 from .program import ask
+from .record import Record
 
 NO_AND_CANNOT_TELL = (0, 1, 5)  # exit statuses of `gapless same` that are answers
 MAX_RUNS = 8  # of the baseline, for one decision
 
 
 @dataclass
-class TrainingParity:
+class TrainingParity(Record):
     """The answer of `gapless same`.
 
     `verdict` is "exact", "rounding" (to `unit`), "same_distribution", "other_training" or "cannot_tell"; `reason` says in a sentence why,
@@ -73,6 +75,7 @@ class Recordings:
 
     def record(self, role: str, name: str, train: Callable[[], Any], **options: Any) -> Any:
         """Trains under the recorder of the agent; returns what `train` does."""
+        find_agent()
         from gapless_agent.options import Parity
         from gapless_agent.parity.watch import Watch
 
@@ -133,7 +136,7 @@ def _standing_in() -> Any:
 
 
 @dataclass
-class LossParity:
+class LossParity(Record):
     """The answer to: does the optimised model train as the baseline does, over the same batches?
 
     `parity` is the decision of `training`; None where nothing could be told. `max_difference` is that of losses of the same step, each from

@@ -4,15 +4,26 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Union
 
 NOT_THERE = 4  # the exit status of a command whose environment lacks something
+FAILED = 5  # the exit status where a command that was run for a measurement failed
+BAD_INPUT = 3
+OWN_FAILURE = 125  # the exit status of `gapless profile` where the command was not to blame
+NO_PROGRAM = "cannot find the program gapless on the PATH: install it, or set GAPLESS_PROGRAM to its path"
+SHELL_SYNTAX = re.compile(r"[|&;<>$`()\n]|^\s*[A-Za-z_]\w*=")
+
+Command = Union[str, Sequence[str]]
 
 
 class ProgramError(RuntimeError):
@@ -31,7 +42,7 @@ def say(*words: str, accept: Sequence[int] = (0,)) -> str:
     """What `gapless WORDS` prints. `accept` are the exit statuses that are answers: 1 is one where a no is an answer."""
     program = find_program()
     if program is None:
-        raise ProgramError("the program gapless is not on the PATH: set GAPLESS_PROGRAM to its path")
+        raise ProgramError(NO_PROGRAM)
     try:
         done = subprocess.run([program, *words], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -58,17 +69,56 @@ def as_file(document: Any) -> Iterator[str]:
         yield path
 
 
-def run_command(options: list[str], command: list[str], folder: str) -> list[str]:
+def command_words(command: Command) -> list[str]:
+    """Returns a command as a list of words. A text is split as a shell does; a text with shell syntax is given to `sh -c`.
+
+    >>> command_words("python train.py --name 'a b'"), command_words("cd src && python train.py")
+    (['python', 'train.py', '--name', 'a b'], ['sh', '-c', 'cd src && python train.py'])
+    """
+    if not isinstance(command, str):
+        words = [os.fspath(word) for word in command]
+    elif SHELL_SYNTAX.search(command):
+        words = ["sh", "-c", command]
+    else:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"cannot read the command {command!r}: {error}") from None
+    if not words:
+        raise ValueError("cannot run an empty command: pass it as a text or a list of words")
+    return words
+
+
+def run_command(options: list[str], command: Command, folder: str) -> list[str]:
     """Runs `gapless profile OPTIONS -o FOLDER -- COMMAND`; the command's output goes where it always goes.
 
-    Gives the sentences about what was missing. A command that fails is an error, whatever was recorded of it.
+    A folder with an earlier recording is renamed first (FOLDER-1, …). Returns the sentences about tools that were missing. Raises ProgramError if the command fails, whatever was recorded of it.
     """
     program = find_program()
     if program is None:
-        raise ProgramError("the program gapless is not on the PATH: set GAPLESS_PROGRAM to its path")
-    done = subprocess.run([program, "profile", *options, "-o", folder, "--", *command], check=False)
+        raise ProgramError(NO_PROGRAM)
+    words = command_words(command)
+    _keep_earlier(folder)
+    done = subprocess.run([program, "profile", *options, "-o", folder, "--", *words], check=False)
+    if done.returncode == OWN_FAILURE:
+        raise ProgramError(f"cannot record into {folder}: the lines of gapless above say why", BAD_INPUT)
     if done.returncode:
-        raise ProgramError(f"the command, or gapless, ended with {done.returncode}")
+        raise ProgramError(
+            f"cannot profile {shlex.join(words)}: it ended with {done.returncode}; run it alone first", FAILED
+        )
     with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
         missing: list[str] = json.load(file).get("missing", [])
     return missing
+
+
+def _keep_earlier(folder: str) -> None:
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+            is_run = json.load(file).get("format") == "gapless.run"
+    except (OSError, ValueError, AttributeError):
+        return
+    if is_run:
+        place = os.path.normpath(folder)
+        free = next(name for name in (f"{place}-{number}" for number in itertools.count(1)) if not os.path.exists(name))
+        os.rename(place, free)
+        print(f"gapless: the earlier recording in {place} is now in {free}", file=sys.stderr)

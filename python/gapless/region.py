@@ -8,6 +8,8 @@ import functools
 import os
 from typing import Any, Callable, TypeVar
 
+from .agent_path import find_agent
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -35,6 +37,8 @@ class profile(contextlib.ContextDecorator):
 
     def __enter__(self) -> profile:  # noqa: PYI034 -- typing.Self is newer than Python 3.9
         import torch
+
+        find_agent()
         from gapless_agent.agent import Agent
         from gapless_agent.options import Options, Record
         from gapless_agent.recorder import Recorder

@@ -7,23 +7,28 @@ import datetime
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Union
 
+from .charts import draw
 from .metrics import PerformanceMetrics, fields_of
 from .program import as_file, ask, say
+from .record import Record, hidden
 
 Metrics = Union[PerformanceMetrics, Mapping[str, Any]]
 Date = Union[str, datetime.date, None]
 
+SOURCES = ("gpu_utilization_source", "memory_usage_source")
 LABELS = ("label", "benchmark")
 
 
 @dataclass
-class Regression:
-    """What `gapless gate` says of a result. What it cannot know is None.
+class Regression(Record):
+    """The answer of `gapless gate` about a result; its fields are also keys. A figure that it cannot know is None.
 
-    `performance_delta` is in percent, below 0 is worse. `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
+    `performance_delta` is in percent, below 0 is worse. `threshold` is the share that was asked for (0.05), `threshold_percent` the same as a
+    change in percent (−5.0). `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
     the baseline branch are no proof that nothing changed. `mde_share` is the change that this run could have shown.
     """
 
@@ -37,7 +42,8 @@ class Regression:
     verdict: str
     mde_share: float | None
     false_alarm_rate: float | None
-    answer: dict[str, Any] = field(repr=False, compare=False)  # everything `gapless gate --json` says
+    threshold_percent: float  # the threshold as a change in percent: −5.0 for 0.05
+    answer: dict[str, Any] = hidden()  # all that `gapless gate --json` prints
 
     def to_dict(self) -> dict[str, Any]:
         return fields_of(self)
@@ -45,14 +51,22 @@ class Regression:
     @classmethod
     def of(cls, answer: dict[str, Any]) -> Regression:
         values: dict[str, Any] = {name: answer.get(name) for name in cls.__dataclass_fields__ if name != "answer"}
+        values["threshold_percent"] = -100 * float(answer["threshold"])
         return cls(**values, answer=answer)
 
 
 class RegressionDetector:
-    """A history of benchmarks and the gate that judges against it."""
+    """A history of benchmarks and the gate that judges against it.
+
+    >>> detector = RegressionDetector("metrics.db")  # doctest: +SKIP
+    >>> detector.record_benchmark("4f2a91c", "main", PerformanceMetrics(samples_per_second=4800.0), {"gpu_type": "A100"})  # doctest: +SKIP
+    >>> detector.detect_regression(PerformanceMetrics(samples_per_second=4200.0))["performance_delta"]  # doctest: +SKIP
+    -12.5
+    """
 
     def __init__(self, metrics_db_path: str | os.PathLike[str]) -> None:
         """A file of SQLite (made when it is not there), `sqlite:FILE`, or `postgresql://USER@HOST/DATABASE`."""
+        self.metrics_db_path = metrics_db_path
         place = os.fspath(metrics_db_path)
         self.database = place if place.startswith(("sqlite:", "postgresql:", "postgres:")) else f"sqlite:{place}"
 
@@ -99,18 +113,35 @@ class RegressionDetector:
         return self._judge(metrics, baseline_branch, regression_threshold, metadata, *words)
 
     def generate_performance_report(
-        self, start_date: Date = None, end_date: Date = None, *, branch: str = "main", as_dict: bool = False
+        self,
+        start_date: Date = None,
+        end_date: Date = None,
+        *,
+        branch: str = "main",
+        as_dict: bool = False,
+        charts: str | os.PathLike[str] | None = None,
     ) -> Any:
-        """What `gapless trend` says of a range of dates, both included: changes of level, drift. Text, or with `as_dict` its JSON.
+        """Returns what `gapless trend` finds in a range of dates, both included: improvements, regressions, drift; and draws charts.
 
-        Dates are texts (`2026-11-21`, `2026-11-21T18:30:00Z`) or Python's; a time without a zone is UTC.
+        The text ends with the path of the charts, of throughput, utilisation and memory: a PNG where matplotlib is installed, else an SVG.
+        It is `charts`, otherwise performance_report beside an SQLite history, or in the current folder. With `as_dict` the JSON of the
+        program is returned and nothing is drawn. Dates are texts (`2026-11-21`, `2026-11-21T18:30:00Z`) or Python's; a time without a
+        zone is UTC. Raises ProgramError for a text that is no date.
         """
         words = [f"--db={self.database}", f"--branch={branch}"]
         if start_date is not None:
             words.append(f"--since={_as_text(start_date)}")
         if end_date is not None:
             words.append(f"--until={_as_text(end_date)}")
-        return ask("trend", *words) if as_dict else say("trend", *words)
+        trend = ask("trend", *words)
+        if as_dict:
+            return trend
+        picture = draw(words, Path(charts) if charts is not None else self._beside("performance_report"), trend)
+        return say("trend", *words) + (f"\ncharts: {picture}\n" if picture else "")
+
+    def _beside(self, name: str) -> Path:
+        kind, _, place = self.database.partition(":")
+        return (Path(place).parent if kind == "sqlite" else Path()) / name
 
     def _judge(
         self, metrics: Metrics, branch: str, threshold: float, metadata: Mapping[str, Any] | None, *words: str
@@ -128,9 +159,12 @@ def whose(commit_sha: str | None, branch: str | None) -> list[str]:
 def result_document(metrics: Metrics, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A result in the form of `gapless bench --json`, which the program reads."""
     values = metrics.to_dict() if isinstance(metrics, PerformanceMetrics) else dict(metrics)
-    kept = {}
+    kept: dict[str, Any] = {}
     for name, value in values.items():
         if value is None:
+            continue
+        if name in SOURCES:
+            kept[name] = str(value)
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ValueError(f"the metric {name} is not a finite number: {value!r}")

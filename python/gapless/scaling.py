@@ -8,7 +8,6 @@ move the tensors of the caller's model into shared memory, and all processes wou
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import tempfile
 import warnings
@@ -16,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .host import cores
 from .metrics import PerformanceMetrics
 from .training import Criterion, MakeOptimizer, Training
 
@@ -42,7 +42,7 @@ def measure_scaling(
 
     gpus = torch.cuda.device_count()
     wanted = _possible(counts, gpus)
-    threads = None if gpus else max(1, _cores() // max(wanted))
+    threads = None if gpus else max(1, cores() // max(wanted))
     found: dict[int, PerformanceMetrics] = {}
     with tempfile.TemporaryDirectory(prefix="gapless-scaling-") as folder:
         task = Path(folder) / "task"
@@ -59,7 +59,7 @@ def measure_scaling(
 
 
 def _possible(counts: Sequence[int], gpus: int) -> list[int]:
-    most = gpus or _cores()
+    most = gpus or cores()
     if any(count < 1 for count in counts):
         raise ValueError("each number of processes must be 1 or more")
     wanted = sorted({count for count in counts if count <= most})
@@ -74,10 +74,6 @@ def _possible(counts: Sequence[int], gpus: int) -> list[int]:
     if not wanted:
         raise ValueError(f"no number of processes that this machine has GPUs or cores for: {list(counts)}")
     return wanted
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _described(loader: Any) -> tuple[str, Any]:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One step of training, as everything here that runs a model takes it; and the model as it was before.
 
-A batch is the model's input, or a sequence that begins with it (then the target follows). A mapping is given by keywords where `forward`
-takes all of them but the target, else as one argument. Tensors on another device than the model are moved to it.
+A batch is the model's input, or a sequence that begins with it (then the target follows). Of a mapping, `forward` gets by keyword the
+entries that it has parameters for, if these are all it needs. Otherwise it gets the entry `input` (or another of INPUTS), else the whole mapping;
+always the whole one where its parameter is named `batch` or `sample`. Tensors on another device than the model are moved to it.
 
-The loss is what `criterion(output, target)` says. Without a criterion it is the output when that is one number, else the output's own
-`loss`, else the mean of the (first) output, which costs as much as a loss but is none.
+The loss is `criterion(output, target)`. Without a criterion it is the output when that is one number, else the output's own `loss`, else
+cross entropy for a target of class numbers, mean squared error for a target like the output, and else the mean of the (first) output, which
+costs as much as a loss but is none.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ Criterion = Callable[..., Any]
 MakeOptimizer = Callable[[Any], Any]
 
 TARGETS = ("labels", "label", "targets", "target", "y")
+INPUTS = ("input", "inputs", "x", "image", "images", "data", "features", "pixel_values", "input_ids")
+WHOLE = ("batch", "sample", "samples", "data", "item")  # parameters of a forward that takes the mapping itself
+IGNORED = -100  # class number that cross entropy leaves out
 WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
 
 
@@ -84,25 +89,62 @@ def samples_of(batch: Any) -> int | None:
     return None
 
 
-def forward(model: Any, batch: Any, criterion: Criterion | None = None) -> tuple[Any, bool]:
-    """The loss of a batch, and whether it is one (or only the mean of what the model answered)."""
+def forward(
+    model: Any, batch: Any, criterion: Criterion | None = None, inferred: InferredLoss | None = None
+) -> tuple[Any, bool]:
+    """Returns the loss of a batch, and True if it is one (False: the mean of the output)."""
     if isinstance(batch, (list, tuple)):
         output, target = model(batch[0]), batch[1] if len(batch) > 1 else None
     elif isinstance(batch, Mapping):
-        output, target = _call(model, batch), next((batch[name] for name in TARGETS if name in batch), None)
+        output, target = _call(model, batch), target_of(batch)
     else:
         output, target = model(batch), None
     if criterion is not None:
         return (criterion(output) if target is None else criterion(output, target)), True
+    own = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+    if own is None and target is not None:
+        loss = (inferred or InferredLoss())(output, target)
+        if loss is not None:
+            return loss, True
     return _loss_of(output)
 
 
-def forward_backward(model: Any, batch: Any, criterion: Criterion | None = None) -> tuple[Any, bool]:
-    """A pass in both directions; what it leaves are gradients. The loss and what it is, as `forward` says them."""
-    loss, is_loss = forward(model, batch, criterion)
+def inputs_and_target(batch: Any) -> tuple[Any, Any]:
+    """Returns the input of a batch (None for a mapping without a known one) and its target (None without one)."""
+    if isinstance(batch, Mapping):
+        return next((batch[name] for name in INPUTS if name in batch), None), target_of(batch)
+    if isinstance(batch, (list, tuple)):
+        return batch[0], batch[1] if len(batch) > 1 else None
+    return batch, None
+
+
+def target_of(batch: Mapping[str, Any]) -> Any:
+    """Returns the target of a mapping, None without one."""
+    return next((batch[name] for name in TARGETS if name in batch), None)
+
+
+def forward_backward(
+    model: Any, batch: Any, criterion: Criterion | None = None, inferred: InferredLoss | None = None
+) -> tuple[Any, bool]:
+    """Takes a pass in both directions, which leaves gradients. Returns the loss as `forward` does."""
+    loss, is_loss = forward(model, batch, criterion, inferred)
     if loss.requires_grad:
         loss.backward()
     return loss.detach(), is_loss
+
+
+class InferredLoss:
+    """The loss that fits output and target of the first batch: cross entropy, mean squared error, or None."""
+
+    def __init__(self) -> None:
+        self._loss: Callable[[Any, Any], Any] | None = None
+        self._decided = False
+
+    def __call__(self, output: Any, target: Any) -> Any:
+        answer = _answer(output)
+        if not self._decided:
+            self._loss, self._decided = _fitting_loss(answer, target), True
+        return None if self._loss is None else self._loss(answer, target)
 
 
 class Training:
@@ -113,6 +155,7 @@ class Training:
         self.criterion = criterion
         self.device = device_of(model)
         self.has_loss = True
+        self._inferred = InferredLoss()
         self.optimizer = optimizer
         if optimizer is None:
             weights = [one for one in getattr(model, "parameters", list)() if one.requires_grad]
@@ -123,7 +166,7 @@ class Training:
 
     def step(self, batch: Any) -> Any:
         """Forward, loss, backward, an optimiser step, gradients cleared; gives the loss, still on its device."""
-        loss, is_loss = forward_backward(self.model, moved(batch, self.device), self.criterion)
+        loss, is_loss = forward_backward(self.model, moved(batch, self.device), self.criterion, self._inferred)
         self.has_loss = self.has_loss and is_loss
         if self.optimizer is not None:
             self.optimizer.step()
@@ -178,12 +221,51 @@ def _call(model: Any, batch: Mapping[str, Any]) -> Any:
         takes = inspect.signature(getattr(inner, "forward", inner)).parameters
     except (TypeError, ValueError):
         return model(batch)
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values()):
         return model(**batch)
     named = {name: part for name, part in batch.items() if name in takes}
-    if named and all(name in named or name in TARGETS for name in batch):
+    needed = {name for name, parameter in takes.items() if parameter.default is inspect.Parameter.empty}
+    if named and needed <= named.keys():
         return model(**named)
+    if next(iter(takes), "") not in WHOLE:
+        given = next((batch[name] for name in INPUTS if name in batch), None)
+        if given is not None:
+            return model(given)
     return model(batch)
+
+
+def _answer(output: Any) -> Any:
+    """Returns the tensor of an output that a target is compared with; None where there is none."""
+    if isinstance(output, Mapping):
+        output = output.get("logits", next(iter(output.values()), None))
+    elif isinstance(output, (list, tuple)):
+        output = output[0] if output else None
+    output = getattr(output, "logits", output)
+    return output if hasattr(output, "dim") else None
+
+
+def _fitting_loss(answer: Any, target: Any) -> Callable[[Any, Any], Any] | None:
+    from torch.nn import functional
+
+    if answer is None or not hasattr(target, "dim") or answer.dim() == 0:
+        return None
+    if target.is_floating_point():
+        if answer.shape == target.shape:
+            return lambda output, wanted: functional.mse_loss(output.float(), wanted.float())
+        if answer.shape == (*target.shape, 1):
+            return lambda output, wanted: functional.mse_loss(output.float().squeeze(-1), wanted.float())
+        return None
+    if answer.dim() != target.dim() + 1 or not answer.is_floating_point() or not target.numel():
+        return None
+    last = answer.shape[:-1] == target.shape  # as models of language answer: a distribution for each place
+    if not last and (answer.shape[0], *answer.shape[2:]) != tuple(target.shape):
+        return None
+    classes, kept = answer.shape[-1 if last else 1], target[target != IGNORED]
+    if not kept.numel() or not 0 <= int(kept.min()) <= int(kept.max()) < classes:
+        return None
+    if last:
+        return lambda output, wanted: functional.cross_entropy(output.flatten(0, -2).float(), wanted.flatten().long())
+    return lambda output, wanted: functional.cross_entropy(output.float(), wanted.long())
 
 
 def _loss_of(output: Any) -> tuple[Any, bool]:

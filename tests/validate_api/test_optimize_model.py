@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/optimize_model.py: what it asks the program for, and the configuration it writes. The program is a stand-in, which answers as
+"""scripts/optimize_model.py, which is gapless.optimization.auto_optimizer: what it asks the program for, and the configuration it writes. The program is a stand-in, which answers as
 `gapless optimize` does; what comes of it is read by the real one, where it knows recipes."""
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ STAND_IN = f"""
     from pathlib import Path
     words = sys.argv[1:]
     Path("asked.json").write_text(json.dumps(words))
+    if os.environ.get("STAND_IN_COPIES"):
+        Path("read.json").write_text(Path(words[words.index("--bottlenecks") + 1]).read_text())
     if os.environ.get("STAND_IN_FAILS"):
         sys.exit("gapless: no")
     folder = Path(words[words.index("--output") + 1])
@@ -53,6 +55,7 @@ class OptimizeModel(unittest.TestCase):
         self.program.write_text(textwrap.dedent(STAND_IN).lstrip())
         self.program.chmod(0o755)
         (self.folder / "model.yaml").write_text(CONFIG)
+        (self.folder / "report.json").write_text('{"gapless": {"schema": 1}, "bottlenecks": []}')
 
     def script(self, *words: str, status: int = 0, **variables: str) -> str:
         environment = {**os.environ, "GAPLESS_PROGRAM": str(self.program), **variables}
@@ -92,6 +95,34 @@ class OptimizeModel(unittest.TestCase):
             {name: found[name] for name in ("fixes", "speedup", "schema")},
             {name: RECIPE[name] for name in ("fixes", "speedup", "schema")},
         )
+
+    def test_script_and_arguments(self) -> None:
+        self.needs_yaml()
+        (self.folder / "model.yaml").write_text("script: train.py\nargs: --lr 1 --config {config}\npython: python3\n")
+        self.script("--model-config", "model.yaml")
+        asked = json.loads((self.folder / "asked.json").read_text())
+        self.assertEqual(asked[asked.index("--") + 1 :], ["python3", "train.py", "--lr", "1", "--config", "model.yaml"])
+
+    def test_the_command_of_the_report_and_bottlenecks_made_by_hand(self) -> None:
+        found = {
+            "type": "data_loading",
+            "severity": 0.8,
+            "description": "slow",
+            "evidence": {"idle": 0.4},
+            "recommendations": ["workers"],
+        }
+        for document in ({"bottlenecks": [found], "command": ["python", "t.py"]}, [found]):
+            (self.folder / "report.json").write_text(json.dumps(document))
+            words = [] if isinstance(document, dict) else ["--", "python", "t.py"]
+            self.script("--bottlenecks", "report.json", "--output", "o.json", *words, STAND_IN_COPIES="1")
+            asked = json.loads((self.folder / "asked.json").read_text())
+            self.assertEqual(asked[asked.index("--") + 1 :], ["python", "t.py"])
+            read = json.loads((self.folder / "read.json").read_text())["bottlenecks"][0]
+            self.assertEqual((read["type"], read["severity"]), ("DATA_LOADING", 0.8))
+            self.assertIn("workers", [advice.get("fix") for advice in read["recommendations"]])
+        (self.folder / "report.json").write_text('{"speedup": 2}')
+        said = self.script("--bottlenecks", "report.json", "--", "x", status=2)
+        self.assertIn("there are no bottlenecks in it", said)
 
     def test_again_replaces_what_was_written(self) -> None:
         words = ("--model-config", "model.yaml", "--", "python", "train.py")

@@ -7,6 +7,7 @@ import copy
 import time
 import unittest
 from typing import Any
+from unittest import mock
 
 import gapless
 from cases import in_ci
@@ -103,7 +104,7 @@ class MixedPrecision(unittest.TestCase):
                 )
             else:
                 step = self.plain(model, optimizer)
-            losses[mixed] = [step(inputs, targets).item() for _ in range(20)]
+            losses[mixed] = [step(inputs, targets) for _ in range(20)]
             self.assertEqual({one.dtype for one in model.parameters()}, {torch.float32})
         self.assertNotEqual(losses[True], losses[False])
         self.assertAlmostEqual(losses[True][-1], losses[False][-1], delta=0.02)
@@ -116,17 +117,50 @@ class MixedPrecision(unittest.TestCase):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            return loss
+            return loss.item()
 
         return step
 
     def test_the_estimate_is_measured_and_leaves_nothing_behind(self) -> None:
         model = conv_net()
         optimizer = gapless.MixedPrecisionOptimizer()
-        self.assertGreater(optimizer.estimate_speedup(model), 0)
         self.assertGreater(optimizer.estimate_speedup(model, torch.randn(4, 3, 16, 16)), 0)
+        self.assertEqual(optimizer.estimate_source, "measured")
         self.assertTrue(all(one.grad is None for one in model.parameters()))
-        self.assertEqual(optimizer.estimate_speedup(nn.LayerNorm(4)), 1.0)
+
+    def test_the_estimate_of_the_operator_mix(self) -> None:
+        optimizer = gapless.MixedPrecisionOptimizer()
+        for layers, speedup in (
+            ([nn.Linear(2, 2)], 2.5),
+            ([nn.LayerNorm(2)], 1.5),
+            ([nn.ReLU()], 1.2),
+            ([nn.Linear(2, 2), nn.LayerNorm(2), nn.Dropout()], 2.0),  # a dropout counts nothing
+            ([], 1.0),
+        ):
+            self.assertAlmostEqual(optimizer.estimate_speedup(nn.Sequential(*layers)), speedup)
+        self.assertEqual(optimizer.estimate_source, "operator mix")
+
+    @in_ci
+    def test_kinds_of_batches_give_the_same_loss_as_a_number(self) -> None:
+        inputs, targets = torch.randn(8, 16), torch.arange(8) % 4
+        losses = []
+        for batch in (
+            ({"input": inputs, "target": targets},),
+            ((inputs, targets),),
+            (inputs, targets),
+            ({"x": inputs, "labels": targets},),
+        ):
+            torch.manual_seed(0)
+            model = Residual()
+            mixed = gapless.MixedPrecisionOptimizer()
+            step = mixed.wrap_training_step(model, nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), lr=0.1))
+            losses.append([step(*batch) for _ in range(3)])
+            self.assertEqual(mixed.scaler.is_enabled(), False)  # of a CPU: nothing is scaled
+        self.assertTrue(all(found == losses[0] for found in losses))
+        self.assertIs(type(losses[0][0]), float)
+        self.assertLess(losses[0][-1], losses[0][0])
+        with self.assertRaisesRegex(ValueError, "no target"):
+            step(inputs)
 
 
 class Checkpointing(unittest.TestCase):
@@ -164,6 +198,16 @@ class Checkpointing(unittest.TestCase):
         self.assertTrue(sizes[0] > sizes[1] > sizes[2], sizes)
         with self.assertRaisesRegex(ValueError, "between 0 and 1"):
             gapless.MemoryOptimizer().enable_activation_checkpointing(Residual(), 2)
+
+    @in_ci
+    def test_a_model_that_can_do_it_itself(self) -> None:
+        class OfHuggingFace(nn.Module):  # type: ignore[misc,unused-ignore]
+            def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs: Any = None) -> None:
+                self.asked = gradient_checkpointing_kwargs
+
+        model = OfHuggingFace()
+        self.assertIs(gapless.GradientCheckpointingOptimizer().apply_checkpointing(model), model)
+        self.assertEqual(model.asked, {"use_reentrant": False})
 
     def test_a_model_without_blocks(self) -> None:
         with self.assertRaisesRegex(ValueError, "no nn.Sequential"):
@@ -221,9 +265,13 @@ class Fusion(unittest.TestCase):
         fused = gapless.KernelFusionOptimizer().fuse_conv_bn_relu(model)
         self.assertTrue([one for one in fused.modules() if isinstance(one, nn.BatchNorm2d)])
 
-    def test_not_in_training(self) -> None:
-        with self.assertRaisesRegex(ValueError, r"call model.eval\(\)"):
-            gapless.KernelFusionOptimizer().fuse_conv_bn_relu(conv_net())
+    def test_a_model_in_training_is_compiled(self) -> None:
+        fusion = gapless.KernelFusionOptimizer()
+        with mock.patch.object(fusion, "apply_torch_compile", side_effect=lambda model, mode: ("compiled", mode)):
+            self.assertEqual(fusion.fuse_conv_bn_relu(conv_net()), ("compiled", "default"))
+        failing = mock.patch.object(fusion, "apply_torch_compile", side_effect=RuntimeError("no compiler"))
+        with failing, self.assertRaisesRegex(ValueError, r"call model.eval\(\) \(no compiler\)"):
+            fusion.fuse_conv_bn_relu(conv_net())
 
     def test_compiled_keeps_the_names_of_weights(self) -> None:
         model = Residual()

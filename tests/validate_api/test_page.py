@@ -42,7 +42,7 @@ class Page(unittest.TestCase):
         self.assertRegex(said, r"(?m)^\{1: 1\.0\}$")
         self.assertIn("cannot_tell None ", said)
         self.assertRegex(said, r"(?m)^samples_per_second: 1 run")
-        self.assertIn("Losses: they differ", said)
+        self.assertIn("Training: cannot tell: other parameters at the start", said)
         self.assertRegex(said, r"(?m)^False \d")
 
     def test_optimising(self) -> None:
@@ -53,7 +53,7 @@ class Page(unittest.TestCase):
         self.assertRegex(said, r"(?m)^batch 64 \d")
         self.assertIn("Estimated Performance Improvement", said)
         self.assertRegex(said, r"(?m)^\[\] 1\.0 ")
-        self.assertIn("Losses: the same", said)
+        self.assertIn("Training: the same, bit for bit", said)
 
 
 if __name__ == "__main__":

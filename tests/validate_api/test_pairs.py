@@ -14,6 +14,7 @@ from unittest import mock
 import gapless
 from cases import in_ci
 from gapless import utilization
+from gapless.host import cores
 from gapless.training import Batches, samples_of
 from gapless.utilization import Utilization, mean_of
 
@@ -54,9 +55,11 @@ class Compared(unittest.TestCase):
         self.assertLess(found.p_value, 0.05)
         self.assertGreater(found.baseline_metrics.step_time_p50_ms or 0, 4)
         self.assertIsNone(found.baseline_metrics.samples_per_second)  # numbers have no length
-        self.assertIsNone(found.memory_saved_gb)
+        self.assertAlmostEqual(found.memory_saved_gb or 0.0, 0.0, delta=0.05)  # of resident memory: sleeping takes none
+        self.assertEqual(found.baseline_metrics.memory_usage_source, "host")
         self.assertEqual(len(found.to_dict()["log_ratios"]), 24)
-        self.assertEqual(found.to_dict()["baseline_metrics"]["gpu_utilization"], None)
+        self.assertEqual(found.to_dict()["baseline_metrics"]["gpu_utilization_source"], "cpu")
+        self.assertLess(found.baseline_metrics.gpu_utilization or 0, 30)  # it sleeps
 
     def test_slower_in_one_run(self) -> None:
         found = self.compare(0.001, 0.003, num_runs=1, pairs=14, warmup_steps=0)
@@ -149,9 +152,17 @@ class Sampled(unittest.TestCase):
     def test_nothing_is_none(self) -> None:
         self.assertIsNone(self.sampled("echo 'GPU-b, [N/A]'"))
         self.assertIsNone(self.sampled("exit 9"))
-        with Utilization(None) as found:
-            pass
-        self.assertIsNone(found.percent)
+
+    def test_without_a_device_the_processors_are_measured(self) -> None:
+        with Utilization(None) as busy:
+            until = time.perf_counter() + 0.2
+            while time.perf_counter() < until:
+                pass
+        with Utilization(None) as idle:
+            time.sleep(0.2)
+        self.assertEqual((busy.source, idle.source), ("cpu", "cpu"))
+        self.assertGreater(busy.percent or 0, 30 / cores())
+        self.assertLess(idle.percent if idle.percent is not None else 100, (busy.percent or 0) / 2)
 
     def test_one_device_needs_no_name(self) -> None:
         self.assertEqual(mean_of("GPU-x, 40\nGPU-x, 60\n", None), 50)

@@ -26,7 +26,11 @@ def _arm() -> None:
 
 
 def _give_way() -> None:
-    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _HERE]
+    passed = sys.__dict__.setdefault(
+        "_gapless_gave_way", {_HERE}
+    )  # by copies of this file, of which a path may have several
+    passed.add(_HERE)
+    others = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) not in passed]
     spec = PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
         raise ImportError("No module named 'sitecustomize'", name="sitecustomize")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes that make a training faster: `optimizers`, `auto_optimizer`."""
