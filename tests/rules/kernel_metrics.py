@@ -7,7 +7,9 @@ from recording import Run
 def _timeline(run: Run) -> None:
     rank = run.rank()
     for step in rank.steps(3, 1000):
-        rank.kernel("void ns::scan<4>(float*)", launch=step + 10, start=step + 20, dur=600, grid=[1024, 1, 1], block=[256, 1, 1])
+        rank.kernel(
+            "void ns::scan<4>(float*)", launch=step + 10, start=step + 20, dur=600, grid=[1024, 1, 1], block=[256, 1, 1]
+        )
         rank.kernel("gemm", launch=step + 640, start=step + 650, dur=340)
 
 

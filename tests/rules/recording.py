@@ -19,7 +19,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/gapless/agent"))
 from gapless_agent import layout
@@ -307,7 +307,7 @@ class Ncu:
         "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,"
         "Section Name,Metric Name,Metric Unit,Metric Value"
     )
-    NAMES = {
+    NAMES: ClassVar[dict[str, str]] = {
         "sm": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
         "dram": "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
         "occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
