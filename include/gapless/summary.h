@@ -85,6 +85,10 @@ struct RunSummary {
   std::vector<PlanStep> plan{};           // the fixes worth making, each once, the one that brings most first
   std::optional<Combination> together{};  // absent: the plan is empty
   std::optional<Gain> estimated_speedup;  // of `together`
+  // 0–100, the mean over the GPUs: the share of time in which multiprocessors have work ("sm_active", by DCGM), else
+  // that in which a kernel runs by the driver ("nvml"), else that of the recording ("busy_share"); absent: no GPU.
+  std::optional<double> gpu_utilization{};
+  std::string_view gpu_utilization_source{};
 };
 
 }  // namespace gapless

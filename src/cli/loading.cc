@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "cli/failure.h"
+#include "cli/nsight_reports.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 
@@ -54,7 +55,9 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
   options.ranks = std::move(*ranks);
   options.cancel = session.cancel;
   if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
-  auto loaded = LoadRun(paths, options);
+  const auto readable = ExportedReports(paths);
+  if (!readable) return Unexpected{readable.error()};
+  auto loaded = LoadRun(*readable, options);
   if (!loaded) return loaded;
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);

@@ -48,7 +48,8 @@ void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command,
   const auto results =
       NsightComputeProfiler().ProfileKernels(command, targets, run_folder + "/ncu", plan.compute_options, failures);
   for (const Error& failure : failures) done.push_back(StrCat("ncu: ", failure.ToString()));
-  if (!results) return done.push_back(StrCat("ncu: ", results.error().ToString())), void();
+  if (!results && failures.empty()) done.push_back(StrCat("ncu: ", results.error().ToString()));
+  if (!results) return;
   done.push_back(StrCat("ncu measured ", results->size(), results->size() == 1 ? " kernel" : " kernels"));
 }
 

@@ -36,6 +36,31 @@ std::optional<double> Ratio(int64_t part, int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// The mean of a column of gpu_state over the GPUs that have a value; absent: none has.
+std::optional<double> MeanOfGpus(const Table& gpus, std::string_view column) {
+  double sum = 0;
+  int64_t count = 0;
+  for (size_t row = 0; row < gpus.rows(); ++row)
+    if (!gpus.IsNull(row, column)) sum += gpus.Real(row, column), ++count;
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+void SummariseUtilization(const Table& gpus, RunSummary& summary) {
+  constexpr std::pair<std::string_view, std::string_view> kSources[] = {{"sm_active_share", "sm_active"},
+                                                                        {"utilization_share", "nvml"}};
+  for (const auto& [column, source] : kSources) {
+    summary.gpu_utilization = MeanOfGpus(gpus, column);
+    summary.gpu_utilization_source = source;
+    if (summary.gpu_utilization) break;
+  }
+  if (!summary.gpu_utilization) {
+    summary.gpu_utilization = summary.gpu_busy_share;
+    summary.gpu_utilization_source = summary.gpu_busy_share ? "busy_share" : "";
+  }
+  if (summary.gpu_utilization) *summary.gpu_utilization *= 100;
+}
+
 std::optional<double> PageableShare(const Table& copies) {
   int64_t pageable = 0, known = 0;
   for (size_t row = 0; row < copies.rows(); ++row) {
@@ -203,6 +228,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
+  SummariseUtilization(tables.Get("gpu_state"), summary);
   Classify(ledger, tables, KernelsComeFirst(diagnosis), recording, summary);
   return summary;
 }

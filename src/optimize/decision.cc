@@ -24,6 +24,9 @@ Stage StageOf(const RunSample& sample) {
   const auto busy = sample.telemetry.find("gpu.utilization");
   if (busy != sample.telemetry.end()) stage.gpu_utilization = busy->second.mean;
   stage.metric = sample.metric;
+  const auto resident = sample.telemetry.find("process.resident");
+  if (resident != sample.telemetry.end()) stage.host_memory_bytes = resident->second.highest;
+  stage.losses = sample.losses;
   for (const double loss : sample.losses)
     if (std::isfinite(loss)) stage.last_loss = loss;
   return stage;

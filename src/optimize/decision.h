@@ -34,6 +34,8 @@ std::string_view NameOf(Outcome outcome);  // "accepted", "slower", "too_small" 
 struct Stage {
   double step_ms = 0;
   std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
+  std::optional<double> host_memory_bytes{};  // highest resident memory of the processes
+  std::vector<double> losses{};               // of each step of a run in this state; NaN where none was seen
 };
 Stage StageOf(const RunSample& sample);
 Stage StageOf(std::span<const RunSample> runs);  // of the one whose step is in the middle; one at least

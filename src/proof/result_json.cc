@@ -135,6 +135,12 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
     if (sample.source == SampleSource::kProcess) json.Int(sample.wall_ns);
   }
   json.EndArray();
+  if (!samples[0].losses.empty()) {
+    json.Key("losses");  // of all steps of the first process, warm-up included; null where none was seen
+    json.BeginArray();
+    for (const double loss : samples[0].losses) json.Real(loss);
+    json.EndArray();
+  }
   json.Key("process_medians");
   json.BeginArray();
   for (const RunSample& sample : samples) json.Real(*TypicalValue(sample));

@@ -30,6 +30,8 @@ void WriteRun(JsonWriter& json, const RunSummary& summary) {
     json.EndObject();
   }
   json.Field("gpu_busy_share", summary.gpu_busy_share);
+  json.Field("gpu_utilization", summary.gpu_utilization);
+  json.FieldUnlessEmpty("gpu_utilization_source", summary.gpu_utilization_source);
   json.Field("mean_step_ns", summary.mean_step_ns);
   json.FieldUnlessEmpty("class", summary.run_class);
   json.FieldUnlessEmpty("limit", summary.limit);

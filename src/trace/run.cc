@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/sample_format.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -63,6 +65,9 @@ bool IsSurroundings(const Trace& trace) {
          trace.info.pid == kAbsent && trace.counters.size() + trace.kernel_metrics.size() > 0;
 }
 
+// Samples of GPUs that another tool took: their times are local ones or missing.
+bool HasLooseClock(const Trace& trace) { return trace.info.format == kGpuSamplesFormat; }
+
 // Time shared by a trace and the recordings of one execution.
 int64_t SharedTime(const Trace& trace, const std::vector<RunTrace>& traces, const std::vector<size_t>& execution) {
   int64_t shared = 0;
@@ -81,6 +86,8 @@ void PlaceSurroundings(std::vector<RunTrace>& traces, const std::vector<size_t>&
       const int64_t shared = SharedTime(trace, traces, executions[execution]);
       if (shared > most) most = shared, best = execution;
     }
+    // Samples without a clock, or of another time zone, are of the run that they are given with.
+    if (best == executions.size() && founded > 0 && HasLooseClock(trace)) best = 0;
     if (best == executions.size()) executions.emplace_back();
     if (best >= founded) executions[best].push_back(i);
     traces[i].execution = static_cast<int>(best);
@@ -130,11 +137,23 @@ void AssignProcesses(std::vector<RunTrace>& traces) {
 
 void AssignTimeAxis(std::vector<RunTrace>& traces) {
   const auto timeless = [](const Trace& trace) { return IsSurroundings(trace) && trace.counters.size() == 0; };
+  // Samples that share no time with the recordings of their execution begin with the earliest of them.
+  const auto is_unplaced = [&](const RunTrace& one) {
+    if (!HasLooseClock(*one.trace)) return false;
+    const auto shares = [&](const RunTrace& other) {
+      return &other != &one && other.execution == one.execution && !timeless(*other.trace) &&
+             !HasLooseClock(*other.trace) && Overlap(SpanOf(*one.trace), SpanOf(*other.trace)) > 0;
+    };
+    const auto is_recording = [&](const RunTrace& other) {
+      return other.execution == one.execution && !timeless(*other.trace) && !HasLooseClock(*other.trace);
+    };
+    return std::ranges::any_of(traces, is_recording) && std::ranges::none_of(traces, shares);
+  };
   for (RunTrace& one : traces) {
-    if (timeless(*one.trace)) continue;
+    if (timeless(*one.trace) || is_unplaced(one)) continue;
     int64_t zero = SpanOf(*one.trace).start;
     for (const RunTrace& other : traces)
-      if (other.execution == one.execution && !timeless(*other.trace))
+      if (other.execution == one.execution && !timeless(*other.trace) && !is_unplaced(other))
         zero = std::min(zero, SpanOf(*other.trace).start);
     one.ts_shift_ns = SpanOf(*one.trace).start - zero;
   }

@@ -19,7 +19,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/gapless/agent"))
 from gapless_agent import layout
@@ -300,6 +300,37 @@ class Telemetry:
         path.write_bytes(header + b"".join(self.records))
 
 
+class Ncu:
+    """Metrics of kernels as `ncu --csv --metrics` prints them."""
+
+    HEAD = (
+        "ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,"
+        "Section Name,Metric Name,Metric Unit,Metric Value"
+    )
+    NAMES: ClassVar[dict[str, str]] = {
+        "sm": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        "dram": "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+        "occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
+        "threads": "smsp__thread_inst_executed_per_inst_executed.ratio",
+    }
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self.launches = 0
+
+    def launch(self, kernel: str, **metrics: float) -> None:
+        about = [self.launches, 1, "python", "host", kernel, 1, 7, "(256, 1, 1)", "(1024, 1, 1)", 0, "8.0"]
+        for name, value in metrics.items():
+            unit = "" if name == "threads" else "%"
+            cells = [*about, "Command line profiler metrics", self.NAMES[name], unit, value]
+            self.rows.append(",".join(f'"{cell}"' for cell in cells))
+        self.launches += 1
+
+    def write(self, path: Path) -> None:
+        head = ",".join(f'"{name}"' for name in self.HEAD.split(","))
+        path.write_text("\n".join(["==PROF== Connected to process 1", head, *self.rows, ""]), encoding="utf-8")
+
+
 class Run:
     """Recordings of one job, one file each."""
 
@@ -307,6 +338,11 @@ class Run:
         self.ranks: list[Rank] = []
         self.agents: list[Agent] = []
         self.telemetries: list[Telemetry] = []
+        self.ncus: list[Ncu] = []
+
+    def ncu(self) -> Ncu:
+        self.ncus.append(Ncu())
+        return self.ncus[-1]
 
     def telemetry(self, memory_bytes: int = 80_000_000_000) -> Telemetry:
         self.telemetries.append(Telemetry(memory_bytes))
@@ -329,6 +365,8 @@ class Run:
             agent.write(folder / f"agent-{number + 1}.events")
         for number, telemetry in enumerate(self.telemetries):
             telemetry.write(folder / f"telemetry{number}.gts")
+        for number, ncu in enumerate(self.ncus):
+            ncu.write(folder / f"kernels{number}.ncu.csv")
 
 
 def main() -> int:

@@ -12,6 +12,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "trace/sample_format.h"
 
 namespace gapless::internal {
 namespace {
@@ -32,6 +33,11 @@ constexpr ColumnSpec kColumns[] = {
     {"foreign_bytes", kReal, "bytes", "most memory of such processes; NULL: not known"},
     {"memory_peak_bytes", kReal, "bytes", "most memory in use; NULL: not sampled"},
     {"memory_bytes", kInt, "bytes", "memory of the GPU; NULL: not known"},
+    {"sm_active_share", kReal, "share",
+     "mean share of multiprocessor time with a warp resident (DCGM); NULL: not sampled"},
+    {"dram_active_share", kReal, "share",
+     "mean share of time in which device memory moves data (DCGM); NULL: not sampled"},
+    {"power_watts", kReal, "W", "mean power of the board; NULL: not sampled"},
 };
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -67,7 +73,7 @@ class Gpu {
   int64_t first_ns_ = 0, last_ns_ = 0, moments_ = 0;
   int64_t asked_ = 0, throttled_ = 0;
   std::array<int64_t, kFaults.size()> by_fault_{};
-  Mean utilization_, throttled_hz_, free_hz_;
+  Mean utilization_, throttled_hz_, free_hz_, sm_active_, dram_active_, power_;
   std::optional<double> temperature_, foreign_bytes_, memory_used_;
   int64_t asked_for_foreign_ = 0, foreign_ = 0;
 };
@@ -78,17 +84,21 @@ void Gpu::Take(std::string_view name, int64_t ts_ns, double value) {
   if (name == "gpu.temperature") return Raise(temperature_, value);
   if (name == "gpu.memory.used") return Raise(memory_used_, value);
   if (name == "gpu.memory.foreign") return Raise(foreign_bytes_, value);
+  if (name == "gpu.power") return power_.Add(value);
+  if (name == "gpu.dcgm.dram_active") return dram_active_.Add(value);
   if (name == "gpu.processes.foreign") {
     ++asked_for_foreign_, foreign_ += value > 0;
     return;
   }
   const bool is_throttle = name.starts_with(kThrottlePrefix);
-  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_throttle) return;
+  const bool is_sm_active = name == "gpu.dcgm.sm_active";
+  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_sm_active && !is_throttle) return;
   if (!moment_.is_empty && ts_ns != last_ns_) EndMoment();
   if (moments_ == 0 && moment_.is_empty) first_ns_ = ts_ns;
   last_ns_ = ts_ns, moment_.is_empty = false;
   if (name == "gpu.utilization") moment_.utilization = value;
   if (name == "gpu.clock.sm") moment_.clock_hz = value;
+  if (is_sm_active) sm_active_.Add(value);
   if (!is_throttle) return;
   moment_.has_throttling = true;
   const auto fault = std::find(kFaults.begin(), kFaults.end(), name.substr(kThrottlePrefix.size()));
@@ -118,6 +128,7 @@ void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table
   row.Real(throttled_hz_.value()).Real(free_hz_.value()).Real(temperature_.value_or(kNan));
   row.Real(ShareOf(foreign_, asked_for_foreign_)).Real(foreign_bytes_.value_or(kNan));
   row.Real(memory_used_.value_or(kNan)).Int(memory_bytes);
+  row.Real(sm_active_.value()).Real(dram_active_.value()).Real(power_.value());
 }
 
 // The steps of all agents, in run time; nothing: no agent saw any.
@@ -151,11 +162,15 @@ int64_t MemoryOf(const Trace& trace, int32_t device) {
   return kAbsent;
 }
 
+bool IsTelemetry(const Trace& trace) {
+  return trace.info.format == "telemetry" || trace.info.format == kGpuSamplesFormat;
+}
+
 Result<Table> Compute(const Run& run, Tables&) {
   Table table = EmptyTable("gpu_state", kColumns);
   const std::optional<Interval> window = Stepping(run);
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && of.trace->info.format == "telemetry")
+    if (of.execution == 0 && IsTelemetry(*of.trace))
       for (auto& [device, gpu] : Collect(of, window)) gpu.AddRow(of, device, MemoryOf(*of.trace, device), table);
   return table;
 }

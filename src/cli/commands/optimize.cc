@@ -238,6 +238,7 @@ Result<void> HandOver(const Ordered& ordered, const Optimized& result, const Fix
   view.log = StrCat(ordered.folder, "/report.md");
   view.page = StrCat(ordered.folder, "/report.html");
   GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view), 0600));
+  GAPLESS_TRY(WriteFileAtomically(StrCat(ordered.folder, "/result.json"), OptimizeJson(view), 0600));
   return WriteFileAtomically(view.page, OptimizePage(view), 0600);
 }
 

@@ -8,6 +8,8 @@
 #include "cli/launching.h"
 #include "cli/nsight_runs.h"
 #include "cli/output.h"
+#include "cli/tool_report.h"
+#include "cli/trace_folder.h"
 
 namespace gapless::internal {
 namespace {
@@ -54,8 +56,11 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
 
 std::vector<std::string_view> OtherTools() { return {"nsys", "ncu"}; }
 
-// The consolidated report of `--comprehensive`.
-void WriteReport(const std::string& folder, Session& session, std::vector<std::string>& done) {
+// The consolidated reports of `--comprehensive`: the page, and a section for each tool.
+void WriteReport(const std::string& folder, const std::vector<std::string>& missing, Session& session,
+                 std::vector<std::string>& done) {
+  const auto tools = WriteToolReport(folder, missing, done);
+  done.push_back(tools ? StrCat("what each tool recorded: ", *tools) : StrCat("no report: ", tools.error().message));
   const Command& analyze = *FindCommand("analyze");
   const std::string page = folder + "/report.html";
   const std::vector<std::string> words{folder, "-o", page};
@@ -75,7 +80,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   return RunWatched(arguments,
                     {.agent = *agent, .missing = nsight->missing, .afterwards = [&](const LaunchResult& run) {
                        auto done = RunNsight(*nsight, arguments.command(), run.path);
-                       if (comprehensive) WriteReport(run.folder, session, done);
+                       for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
+                       if (comprehensive) WriteReport(run.folder, nsight->missing, session, done);
                        return done;
                      }});
 }

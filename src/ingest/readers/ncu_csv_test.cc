@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/csv.h"
+#include "base/strings.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
@@ -88,6 +89,119 @@ TEST(NcuCsv, CutInTheMiddle) {
   const Trace trace = ReadFrom(source);
   EXPECT_DOUBLE_EQ(Find(trace, 0, "a").value, 9);
   EXPECT_FALSE(Find(trace, 1, "a").found);
+}
+
+// The forms below are those of tables in public repositories; their numbers are shortened.
+constexpr char kLongHead[] =
+    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid "
+    "Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+
+std::string LongRow(int id, std::string_view kernel, std::string_view metric, std::string_view unit,
+                    std::string_view value) {
+  return StrCat("\"", id, "\",\"7\",\"p\",\"127.0.0.1\",\"", kernel,
+                "\",\"1\",\"7\",\"(256, 1, 1)\",\"(16384, 1, 1)\",\"0\",",
+                "\"8.9\",\"Command line profiler metrics\",\"", metric, "\",\"", unit, "\",\"", value, "\"\n");
+}
+
+Trace ReadText(std::string text) {
+  MemorySource source(std::move(text));
+  return ReadFrom(source);
+}
+
+constexpr std::string_view kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr std::string_view kOccupancy = "sm__warps_active.avg.pct_of_peak_sustained_active";
+
+// --metrics prints a row per metric under its own name, behind lines of ncu and of the program.
+TEST(NcuCsv, MetricsFormIsLong) {
+  const Trace trace = ReadText(StrCat(
+      "==PROF== Profiling \"saxpy\" - 0: 0%....50%....100% - 9 passes\n2208 2048 0.5\n", kLongHead,
+      LongRow(0, "saxpy", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "", "n/a"),
+      LongRow(0, "saxpy", "gpu__time_duration.sum", "us", "211.94"), LongRow(0, "saxpy", kOccupancy, "%", "(!) n/a"),
+      LongRow(1, "saxpy", "gpu__time_duration.sum", "us", "203.02"), "all done\n"));
+  EXPECT_DOUBLE_EQ(Find(trace, 0, "gpu__time_duration.sum").value, 211940);
+  EXPECT_DOUBLE_EQ(Find(trace, 1, "gpu__time_duration.sum").value, 203020);
+  EXPECT_FALSE(Find(trace, 0, "dram__throughput.avg.pct_of_peak_sustained_elapsed").found);
+  EXPECT_FALSE(Find(trace, 0, kOccupancy).found);
+  EXPECT_EQ(Find(trace, 1, "grid").text, "(16384, 1, 1)");
+}
+
+// Points between thousands and decimal commas, as ncu prints them where the system's language has them.
+TEST(NcuCsv, OtherLocales) {
+  const Trace german =
+      ReadText(StrCat(kLongHead, LongRow(0, "k", "gpu__time_duration.sum", "ns", "117.344"),
+                      LongRow(0, "k", "dram__bytes.sum", "byte", "27.595.520"), LongRow(0, "k", kSm, "%", "65,77")));
+  EXPECT_DOUBLE_EQ(Find(german, 0, "gpu__time_duration.sum").value, 117344);
+  EXPECT_DOUBLE_EQ(Find(german, 0, "dram__bytes.sum").value, 27595520);
+  EXPECT_DOUBLE_EQ(Find(german, 0, kSm).value, 65.77);
+  const Trace french = ReadText(StrCat(kLongHead, LongRow(0, "k", "dram__bytes.sum", "Kbyte", "1\u202f234,5"),
+                                       LongRow(0, "k", kSm, "%", "12,25")));
+  EXPECT_DOUBLE_EQ(Find(french, 0, "dram__bytes.sum").value, 1234500);
+  const Trace swiss = ReadText(
+      StrCat(kLongHead, LongRow(0, "k", "dram__bytes.sum", "byte", "1'234'567"), LongRow(0, "k", kSm, "%", "12.25")));
+  EXPECT_DOUBLE_EQ(Find(swiss, 0, "dram__bytes.sum").value, 1234567);
+}
+
+// PowerShell writes what a program prints as UTF-16.
+TEST(NcuCsv, Utf16) {
+  const std::string plain = StrCat(kLongHead, LongRow(0, "k", kSm, "%", "65.77"));
+  std::string wide = "\xFF\xFE";
+  for (const char c : plain) wide += c, wide += '\0';
+  EXPECT_DOUBLE_EQ(Find(ReadText(wide), 0, kSm).value, 65.77);
+}
+
+// --print-summary has no IDs and three values; the mean is the metric's value.
+TEST(NcuCsv, SummaryPerKernel) {
+  const Trace trace = ReadText(
+      "\"Process ID\",\"Kernel Name\",\"Invocations\",\"Section Name\",\"Metric Name\",\"Metric "
+      "Unit\",\"Minimum\",\"Maximum\",\"Average\"\n"
+      "\"1\",\"a\",\"2\",\"GPU Speed Of Light Throughput\",\"Compute (SM) Throughput\",\"%\",\"12\",\"22\",\"17\"\n"
+      "\"1\",\"b\",\"5\",\"GPU Speed Of Light Throughput\",\"Compute (SM) Throughput\",\"%\",\"1\",\"3\",\"2\"\n");
+  EXPECT_DOUBLE_EQ(Find(trace, 0, kSm).value, 17);
+  EXPECT_EQ(Find(trace, 0, "invocations").text, "2");
+  EXPECT_DOUBLE_EQ(Find(trace, 1, kSm).value, 2);
+  EXPECT_EQ(Find(trace, 1, kSm).kernel, "b");
+}
+
+// Two runs in one file with one head: other metrics of the same launches belong to them.
+TEST(NcuCsv, PassesBelongToOneLaunch) {
+  const Trace trace = ReadText(StrCat(kLongHead, LongRow(0, "a", kSm, "%", "50"), LongRow(1, "b", kSm, "%", "60"),
+                                      LongRow(0, "a", kOccupancy, "%", "20"), LongRow(1, "b", kOccupancy, "%", "30")));
+  EXPECT_DOUBLE_EQ(Find(trace, 0, kOccupancy).value, 20);
+  EXPECT_DOUBLE_EQ(Find(trace, 1, kOccupancy).value, 30);
+  EXPECT_FALSE(Find(trace, 2, kSm).found);
+}
+
+// The same metric again is another launch, though ncu counts from 0 again.
+TEST(NcuCsv, RunsAppendedAreOtherLaunches) {
+  const std::string run = StrCat(kLongHead, LongRow(0, "a", kSm, "%", "50"), LongRow(0, "a", kOccupancy, "%", "20"));
+  const Trace trace = ReadText(StrCat(run, LongRow(0, "a", kSm, "%", "70"), run));
+  EXPECT_DOUBLE_EQ(Find(trace, 0, kSm).value, 50);
+  EXPECT_DOUBLE_EQ(Find(trace, 1, kSm).value, 70);
+  EXPECT_DOUBLE_EQ(Find(trace, 2, kSm).value, 50);
+}
+
+TEST(NcuCsv, WithoutQuotesAndWithoutIds) {
+  const Trace raw = ReadText(StrCat("ID,Kernel Name,Grid Size,", kSm, ",dram__bytes_read.sum\n,,,%,Mbyte\n",
+                                    "0,branch(int, float),(2, 1, 1),30.5,1.5\n"));
+  EXPECT_DOUBLE_EQ(Find(raw, 0, kSm).value, 30.5);
+  EXPECT_DOUBLE_EQ(Find(raw, 0, "dram__bytes_read.sum").value, 1.5e6);
+  EXPECT_EQ(Find(raw, 0, "grid").text, "(2, 1, 1)");
+  EXPECT_EQ(Find(raw, 0, kSm).kernel, "branch(int, float)");
+  const Trace details = ReadText(
+      "\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+      "\"a\",\"GPU Speed Of Light\",\"SOL SM\",\"%\",\"91.60\"\n\"a\",\"Occupancy\",\"Achieved "
+      "Occupancy\",\"%\",\"9.38\"\n");
+  EXPECT_DOUBLE_EQ(Find(details, 0, kSm).value, 91.6);
+  EXPECT_DOUBLE_EQ(Find(details, 0, kOccupancy).value, 9.38);
+}
+
+TEST(NcuCsv, WhyThereIsNoTable) {
+  MemorySource source("==PROF== Connected to process 5\n==ERROR== ERR_NVGPUCTRPERM - no permission\n");
+  ThreadPool pool(1);
+  const auto trace = ReadTrace(source, {.pool = pool});
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().message, "ncu failed: ERR_NVGPUCTRPERM - no permission");
+  EXPECT_NE(trace.error().hint.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
 }
 
 TEST(NcuValues, Numbers) {

@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
+#include "optimize/recipe_use.h"
 #include "proof/parity_json.h"
 #include "proof/result_json.h"
 
@@ -62,8 +63,15 @@ void WriteStage(JsonWriter& json, std::string_view what, const Stage& stage,
   WriteRatio(json, "speedup", speedup);
   json.Field("memory_bytes", stage.memory_bytes);
   if (stage.gpu_utilization) json.Field("gpu_utilization", 100 * *stage.gpu_utilization);
+  json.Field("host_memory_bytes", stage.host_memory_bytes);
   json.Field("loss", stage.last_loss);
   json.Field("metric", stage.metric);
+  if (!stage.losses.empty()) {
+    json.Key("losses");
+    json.BeginArray();
+    for (const double loss : stage.losses) json.Real(loss);  // null where none was seen
+    json.EndArray();
+  }
   json.EndObject();
 }
 
@@ -86,6 +94,9 @@ std::string OptimizeJson(const OptimizeView& view) {
   JsonWriter json(out, 2);
   json.BeginObject();
   WriteJsonHeader(json);
+  json.Field("command", ShellCommand(view.command));
+  json.FieldUnlessEmpty("about", view.about);
+  json.FieldUnlessEmpty("metric_name", view.metric_name);
   const bool proved = IsProved(result);
   for (const bool applied : {true, false}) {
     json.Key(applied ? "applied" : "refused");

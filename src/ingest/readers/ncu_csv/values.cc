@@ -21,6 +21,26 @@ double ParsePlain(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) ? value : kNan;
 }
 
+// Takes out what some locales print between thousands: spaces, also those that do not break, and apostrophes. A text
+// that is no number stays as it is.
+std::string WithoutSpaces(std::string_view text) {
+  constexpr std::string_view kBetween[] = {" ", "\xC2\xA0", "\xE2\x80\xAF", "'", "\xE2\x80\x99"};
+  std::string out;
+  while (!text.empty()) {
+    const auto* const found =
+        std::ranges::find_if(kBetween, [&](std::string_view between) { return text.starts_with(between); });
+    if (found != std::end(kBetween) && !out.empty() && text.size() > found->size()) {
+      text.remove_prefix(found->size());
+      continue;
+    }
+    if (!IsDigit(text[0]) && text[0] != '.' && text[0] != ',' && text[0] != '-' && text[0] != 'e' && text[0] != '+')
+      return out + std::string(text);
+    out += text[0];
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
 struct Prefixed {
   std::string_view printed, base;
   double factor;
@@ -47,17 +67,32 @@ const Prefixed* Find(const Prefixed (&table)[N], std::string_view printed) {
 
 }  // namespace
 
-void StyleFinder::See(std::string_view text) {
+bool IsAbsentValue(std::string_view text) {
+  if (text.starts_with("(!)")) text.remove_prefix(3);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  if (text.empty()) return true;
+  for (const std::string_view absent : {"n/a", "nan", "-nan", "inf", "-inf", "no data"})
+    if (EqualsIgnoreCase(text, absent)) return true;
+  return false;
+}
+
+void StyleFinder::See(std::string_view printed) {
+  const std::string text = WithoutSpaces(printed);
   const size_t comma = text.find(','), point = text.find('.');
   const auto numeric = [](char c) { return IsDigit(c) || c == ',' || c == '.' || c == '-'; };
   if (text.empty() || !std::ranges::all_of(text, numeric)) return;
-  if (point != std::string_view::npos) points_ = true;
-  if (comma != std::string_view::npos && point == std::string_view::npos && comma == text.rfind(',') &&
-      text.size() - comma != 4)
+  if (point != std::string::npos && text.size() - text.rfind('.') != 4) points_ = true;
+  if (comma != std::string::npos && point == std::string::npos && comma == text.rfind(',') && text.size() - comma != 4)
     commas_ = true;
+  // Both, or several points: what comes last, or comes once, is the decimal mark.
+  const bool several_points = point != std::string::npos && point != text.rfind('.');
+  if (several_points || (point != std::string::npos && comma != std::string::npos && point < comma)) {
+    commas_ = true, points_between_ = true;
+  }
 }
 
-double ParseValue(std::string_view text, NumberStyle style) {
+double ParseValue(std::string_view printed, NumberStyle style) {
+  const std::string text = WithoutSpaces(printed);
   if (text.empty() || (!IsDigit(text[0]) && text[0] != '-')) return kNan;
   if (text.find(',') == std::string_view::npos && !style.decimal_comma) return ParsePlain(text);
   std::string plain;

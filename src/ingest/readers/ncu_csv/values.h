@@ -15,11 +15,14 @@ struct NumberStyle {
 class StyleFinder {
  public:
   void See(std::string_view text);
-  NumberStyle style() const { return {.decimal_comma = commas_ && !points_}; }
+  NumberStyle style() const { return {.decimal_comma = commas_ && (!points_ || points_between_)}; }
 
  private:
-  bool commas_ = false, points_ = false;
+  bool commas_ = false, points_ = false, points_between_ = false;
 };
+
+// Returns true if the text stands for a value that was not collected: "n/a", "(!) n/a", "nan", "inf" or nothing.
+bool IsAbsentValue(std::string_view text);
 
 // NaN when the text is no number (or is "nan").
 double ParseValue(std::string_view text, NumberStyle style);

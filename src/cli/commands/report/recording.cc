@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+#include "cli/commands/report/inputs.h"
+#include "cli/loading.h"
+#include "cli/own_advice.h"
+#include "predict/advice.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMaxOperators = 40;
+
+std::string DeviceText(const RunSummary& summary) {
+  if (summary.breakdown.empty()) return "";
+  const std::string& name = summary.breakdown.front().device_name;
+  return StrCat(summary.breakdown.size(), " × ", name.empty() ? "GPU" : Printable(name));
+}
+
+// The mean of a counter of the host over all recordings of telemetry; absent: it was not sampled.
+std::optional<double> MeanCounter(const Run& run, std::string_view name) {
+  double sum = 0;
+  int64_t count = 0;
+  for (const RunTrace& of : run.traces()) {
+    const CounterTable& counters = of.trace->counters;
+    for (size_t row = 0; row < counters.size(); ++row)
+      if (of.execution == 0 && of.trace->Text(counters.name[row]) == name) sum += counters.value[row], ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+// The sum of a column over all rows; absent where no row has a value.
+std::optional<double> SumOf(const Table& table, std::string_view column) {
+  double sum = 0;
+  bool found = false;
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (!table.IsNull(row, column)) sum += table.Real(row, column), found = true;
+  return found ? std::optional(sum) : std::nullopt;
+}
+
+// The losses of every step, from the agent of the first rank; NaN where none was seen.
+std::vector<double> LossesOf(const Run& run) {
+  for (const RunTrace& of : run.traces()) {
+    if (of.trace->info.format != "agent" || of.execution != 0) continue;
+    const StepTable& steps = of.trace->steps;
+    std::vector<double> losses;
+    for (size_t row = 0; row < steps.size(); ++row) losses.push_back(steps.loss[row]);
+    if (std::ranges::any_of(losses, [](double loss) { return std::isfinite(loss); })) return losses;
+  }
+  return {};
+}
+
+void TakeOperators(Tables& tables, LabRecording& recording) {
+  const Table &host_steps = tables.Get("host_steps"), &operators = tables.Get("operators");
+  const auto steps = SumOf(host_steps, "steps");
+  if (!steps || *steps <= 0) return;
+  if (const auto count = SumOf(host_steps, "operators")) recording.operators = *count / *steps;
+  recording.launches = SumOf(tables.Get("launches"), "calls_per_step");
+  recording.is_device_time = SumOf(operators, "device_self_ns").value_or(0) > 0;
+  const std::string_view column = recording.is_device_time ? "device_self_ns" : "host_self_ns";
+  for (size_t row = 0; row < operators.rows(); ++row)
+    recording.top.push_back({.name = std::string(operators.Text(row, "name")),
+                             .calls = operators.Real(row, "calls") / *steps,
+                             .self_ns = operators.Real(row, column) / *steps});
+  std::ranges::stable_sort(recording.top, std::ranges::greater(), &LabOperator::self_ns);
+  if (recording.top.size() > kMaxOperators) recording.top.resize(kMaxOperators);
+}
+
+void TakeSummary(const Findings& findings, LabRecording& recording) {
+  const RunSummary& summary = findings.summary;
+  recording.device = DeviceText(summary);
+  recording.steps = summary.steps;
+  if (summary.step_ns) recording.step_ns = summary.step_ns->median, recording.step_p95_ns = summary.step_ns->p95;
+  recording.gpu_utilization = summary.gpu_utilization;
+  recording.gpu_utilization_source = summary.gpu_utilization_source;
+  recording.run_class = summary.run_class;
+  recording.class_evidence = summary.class_evidence;
+  recording.bottlenecks = findings.diagnosis.bottlenecks;
+  recording.potential = summary.estimated_speedup;
+}
+
+}  // namespace
+
+Result<void> AddRecording(const std::string& path, const std::string& name, const Arguments& arguments,
+                          const Session& session, LabView& view) {
+  const auto loaded = LoadFor(arguments, session, {&path, 1});
+  if (!loaded) return Unexpected{loaded.error()};
+  WarnOfLosses(*loaded);
+  Tables tables(loaded->run);
+  const Advice advice(tables, LedgerWithOwn(""));
+  const Findings findings = advice.Conclude({});
+  LabRecording recording{.name = name};
+  TakeSummary(findings, recording);
+  TakeOperators(tables, recording);
+  const Table& cost = tables.Get("recording_cost");
+  if (cost.rows() > 0 && !cost.IsNull(0, "added_share")) recording.added_share = cost.Real(0, "added_share");
+  if (const auto busy = MeanCounter(loaded->run, "host.cpu.busy")) recording.cpu_utilization = 100 * *busy;
+  recording.losses = LossesOf(loaded->run);
+  if (advice.predictor()) {
+    const RankGraph& rank = advice.predictor()->main_rank();
+    recording.picture = DrawStep(rank, rank.graph.recorded_ns);
+  }
+  if (findings.summary.together)
+    if (auto pictures = advice.Draw(*findings.summary.together)) recording.predicted = std::move(pictures->after);
+  view.recordings.push_back(std::move(recording));
+  return {};
+}
+
+}  // namespace gapless::internal

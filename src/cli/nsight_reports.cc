@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/nsight_reports.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/strings.h"
+#include "collect/nsight/compute.h"
+#include "collect/nsight/programs.h"
+#include "collect/nsight/systems.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Kind {
+  std::string_view ending, tool, exported;
+};
+constexpr Kind kKinds[] = {
+    {".nsys-rep", "nsys", ".sqlite"}, {".qdrep", "nsys", ".sqlite"}, {".ncu-rep", "ncu", ".ncu.csv"}};
+
+bool IsUpToDate(const std::string& exported, const std::string& report) {
+  std::error_code error;
+  const auto made = fs::last_write_time(exported, error);
+  if (error) return false;
+  const auto written = fs::last_write_time(report, error);
+  return !error && made >= written;
+}
+
+bool IsFile(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+Error CannotExport(const std::string& report, const std::string& exported, const Kind& kind, const Error& why) {
+  const std::string line =
+      kind.tool == "nsys" ? StrCat("nsys export --type sqlite --output ", ShellWord(exported), " ", ShellWord(report))
+                          : StrCat("ncu --import ", ShellWord(report), " --csv --page raw > ", ShellWord(exported));
+  return {ErrorCode::kInput, StrCat("cannot read ", report, ": ", why.message), report,
+          StrCat("where ", kind.tool, " is installed: ", line, "; then give ", exported)};
+}
+
+Result<std::string> Exported(const std::string& report, const Kind& kind) {
+  const std::string exported = report.substr(0, report.size() - kind.ending.size()) + std::string(kind.exported);
+  if (IsUpToDate(exported, report)) return exported;
+  std::fputs(StrCat("gapless: exporting ", Printable(report), " with ", kind.tool, "\n").c_str(), stderr);
+  if (kind.tool == "nsys") {
+    auto sqlite = NsightSystemsProfiler().Export(report);
+    if (!sqlite) return Unexpected{CannotExport(report, exported, kind, sqlite.error())};
+    return sqlite;
+  }
+  const auto imported = NsightComputeProfiler().Import(report, exported);
+  if (!imported) return Unexpected{CannotExport(report, exported, kind, imported.error())};
+  return exported;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ExportedReports(std::span<const std::string> paths) {
+  std::vector<std::string> replaced;
+  for (const std::string& path : paths) {
+    const Kind* kind = nullptr;
+    for (const Kind& known : kKinds)
+      if (path.ends_with(known.ending)) kind = &known;
+    if (kind == nullptr || !IsFile(path)) {
+      replaced.push_back(path);
+      continue;
+    }
+    auto exported = Exported(path, *kind);
+    if (!exported) return Unexpected{exported.error()};
+    replaced.push_back(std::move(*exported));
+  }
+  return replaced;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that a profiler of kernels measured and that use the GPU badly. The thresholds and the verdicts are those of
+// KernelAnalyzer; nothing is predicted, as a metric does not say how much of a kernel's time could go.
+#include "diagnose/measured_kernels_view.h"
+#include "diagnose/rule.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger", "measured_kernels"};
+
+Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  return KernelVerdicts(tables, BottleneckType::kKernelEfficiency);
+}
+
+}  // namespace
+
+RULE(kernel_metrics) = {
+    .id = "kernel_metrics",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Measured kernels leave compute units, warps or threads unused",
+    .why =
+        "Hardware metrics of Nsight Compute: compute throughput below 60 % of the peak (critical below 40 %), achieved "
+        "occupancy below 30 %, fewer than 80 % of a warp's threads active. Where the kernel is found in a timeline by "
+        "name, grid and block, its severity follows from its share of the analysed time, reported at 1 % or more; "
+        "without a timeline it is 1 - metric/100. The five worst are reported.",
+    .needs = kNeeds,
+    .check = Check};
+
+}  // namespace gapless::internal

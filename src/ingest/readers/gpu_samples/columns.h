@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of tools that sample GPUs, and the series of telemetry (docs/formats/telemetry.md) that each is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gapless::internal::gpu_samples {
+
+struct Column {
+  enum class Kind : uint8_t {
+    kIgnored,
+    kValue,
+    kTimestamp,
+    kDate,
+    kTime,
+    kDevice,
+    kDeviceName,
+    kUuid,
+    kThrottleMask
+  } kind = Kind::kIgnored;
+  std::string series{}, unit{};
+  double factor = 1;  // from the printed unit, where the cell prints none
+};
+
+// Of `nvidia-smi --query-gpu`: "utilization.gpu [%]".
+Column QueryColumn(std::string_view printed);
+// Of `nvidia-smi dmon`: "pwr", with the unit of the line below it.
+Column DmonColumn(std::string_view printed, std::string_view unit);
+// Of `dcgmi dmon`: "SMACT".
+Column DcgmColumn(std::string_view printed);
+
+// A cell as a number in the series' own unit; absent: "[N/A]", "-", "N/A" and the like. Units that the cell prints
+// ("612 MiB", "98 %", "1410 MHz") count before those of the column. "Active" is 1, "Not Active" 0.
+std::optional<double> ValueOf(std::string_view cell, const Column& column);
+// A throttle mask as ncu's driver prints it, "0x0000000000000004" or a number.
+std::optional<uint64_t> MaskOf(std::string_view cell);
+
+struct ThrottleReason {
+  std::string_view name;  // "hw_thermal", of the series gpu.throttle.hw_thermal
+  uint64_t bit;
+};
+inline constexpr ThrottleReason kThrottleReasons[] = {
+    {"power_cap", 0x4}, {"hw_slowdown", 0x8}, {"sw_thermal", 0x20}, {"hw_thermal", 0x40}, {"power_brake", 0x80}};
+
+}  // namespace gapless::internal::gpu_samples

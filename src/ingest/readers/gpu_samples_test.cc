@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "ingest/load.h"
+#include "ingest/memory_source.h"
+#include "ingest/reader.h"
+#include "ingest/readers/gpu_samples/columns.h"
+
+namespace gapless::internal {
+namespace {
+
+Trace ReadFrom(Source& source) {
+  ThreadPool pool(1);
+  auto trace = ReadTrace(source, {.pool = pool});
+  EXPECT_TRUE(trace) << trace.error().message;
+  return trace ? std::move(*trace) : Trace();
+}
+
+Trace ReadText(std::string text) {
+  MemorySource source(std::move(text));
+  return ReadFrom(source);
+}
+
+// The values of a series of a device, in the order of time.
+std::vector<double> Values(const Trace& trace, std::string_view series, int32_t device) {
+  std::vector<double> values;
+  for (size_t row = 0; row < trace.counters.size(); ++row)
+    if (trace.Text(trace.counters.name[row]) == series && trace.counters.device[row] == device)
+      values.push_back(trace.counters.value[row]);
+  return values;
+}
+
+// tests/data/nvidia-smi.csv, written by hand as nvidia-smi prints two GPUs of which one throttles.
+TEST(GpuSamples, QueryOfNvidiaSmi) {
+  ::setenv("TZ", "UTC", 1);
+  auto source = OpenFile("tests/data/nvidia-smi.csv");
+  ASSERT_TRUE(source) << "run from the project's folder";
+  const Trace trace = ReadFrom(**source);
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{98 * 0.01, 90 * 0.01, 94 * 0.01}));
+  EXPECT_EQ(Values(trace, "gpu.utilization", 1), (std::vector{0.0, 0.10}));
+  EXPECT_EQ(Values(trace, "gpu.memory.used", 1), (std::vector{4.0 * 1024 * 1024, 4.0 * 1024 * 1024}));
+  EXPECT_EQ(Values(trace, "gpu.power", 0), (std::vector{391.5, 388.1, 390.0}));
+  EXPECT_EQ(Values(trace, "gpu.clock.sm", 0), (std::vector{1410e6, 1395e6}));  // "[N/A]" is absent
+  EXPECT_EQ(Values(trace, "gpu.throttle.hw_thermal", 0), (std::vector{0.0, 1.0, 0.0}));
+  EXPECT_EQ(Values(trace, "gpu.throttle.power_cap", 1), (std::vector{0.0}));  // "Not Supported" is absent
+  EXPECT_EQ(trace.info.start_unix_ns, 1'772'366'400'000'000'000);             // 2026-03-01 12:00 UTC
+  EXPECT_EQ(trace.info.dur_ns, 2'002'000'000);
+  ASSERT_EQ(trace.devices.size(), 2U);
+}
+
+// Without units in the cells those of the head count; without an index there is one GPU.
+TEST(GpuSamples, PlainNumbers) {
+  const Trace trace = ReadText(
+      "timestamp,memory.used,memory.total,utilization.gpu\n1764189075,1, 24576, 0\n"
+      "1764189135,442, 24576, 87\n");
+  EXPECT_EQ(Values(trace, "gpu.memory.used", 0), (std::vector{1048576.0, 442 * 1048576.0}));
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{0.0, 0.87}));
+  EXPECT_EQ(trace.info.dur_ns, 60'000'000'000);
+}
+
+TEST(GpuSamples, DmonOfNvidiaSmi) {
+  const Trace trace = ReadText(
+      "# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk\n"
+      "# Idx     W     C     C     %     %     %     %   MHz   MHz\n"
+      "    0   270    53     -    75    46     0     0  7000  1740\n"
+      "    1    32    31     -     0     0     0     0   715  1189\n"
+      "# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk\n"
+      "# Idx     W     C     C     %     %     %     %   MHz   MHz\n"
+      "    0   278    55     -    99    63     0     0  7000  1755\n");
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{0.75, 0.99}));
+  EXPECT_EQ(Values(trace, "gpu.power", 0), (std::vector{270.0, 278.0}));
+  EXPECT_EQ(Values(trace, "gpu.clock.memory", 0), (std::vector{7000e6, 7000e6}));
+  EXPECT_EQ(trace.info.dur_ns, 1'000'000'000);  // no times: a second between the samples of a GPU
+  EXPECT_EQ(trace.info.start_unix_ns, kAbsent);
+}
+
+TEST(GpuSamples, DmonWithTimes) {
+  ::setenv("TZ", "UTC", 1);
+  const Trace trace = ReadText(
+      "#Date       Time        gpu   pwr    sm\n#YYYYMMDD   HH:MM:SS    Idx     W     %\n"
+      " 20260301   12:00:00      0   300    50\n 20260301   12:00:02      0   310    60\n");
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{0.5, 0.6}));
+  EXPECT_EQ(trace.info.dur_ns, 2'000'000'000);
+  EXPECT_EQ(trace.info.start_unix_ns, 1'772'366'400'000'000'000);
+}
+
+// Slices of a GPU are left out: their sum is not the GPU's value.
+TEST(GpuSamples, DmonOfDcgm) {
+  const Trace trace = ReadText(
+      "# Entity  GRACT  SMACT  SMOCC  TENSO  DRAMA\n      Id\n"
+      "GPU 0  0.429  0.412  0.364  0.011  0.400\nGPU-I 0  0.000  0.000  0.000  0.000  0.000\n"
+      "GPU 0  0.529  N/A  0.364  0.011  0.500\n");
+  EXPECT_EQ(Values(trace, "gpu.dcgm.sm_active", 0), (std::vector{0.412}));
+  EXPECT_EQ(Values(trace, "gpu.dcgm.dram_active", 0), (std::vector{0.4, 0.5}));
+}
+
+TEST(GpuSamples, OtherTablesAreNotTaken) {
+  for (const char* text : {"timestamp,loss,accuracy\n1,2,3\n", "name,price\nA100,1\n", "# a comment\nx y z\n", ""}) {
+    MemorySource source{std::string(text)};
+    ThreadPool pool(1);
+    const auto trace = ReadTrace(source, {.pool = pool});
+    EXPECT_FALSE(trace && trace->info.format == "gpu_samples") << text;
+  }
+}
+
+TEST(GpuSamples, RowsThatDoNotFitAreCounted) {
+  const Trace trace = ReadText(
+      "timestamp, index, utilization.gpu [%]\n2026/03/01 12:00:00.000, 0, 98 %\n"
+      "2026/03/01 12:0\nyesterday, 0, 97 %\n");
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{0.98}));
+  ASSERT_EQ(trace.read_stats.size(), 1U);
+  EXPECT_EQ(trace.read_stats.count[0], 2);
+}
+
+}  // namespace
+}  // namespace gapless::internal

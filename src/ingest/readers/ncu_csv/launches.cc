@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/readers/ncu_csv/launches.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/strings.h"
+
+namespace gapless::internal::ncu {
+
+void Launches::BeginRun() {
+  for (auto& [key, launch] : run_) before_.insert_or_assign(key, std::move(launch));
+  run_.clear();
+  last_id_ = -1;
+}
+
+size_t Launches::Mark(int64_t index, std::string_view metric) {
+  return std::hash<std::string_view>()(metric) ^ (static_cast<size_t>(index) * 0x9E3779B97F4A7C15U);
+}
+
+int64_t Launches::NewIndex(int64_t id) {
+  const int64_t index = id >= 0 && !used_.contains(id) ? id : next_;
+  used_.insert(index);
+  next_ = std::max(next_, index + 1);
+  return index;
+}
+
+int64_t Launches::IndexOf(int64_t id, const std::string& identity, std::string_view kernel, std::string_view metric) {
+  if (id >= 0 && id < last_id_) BeginRun();
+  last_id_ = std::max(last_id_, id);
+  const std::string key = id >= 0 ? StrCat(id) : identity;
+  const auto found = run_.find(key);
+  if (found == run_.end()) {
+    const auto earlier = before_.find(key);
+    const bool same = earlier != before_.end() && earlier->second.kernel == kernel &&
+                      !seen_.contains(Mark(earlier->second.index, metric));
+    const int64_t index = same ? earlier->second.index : NewIndex(id);
+    run_[key] = {.index = index, .kernel = std::string(kernel), .first_metric = std::string(metric)};
+    seen_.insert(Mark(index, metric));
+    return index;
+  }
+  Launch& launch = found->second;
+  if (metric == launch.first_metric || launch.kernel != kernel) {  // the same launch begins again, in another run
+    launch = {.index = NewIndex(id), .kernel = std::string(kernel), .first_metric = std::string(metric)};
+  }
+  seen_.insert(Mark(launch.index, metric));
+  return launch.index;
+}
+
+}  // namespace gapless::internal::ncu

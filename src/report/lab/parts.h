@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the write-up (lab.h): the tables and pictures that its sections are made of.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/lab/lab.h"
+
+namespace gapless::internal::lab {
+
+inline constexpr std::string_view kAbsentCell = "–";
+
+LabBlock Paragraph(std::string text);
+LabBlock Picture(std::string name, std::string svg);
+LabBlock TableOf(std::vector<std::vector<std::string>> rows);
+LabBlock ListOf(std::vector<std::string> items);
+
+std::string Cell(std::string text);  // "–" for an empty text
+std::string StepText(std::optional<double> ms);
+std::string RateText(std::optional<double> samples_per_second);
+std::string UtilizationText(std::optional<double> percent);
+// "1.42× (1.31–1.53)".
+std::string RatioText(const LabRatio& ratio);
+std::string GainText(const Gain& gain);
+// Returns the factor by which `stage` is faster than `first`: of their throughputs if both are known, else of their
+// steps; absent where neither is.
+std::optional<double> SpeedupOver(const LabStage& first, const LabStage& stage);
+
+LabBlock FixTable(const LabOptimization& optimization);
+LabBlock StageTable(const std::vector<LabStage>& stages);
+LabBlock RecordingTable(const std::vector<LabRecording>& recordings);
+LabBlock OperatorTable(const LabRecording& before, const LabRecording* after);
+
+struct NamedSeries {
+  std::string name{};
+  std::vector<double> values{};  // NaN: a gap
+};
+// The series over each other, from the first step on; empty where none has two values.
+std::string LossSvg(const std::vector<NamedSeries>& series);
+struct NamedStep {
+  std::string name{};
+  const StepPicture* picture = nullptr;
+};
+// Steps below each other on one time axis; empty without lanes.
+std::string StepsSvg(const std::vector<NamedStep>& steps);
+std::string ScalingSvg(const LabScaling& scaling);
+
+}  // namespace gapless::internal::lab

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What nsys and ncu are asked for, and what becomes of their reports, with stand-ins for both on PATH that keep their arguments.
+
+usage: nsight_runs_test.py PROGRAM
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from corpus import ROOT
+
+PROGRAM = Path()
+# Both write the report they are asked for, run the command behind their options, and print or copy what an export holds.
+STAND_IN = """\
+#!{python}
+import json, os, shutil, subprocess, sys
+words = sys.argv[1:]
+with open(os.environ["KEPT"], "a") as kept:
+    kept.write(json.dumps([os.path.basename(sys.argv[0]), *words]) + "\\n")
+option = {{word.partition("=")[0]: word.partition("=")[2] for word in words if word.startswith("--")}}
+if words[0] == "export":
+    shutil.copy({sqlite!r}, option["--output"])
+elif "--import" in words:
+    print(open({csv!r}).read())
+elif words[0] == "profile":
+    open(option["--output"] + os.environ.get("ENDING", ".nsys-rep"), "w").write("report")
+else:
+    where = option.get("--export") or words[words.index("--export") + 1]
+    open(where, "w").write("report")
+"""
+
+
+class Nsight(unittest.TestCase):
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        text = STAND_IN.format(
+            python=sys.executable,
+            sqlite=str(ROOT / "tests/data/nsys_two_processes.sqlite"),
+            csv=str(ROOT / "tests/data/kernels.ncu.csv"),
+        )
+        for name in ("nsys", "ncu"):
+            (tools / name).write_text(text, encoding="utf-8")
+            (tools / name).chmod(0o755)
+        self.environment = {
+            **os.environ,
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "KEPT": str(self.folder / "kept"),
+            "LC_ALL": "C.UTF-8",
+        }
+
+    def gapless(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(PROGRAM), *words],
+            env={**self.environment, **environment},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def asked(self) -> list[list[str]]:
+        path = self.folder / "kept"
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+    def test_options_of_nsys_reach_it(self) -> None:
+        options = ["--trace", "cuda,osrt", "--duration", "30", "--cuda-memory-usage"]
+        self.gapless("profile", "-o", str(self.folder / "run"), "--with", "nsys", *options, "--", "true")
+        profile, export = self.asked()
+        self.assertEqual(profile[:2], ["nsys", "profile"])
+        for word in ("--trace=cuda,osrt", "--duration=30", "--cuda-memory-usage=true"):
+            self.assertIn(word, profile)
+        self.assertEqual(profile[-1], "true")
+        self.assertEqual(export[1:3], ["export", "--type=sqlite"])
+
+    def test_options_of_ncu_reach_it(self) -> None:
+        options = ["--kernel-name", "regex:gemm.*", "--launch-count", "2", "--set", "roofline"]
+        self.gapless("profile", "-o", str(self.folder / "run"), "--with", "ncu", *options, "--", "true")
+        words = " ".join(self.asked()[0])
+        for wanted in ("regex:gemm.*", "roofline", "--launch-count"):
+            self.assertIn(wanted, words)
+        self.assertEqual(self.asked()[0][-1], "true")
+
+    def test_reports_are_exported_once(self) -> None:
+        for ending in (".nsys-rep", ".qdrep"):
+            with self.subTest(ending):
+                report = self.folder / f"report{ending}"
+                (self.folder / "report.sqlite").unlink(missing_ok=True)
+                report.write_text("report", encoding="utf-8")
+                before = len(self.asked())
+                for _ in range(2):
+                    done = self.gapless(
+                        "query", str(report), "--no-cache", "--csv", "SELECT DISTINCT format FROM trace"
+                    )
+                    self.assertIn("nsys", done.stdout, done.stderr)
+                self.assertEqual([words[1] for words in self.asked()[before:]], ["export"])
+
+    def test_a_report_of_ncu_is_printed_and_judged(self) -> None:
+        report = self.folder / "kernels.ncu-rep"
+        report.write_text("report", encoding="utf-8")
+        done = self.gapless("query", str(report), "--no-cache", "--csv", "SELECT count(*) FROM measured_kernels")
+        self.assertEqual(done.stdout.split()[-1], "2", done.stderr)
+        self.assertIn("--import", self.asked()[-1])
+
+    def test_without_the_tool_the_command_is_named(self) -> None:
+        report = self.folder / "my report.qdrep"
+        report.write_text("report", encoding="utf-8")
+        done = self.gapless("analyze", str(report), PATH="/usr/bin:/bin")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("nsys is not on PATH", done.stderr)
+        self.assertIn("nsys export --type sqlite --output", done.stderr)
+        self.assertIn("my report.sqlite", done.stderr)
+
+    def test_comprehensive_has_a_section_for_each_tool(self) -> None:
+        folder = self.folder / "run"
+        # Without a training in the command nothing is in the folder but what the stand-ins left.
+        self.gapless("profile", "-o", str(folder), "--comprehensive", "--kernel-name", "gemm", "--", "true")
+        text = (folder / "tools.md").read_text(encoding="utf-8")
+        for heading in ("PyTorch profiler", "Python code", "Telemetry", "Nsight Systems", "Nsight Compute"):
+            self.assertIn(f"## {heading}\n", text)
+        self.assertIn("No recording: no process of the command trained", text)
+        self.assertIn("ncu measured 1 kernel.", text)
+        self.assertIn("Of the time of all GPU operations kernels take", text)
+
+    def test_comprehensive_says_what_was_missing(self) -> None:
+        folder = self.folder / "run"
+        self.gapless("profile", "-o", str(folder), "--comprehensive", "--", "sleep", "0.4", PATH="/usr/bin:/bin")
+        text = (folder / "tools.md").read_text(encoding="utf-8")
+        self.assertIn("nsys is not installed, so it is left out", text)
+        self.assertIn("ncu is not installed, so it is left out", text)
+
+
+if __name__ == "__main__":
+    PROGRAM = Path(sys.argv.pop(1)).absolute()
+    unittest.main()
