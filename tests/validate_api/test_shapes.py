@@ -13,6 +13,7 @@ import types
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import gapless
 from cases import in_ci
@@ -233,14 +234,16 @@ class Configured(unittest.TestCase):
 
     @in_ci
     def test_it_learns(self) -> None:
-        how: dict[str, Any] = {
+        how = {
             "model": "mine:model",
             "dataset": "mine:dataset",
             "learning_rate": 0.5,
             "precision": "bf16",
             "model_args": {"width": 16},
         }
-        first, last = (float(self.train(**how, steps=steps).split()[1]) for steps in (1, 60))
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(sys, "path", [folder, *sys.path]):
+            (Path(folder) / "mine.py").write_text(textwrap.dedent(MODULE))
+            first, last = (model_run.train(how, steps) for steps in (1, 60))
         self.assertLess(last, first / 2)
 
     def test_settings(self) -> None:
