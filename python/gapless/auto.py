@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 from .benchmark import benchmark_steps
 from .checkpointing import GradientCheckpointingOptimizer
@@ -31,6 +31,9 @@ MAX_BATCH, MAX_BATCH_FACTOR = 512, 4  # largest batch that is tried; on a CPU no
 ACCUMULATED = 2  # micro-batches, where gradients are to be accumulated
 OTHER_TRAINING = "is another training: pass allow_training_changes=True, or set it yourself"
 DDP = "takes effect where the model is wrapped: DistributedDataParallel(model, gradient_as_bucket_view=True), set in new_config; not measured"
+
+ModelAndLoader = tuple[Any, Iterable[Any]]
+TrainedBy = tuple[Optional[MakeOptimizer], Optional[Criterion]]
 
 
 @dataclass
@@ -113,9 +116,10 @@ class AutoOptimizer:
             data_loader=data_loader,
         )
         if decision.wants("data_loading"):
-            _load_faster(result, self.data_loading)
-        if result.optimizations_applied:
-            result.estimated_speedup = _measured(model, data_loader, result, make_optimizer, criterion)
+            _load_faster(result, self.data_loading, (make_optimizer, criterion))
+        if search.kept:
+            whole = (model, data_loader), (result.model, result.data_loader)
+            result.estimated_speedup = _measured(*whole, (make_optimizer, criterion))
         self._configure(result, decision, data_loader, allow_training_changes)
         return result
 
@@ -195,7 +199,8 @@ def _channels_last(model: Any) -> Any:
     return model.to(memory_format=torch.channels_last)
 
 
-def _load_faster(result: OptimizationResult, optimizer: DataLoadingOptimizer) -> None:
+def _load_faster(result: OptimizationResult, optimizer: DataLoadingOptimizer, training: TrainedBy) -> None:
+    """Takes the settings that load fastest, if whole steps are faster with them; sets `estimated_speedup` to that speedup."""
     from torch.utils.data import DataLoader, IterableDataset
 
     loader = result.data_loader
@@ -214,7 +219,7 @@ def _load_faster(result: OptimizationResult, optimizer: DataLoadingOptimizer) ->
     chosen = {name: found[name] for name in SETTINGS}
     name = f"workers={found['num_workers']}" if found["num_workers"] != loader.num_workers else "pin"
     given = {key: value for key, value in chosen.items() if value is not None}
-    result.data_loader = DataLoader(
+    faster = DataLoader(
         loader.dataset,
         batch_size=loader.batch_size,
         sampler=loader.sampler,
@@ -224,20 +229,21 @@ def _load_faster(result: OptimizationResult, optimizer: DataLoadingOptimizer) ->
         generator=loader.generator,
         **given,
     )
+    speedup = _measured((result.model, loader), (result.model, faster), training)
+    if speedup <= 1:
+        text = f"loading alone is {found['estimated_speedup']:.2f}× as fast with {name}, whole steps {speedup:.2f}×"
+        result.rejected["data_loading"] = text
+        return
+    result.data_loader, result.estimated_speedup = faster, speedup
     result.optimizations_applied.append("data_loading")
     result.fixes.append(name)
     result.new_config.update(chosen)
 
 
-def _measured(
-    model: Any,
-    loader: Iterable[Any],
-    result: OptimizationResult,
-    make_optimizer: MakeOptimizer | None,
-    criterion: Criterion | None,
-) -> float:
+def _measured(before: ModelAndLoader, after: ModelAndLoader, training: TrainedBy) -> float:
     """Returns the speedup of whole steps with their loading, measured in turns: the median of the ratios."""
-    sides = [(model, loader), (result.model, result.data_loader)]
+    make_optimizer, criterion = training
+    sides = (before, after)
     ratios = []
     for number in range(ROUNDS):
         times: dict[int, float] = {}

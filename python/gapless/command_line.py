@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runnable modules share: exit statuses, messages, files that are written whole."""
+"""Exit statuses, messages and files of the runnable modules."""
 
 from __future__ import annotations
 

@@ -160,6 +160,8 @@ def _joined(results: list[dict[str, Any]]) -> PerformanceMetrics:
     metrics.samples_per_second = sum(rates) if rates else None
     metrics.memory_usage_gb = max(fills) if fills else None
     metrics.gpu_utilization = sum(shares) / len(shares) if shares else None
+    for name in ("gpu_utilization_source", "memory_usage_source"):
+        setattr(metrics, name, results[0].get(name))
     return metrics
 
 

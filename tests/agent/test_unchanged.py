@@ -252,6 +252,19 @@ class Unchanged(AgentTest):
         self.assertEqual((both[0].out, both[0].err, both[0].code), (both[1].out, both[1].err, both[1].code))
         self.assertIn("broken", both[0].err)
 
+    @in_ci
+    def test_two_copies_on_the_path_give_way_once_each(self) -> None:
+        """As when a program is measured from a checkout of gapless itself, or below another gapless."""
+        other, second = self.folder / "other", self.folder / "second"
+        for folder in (other, second):
+            folder.mkdir()
+        (other / "sitecustomize.py").write_text("import sys\nsys.from_site = __file__\n")
+        agent = Path(layout.__file__).resolve().parents[1]
+        shutil.copy(agent / "sitecustomize.py", second)
+        path = os.pathsep.join(map(str, (agent, second, other)))
+        done = self.execute("-c", "import sys; print(sys.from_site)", agent=True, env={"PYTHONPATH": path})
+        self.assertEqual((done.out.strip(), done.err), (str(other / "sitecustomize.py"), ""))
+
     def paths(self, other: Path) -> list[tuple[bool, dict[str, str]]]:
         agent = str(Path(layout.__file__).resolve().parents[1])
         return [(False, {"PYTHONPATH": str(other)}), (True, {"PYTHONPATH": agent + os.pathsep + str(other)})]

@@ -105,6 +105,27 @@ class Auto(unittest.TestCase):
             {"optimizations_applied", "estimated_speedup", "memory_saved_gb", "new_config", "rejected", "fixes"},
         )
 
+    @in_ci
+    def test_faster_loading_that_makes_no_step_faster_is_rejected(self) -> None:
+        class NotFaster(gapless.DataLoadingOptimizer):
+            def optimize_dataloader(self, dataset: Any, batch_size: int, current_config: Any = None) -> dict[str, Any]:
+                return {
+                    "num_workers": 1, "pin_memory": False, "prefetch_factor": 2, "persistent_workers": True, "estimated_speedup": 1.7,
+                }  # fmt: skip
+
+        data = torch.utils.data.TensorDataset(torch.randn(64, 8), torch.arange(64) % 4)  # a worker only costs
+        optimizer = gapless.AutoOptimizer()
+        optimizer.data_loading = NotFaster()
+        loader = DataLoader(data, batch_size=4)
+        found = optimizer.optimize(nn.Linear(8, 4), loader, [finding("workers=2")], {"num_workers": 0})
+        self.assertRegex(
+            found.rejected["data_loading"], r"^loading alone is 1\.70× as fast with workers=1, whole steps 0\.\d\d×$"
+        )
+        self.assertEqual(
+            (found.optimizations_applied, found.estimated_speedup, found.new_config), ([], 1.0, {"num_workers": 0})
+        )
+        self.assertIs(found.data_loader, loader)
+
     def test_what_is_not_faster_is_rejected_with_the_reason(self) -> None:
         torch.manual_seed(0)
         model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))  # too small to gain from 16 bits

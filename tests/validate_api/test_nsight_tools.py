@@ -145,6 +145,12 @@ class Verdicts(unittest.TestCase):
         result = gapless.ProfileResult(gapless.ProfilerType.NSIGHT_COMPUTE, "", metrics)
         return gapless.NsightComputeProfiler().identify_bottlenecks(result)
 
+    def test_the_words(self) -> None:
+        self.assertEqual(self.said(sm_efficiency=50.0, memory_bw_utilization=90.0, occupancy=10.0, warp_efficiency=50.0), [
+            "Compute bound - optimize algorithm", "Memory bound - reduce memory access",
+            "Low occupancy - reduce register usage or increase blocks", "Branch divergence - reduce conditional code",
+        ])  # fmt: skip
+
     def test_each_limit(self) -> None:
         self.assertEqual(self.said(sm_efficiency=59.9), [nsight.COMPUTE_BOUND])
         self.assertEqual(

@@ -13,10 +13,12 @@ import types
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import gapless
 from cases import in_ci
 from gapless.operators import host_type
+from gapless.optimization import model_run
 from gapless.program import ask
 from gapless.training import forward
 
@@ -232,14 +234,16 @@ class Configured(unittest.TestCase):
 
     @in_ci
     def test_it_learns(self) -> None:
-        how: dict[str, Any] = {
+        how = {
             "model": "mine:model",
             "dataset": "mine:dataset",
             "learning_rate": 0.5,
             "precision": "bf16",
             "model_args": {"width": 16},
         }
-        first, last = (float(self.train(**how, steps=steps).split()[1]) for steps in (1, 60))
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(sys, "path", [folder, *sys.path]):
+            (Path(folder) / "mine.py").write_text(textwrap.dedent(MODULE))
+            first, last = (model_run.train(how, steps) for steps in (1, 60))
         self.assertLess(last, first / 2)
 
     def test_settings(self) -> None:
@@ -252,25 +256,39 @@ class Configured(unittest.TestCase):
             "shuffle": False,
         }
         plain = self.train(**how)
-        same = {"loss": "cross_entropy", "gradient_checkpointing": True, "optimizer_args": {"momentum": 0.0}}
+        same: dict[str, Any] = {
+            "loss": "cross_entropy",
+            "gradient_checkpointing": True,
+            "optimizer_args": {"momentum": 0.0},
+        }
         self.assertEqual(self.train(**how, **same), plain)
         self.assertNotEqual(self.train(**how, optimizer="AdamW"), plain)
 
     def test_what_is_wrong_is_said(self) -> None:
-        how: dict[str, Any] = {"model": "mine:model", "dataset": "mine:dataset", "steps": 1}
+        said = self.train(3, model="mine:model")
+        self.assertEqual((said.count("\n"), said[:11]), (1, "model_run: "))
+
+    @in_ci
+    def test_each_setting_that_is_wrong(self) -> None:
+        how = {"model": "torch.nn:Identity", "dataset": "builtins:list", "steps": 1}
         for change, text in (
             ({"model": None}, "no model"),
-            ({"dataset": None}, "no dataset"),
+            (
+                {"dataset": None, "model": "torch.nn:Linear", "model_args": {"in_features": 1, "out_features": 1}},
+                "no dataset",
+            ),
             ({"model": "mine"}, "write package.module:function"),
             ({"model": "nowhere:model"}, "No module named 'nowhere'"),
+            ({"model": "torch.nn:Linearly"}, "has no attribute 'Linearly'"),
             ({"optimizer": "Adagrade"}, "no class of torch.optim"),
             ({"loss": "losss"}, "no function of torch.nn.functional"),
             ({"precision": "fp8"}, "write fp32, bf16 or fp16"),
         ):
-            wrong: dict[str, Any] = {**how, **change}
-            said = self.train(3, **wrong)
-            self.assertIn(text, said)
-            self.assertEqual(said.count("\n"), 1, said)
+            config: dict[str, Any] = {"model_args": {}, **how, **change}
+            if change.keys() & {"optimizer", "loss", "precision"}:
+                config.update(model="torch.nn:Linear", model_args={"in_features": 1, "out_features": 1})
+            with self.assertRaisesRegex(ValueError, text):
+                model_run.train(config, 1)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ TRAIN = """
             nn.functional.cross_entropy(model(images), labels).backward()
             optimizer.step()
 """
-# What the workflow takes for granted: model, loader, configuration.
+# The workflow needs these names: model, loader, configuration.
 GIVEN = """
     import copy, runpy
     import torch
