@@ -15,7 +15,7 @@ inline bool IsUsersFile(std::string_view file) {
   return true;
 }
 
-// Returns how the Python code was profiled: "sample", "cprofile", "lines" or "memory"; empty where it was not.
+// Returns how the Python code was profiled: "sample", "cprofile", "lines" or "tracemalloc"; empty where it was not.
 inline std::string_view PythonProfileKind(const Trace& trace) {
   for (size_t row = 0; row < trace.environment.size(); ++row)
     if (trace.Text(trace.environment.key[row]) == "python.profile") return trace.Text(trace.environment.value[row]);

@@ -284,7 +284,7 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
 void AddTopLines(Tables& tables, std::vector<Note>& notes) {
   const Table& lines = tables.Get("python_lines");
   std::vector<std::string> top;
-  const bool memory = lines.rows() > 0 && lines.Text(0, "kind") == "memory";
+  const bool memory = lines.rows() > 0 && lines.Text(0, "kind") == "tracemalloc";
   for (size_t row = 0; row < lines.rows() && top.size() < kTopFunctions; ++row) {
     if (lines.Int(row, "trace") != lines.Int(0, "trace")) break;
     if (lines.Int(row, "is_users") == 0) continue;

@@ -14,7 +14,7 @@ namespace {
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
-    {"kind", kText, "", "how they were seen: lines (time), memory"},
+    {"kind", kText, "", "how they were seen: lines (time), tracemalloc (memory)"},
     {"file", kText, "", "file of the line"},
     {"line", kInt, "", "its number"},
     {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
@@ -28,12 +28,16 @@ constexpr size_t kMaxRows = 200;  // of a trace
 void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   const Trace& trace = *of.trace;
   const HostFunctionTable& lines = trace.host_functions;
-  const auto& amount = kind == "memory" ? lines.bytes : lines.self_ns;
+  const auto& amount = kind == "tracemalloc" ? lines.bytes : lines.self_ns;
   std::vector<size_t> rows;
   for (size_t row = 0; row < lines.size(); ++row)
     if (lines.function[row] == StringId::kNone && amount[row] != kAbsent && amount[row] > 0) rows.push_back(row);
   std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return amount[a] > amount[b]; });
-  rows.resize(std::min(rows.size(), kMaxRows));
+  // Imports hold most memory: the lines of the program itself stay, however far behind they are.
+  std::vector<size_t> kept;
+  for (const size_t row : rows)
+    if (kept.size() < kMaxRows || IsUsersFile(trace.Text(lines.file[row]))) kept.push_back(row);
+  rows = std::move(kept);
   for (const size_t row : rows) {
     const std::string_view file = trace.Text(lines.file[row]);
     BeginRow(table, of)
@@ -52,7 +56,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
-    if (kind == "lines" || kind == "memory") AddRows(of, kind, table);
+    if (kind == "lines" || kind == "tracemalloc") AddRows(of, kind, table);
   }
   return table;
 }

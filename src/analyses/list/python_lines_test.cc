@@ -25,8 +25,22 @@ TEST(PythonLines, AreSortedByWhatWasProfiled) {
   ASSERT_EQ(time.rows(), 3U) << "a function is no line";
   EXPECT_EQ(time.Int(0, "line"), 12);
   EXPECT_EQ(time.Int(1, "is_users"), 0);
-  testing::Analysed by_memory({Profile("memory")});
+  testing::Analysed by_memory({Profile("tracemalloc")});
   EXPECT_EQ(by_memory["python_lines"].Int(0, "line"), 10);
+}
+
+// Imports hold thousands of lines with more memory than the program's own, which stay in the table.
+TEST(PythonLines, LinesOfTheProgramStay) {
+  TraceBuilder builder;
+  builder.info().format = "host_profile";
+  builder.AddEnvironment("python.profile", "tracemalloc");
+  for (int64_t line = 1; line <= 300; ++line)
+    builder.AddHostFunction({.file = "/usr/lib/python3.11/json.py", .line = line, .bytes = 1000});
+  builder.AddHostFunction({.file = "/app/train.py", .line = 10, .bytes = 1});
+  testing::Analysed run({std::make_shared<const Trace>(std::move(builder).Finish())});
+  const Table& lines = run["python_lines"];
+  EXPECT_EQ(lines.rows(), 201U);
+  EXPECT_EQ(lines.Text(200, "file"), "/app/train.py");
 }
 
 TEST(PythonLines, OtherProfilesHaveNone) {
