@@ -17,6 +17,31 @@ RunSummary SummaryOf(HandMade& trace) {
   return Summarise(run.tables(), Diagnose(run.tables()));
 }
 
+// Multiprocessor activity by DCGM counts before the driver's share of time with a kernel; the mean over the GPUs.
+TEST(Summary, UtilizationHasItsSource) {
+  HandMade both;
+  both.Format("telemetry").Counter("gpu.utilization", 0, 0.9, 0).Counter("gpu.utilization", 0, 0.7, 1);
+  EXPECT_NEAR(*SummaryOf(both).gpu_utilization, 80, 1e-9);
+  HandMade dcgm;
+  dcgm.Format("gpu_samples").Counter("gpu.utilization", 0, 0.9, 0).Counter("gpu.dcgm.sm_active", 0, 0.4, 0);
+  const RunSummary measured = SummaryOf(dcgm);
+  EXPECT_NEAR(*measured.gpu_utilization, 40, 1e-9);
+  EXPECT_EQ(measured.gpu_utilization_source, "sm_active");
+}
+
+TEST(Summary, UtilizationOfARecordingIsItsBusyShareAndOfNoGpuAbsent) {
+  HandMade timeline;
+  timeline.Kernel("k", {0, 1, 0, 60}).Kernel("k", {2, 3, 80, 100});
+  const RunSummary summary = SummaryOf(timeline);
+  EXPECT_NEAR(*summary.gpu_utilization, 100 * *summary.gpu_busy_share, 1e-9);
+  EXPECT_EQ(summary.gpu_utilization_source, "busy_share");
+  HandMade host;
+  host.Operator("aten::mm", 0, 10);
+  const RunSummary without = SummaryOf(host);
+  EXPECT_FALSE(without.gpu_utilization);
+  EXPECT_EQ(without.gpu_utilization_source, "");
+}
+
 TEST(Severity, IsTheOneOfTheContract) {
   EXPECT_EQ(SeverityOfShare(0), 0);
   EXPECT_NEAR(SeverityOfShare(0.08), 0.41, 0.005);

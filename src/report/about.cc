@@ -280,6 +280,26 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
       {Severity::kInfo, StrCat("Python functions with most time of their own, ", how, ": ", Join(top, ", "))});
 }
 
+// Adds a note on the lines of the user's code that take most time, or hold most memory.
+void AddTopLines(Tables& tables, std::vector<Note>& notes) {
+  const Table& lines = tables.Get("python_lines");
+  std::vector<std::string> top;
+  const bool memory = lines.rows() > 0 && lines.Text(0, "kind") == "tracemalloc";
+  for (size_t row = 0; row < lines.rows() && top.size() < kTopFunctions; ++row) {
+    if (lines.Int(row, "trace") != lines.Int(0, "trace")) break;
+    if (lines.Int(row, "is_users") == 0) continue;
+    std::string text =
+        StrCat(BaseName(lines.Text(row, "file")), ":", lines.Int(row, "line"), " ",
+               memory ? FormatBytes(lines.Int(row, "bytes")) : FormatDuration(lines.Int(row, "self_ns")));
+    if (!lines.IsNull(row, "calls")) text += StrCat(" in ", FormatCounted(lines.Int(row, "calls"), "run"));
+    top.push_back(std::move(text));
+  }
+  if (top.empty()) return;
+  notes.push_back({Severity::kInfo, StrCat(memory ? "Python lines whose allocations are alive at the end: "
+                                                  : "Python lines with most time: ",
+                                           Join(top, ", "))});
+}
+
 }  // namespace
 
 std::vector<Note> NotesOf(const Report& report) {
@@ -294,6 +314,7 @@ std::vector<Note> NotesOf(const Report& report) {
   }
   AddRecordingCost(report.tables, notes);
   AddTopFunctions(report.tables, notes);
+  AddTopLines(report.tables, notes);
   return notes;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/builder.h"
+#include "trace/sample_format.h"
 
 namespace gapless::internal {
 namespace {
@@ -87,6 +88,36 @@ TEST(Run, TelemetryNeverPushesARecordingOutOfTheFirstExecution) {
 }
 
 TEST(Run, TelemetryAloneIsARun) { EXPECT_EQ(Job({Telemetry(500, 900)}).primary().size(), 1U); }
+
+// Samples that another tool took of GPUs: with local times, or none.
+std::shared_ptr<const Trace> Samples(int64_t start, int64_t end, bool has_clock) {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (const int64_t ts : {start, end})
+    shard.Add(CounterRow{.name = shard.Text("gpu.power"), .unit = shard.Text("W"), .ts_ns = ts, .value = 1});
+  builder.info().format = kGpuSamplesFormat;
+  if (has_clock) builder.info().start_unix_ns = start;
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+
+TEST(Run, SamplesWithoutAClockBeginWithTheRecording) {
+  const Job run({Samples(0, 500, false), Recording(0, 10, 1'000'000, 10)});
+  ASSERT_EQ(run.primary().size(), 2U);
+  for (const RunTrace& of : run.traces()) EXPECT_EQ(of.ts_shift_ns, 0) << of.trace->info.format;
+}
+
+// Times of another zone share nothing with the recording: they do not move its zero by hours.
+TEST(Run, SamplesOfAnotherTimeZoneBeginWithTheRecording) {
+  const Job run({Samples(100, 900, true), Recording(0, 10, 3'600'000, 10)});
+  ASSERT_EQ(run.primary().size(), 2U);
+  for (const RunTrace& of : run.traces()) EXPECT_EQ(of.ts_shift_ns, 0) << of.trace->info.format;
+}
+
+TEST(Run, SamplesInTimeKeepTheirPlace) {
+  const Job run({Samples(995, 1005, true), Recording(0, 10, 1000, 10)});
+  ASSERT_EQ(run.primary().size(), 2U);
+  for (const RunTrace& of : run.traces()) EXPECT_EQ(of.ts_shift_ns, of.trace->info.format == kGpuSamplesFormat ? 0 : 5);
+}
 
 TEST(Run, MetricsOfKernelsGoWithTheFirstExecution) {
   TraceBuilder builder;

@@ -22,6 +22,7 @@ namespace {
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
+    kRankColumn,
     {"kernel_name", kText, "", "name of the kernel, as its profiler prints it"},
     {"grid", kText, "", "blocks of its grid: 1024x1x1; NULL: not recorded"},
     {"block", kText, "", "threads of a block: 256x1x1; NULL: not recorded"},
@@ -215,8 +216,8 @@ void AddRow(const RunTrace& of, const Group& group, const Means& means, const Ti
   const auto whole = [&](Metric metric) {
     return std::isnan(means.Of(metric)) ? kAbsent : std::llround(means.Of(metric));
   };
-  auto row = table.Row();
-  row.Int(of.index).Text(group.matched.empty() ? group.kernel : group.matched);
+  auto row = BeginRow(table, of);
+  row.Text(group.matched.empty() ? group.kernel : group.matched);
   row.TextOrNull(SizeText(group.grid)).TextOrNull(SizeText(group.block)).Int(means.first).Int(means.launches);
   row.Real(means.Of(kDuration)).Real(means.Of(kSm)).Real(means.Of(kDram)).Real(means.Of(kOccupancy));
   row.Real(means.Of(kWarp)).Int(whole(kRegisters)).Int(whole(kShared));

@@ -6,6 +6,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/user_code.h"
 
 namespace gapless::internal {
 namespace {
@@ -25,19 +26,6 @@ constexpr ColumnSpec kColumns[] = {
 
 constexpr size_t kMostRows = 200;  // of a trace
 
-bool IsUsers(std::string_view file) {
-  if (file.empty() || file.front() == '<') return false;
-  for (const std::string_view part : {"site-packages/", "dist-packages/", "/lib/python", "gapless_agent/"})
-    if (file.find(part) != file.npos) return false;
-  return true;
-}
-
-std::string_view KindOf(const Trace& trace) {
-  for (size_t row = 0; row < trace.environment.size(); ++row)
-    if (trace.Text(trace.environment.key[row]) == "python.profile") return trace.Text(trace.environment.value[row]);
-  return {};
-}
-
 void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   const Trace& trace = *of.trace;
   const HostFunctionTable& functions = trace.host_functions;
@@ -54,7 +42,7 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
         .Text(trace.Text(functions.function[row]))
         .TextOrNull(file)
         .Int(file.empty() ? kAbsent : functions.line[row])
-        .Int(IsUsers(file))
+        .Int(IsUsersFile(file))
         .Int(functions.calls[row])
         .Int(functions.self_ns[row])
         .Int(functions.total_ns[row]);
@@ -65,7 +53,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   Table table = EmptyTable("python_functions", kColumns);
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
-    const std::string_view kind = KindOf(*of.trace);
+    const std::string_view kind = PythonProfileKind(*of.trace);
     if (kind == "sample" || kind == "cprofile") AddRows(of, kind, table);
   }
   return table;

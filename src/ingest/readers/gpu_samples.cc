@@ -11,6 +11,7 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "base/csv.h"
 #include "base/strings.h"
@@ -78,23 +79,42 @@ Sniff SniffHead(std::string_view head) {
   return Sniff::kNo;
 }
 
-// "2024/09/08 13:03:31.000", "20240908 13:03:31" or seconds since 1970, in ns; kAbsent: none of these.
-int64_t TimeOf(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+// Seconds that a zone at the end of a time is ahead of UTC: "Z", "+08:00"; absent: there is none. It is cut off.
+std::optional<int64_t> TakeZone(std::string& text) {
+  if (text.ends_with('Z')) {
+    text.pop_back();
+    return 0;
+  }
+  const size_t sign = text.find_last_of("+-");
+  int hours = 0, minutes = 0;
+  if (sign == std::string::npos || text.find(':') >= sign ||
+      std::sscanf(text.c_str() + sign + 1, "%2d:%2d", &hours, &minutes) < 1)
+    return std::nullopt;
+  const int64_t seconds = hours * 3600 + minutes * 60;
+  const bool is_behind = text[sign] == '-';
+  text.resize(sign);
+  return is_behind ? -seconds : seconds;
+}
+
+// "2024/09/08 13:03:31.000", "20240908 13:03:31", RFC 3339 or seconds since 1970, in ns; kAbsent: none of these.
+int64_t TimeOf(std::string_view given) {
+  while (!given.empty() && given.front() == ' ') given.remove_prefix(1);
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 1e8)
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
+  if (error == std::errc() && end == given.data() + given.size() && number > 1e8)
     return static_cast<int64_t>(number * (number > kMaxPlainSeconds ? 1e6 : 1e9));
-  std::tm local{};
+  std::string text(given);
+  if (text.size() > 10 && text[10] == 'T') text[10] = ' ';
+  const std::optional<int64_t> zone_s = TakeZone(text);
+  std::tm parts{};
   double seconds = 0;
   int year = 0, month = 0;
-  const std::string copy(text);
   for (const char* form : {"%4d/%2d/%2d %2d:%2d:%lf", "%4d%2d%2d %2d:%2d:%lf", "%4d-%2d-%2d %2d:%2d:%lf"}) {
-    if (std::sscanf(copy.c_str(), form, &year, &month, &local.tm_mday, &local.tm_hour, &local.tm_min, &seconds) != 6)
+    if (std::sscanf(text.c_str(), form, &year, &month, &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &seconds) != 6)
       continue;
     if (year < 1980 || year > 2200 || month < 1 || month > 12 || !(seconds >= 0) || seconds >= 62) return kAbsent;
-    local.tm_year = year - 1900, local.tm_mon = month - 1, local.tm_isdst = -1;
-    const std::time_t whole = std::mktime(&local);
+    parts.tm_year = year - 1900, parts.tm_mon = month - 1, parts.tm_isdst = -1;
+    const std::time_t whole = zone_s ? ::timegm(&parts) - *zone_s : std::mktime(&parts);
     return whole == -1 ? kAbsent : whole * kSecondNs + std::llround(seconds * 1e9);
   }
   return kAbsent;
@@ -159,10 +179,11 @@ class Samples {
     int32_t device = 0;
     std::string date;
     int64_t ts_ns = kAbsent;
-    bool has_time = false;
+    bool has_time = false, has_device = false;
     for (size_t i = 0; i < cells.size(); ++i) {
       const Kind kind = columns_[i].kind;
-      if (kind == Kind::kDevice) {
+      if (kind == Kind::kDevice && !has_device) {
+        has_device = true;
         const auto number = gpu_samples::MaskOf(cells[i]);
         if (!number || *number > 4096) return void(++contradictory_);
         device = static_cast<int32_t>(*number);

@@ -60,6 +60,17 @@ TEST(GpuSamples, PlainNumbers) {
   EXPECT_EQ(trace.info.dur_ns, 60'000'000'000);
 }
 
+// Scripts that write a head and times of their own: the zone of a time counts, and the first column of a device.
+TEST(GpuSamples, HeadsOfScripts) {
+  const Trace trace = ReadText(
+      "timestamp,gpu,index,memory.used,memory.total,power.draw,temperature.gpu\n"
+      "2025-09-08T17:26:50+08:00,0, 0, 4, 81559, 74.01, 33\n2025-09-08T17:26:50+08:00,1, 0, 5, 81559, 73.23, 34\n");
+  EXPECT_EQ(Values(trace, "gpu.power", 1), (std::vector{73.23}));
+  EXPECT_EQ(trace.info.start_unix_ns, 1'757'323'610'000'000'000);  // 09:26:50 UTC
+  const Trace other = ReadText("timestamp,gpu_utilization,memory_used,memory_total\n1746556389.99,3, 326, 15360\n");
+  EXPECT_EQ(Values(other, "gpu.utilization", 0), (std::vector{0.03}));
+}
+
 TEST(GpuSamples, DmonOfNvidiaSmi) {
   const Trace trace = ReadText(
       "# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk\n"

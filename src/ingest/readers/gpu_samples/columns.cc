@@ -23,6 +23,8 @@ struct Known {
 };
 constexpr Known kQuery[] = {
     {"utilization.gpu", "gpu.utilization", "share", kPercent},
+    {"gpu_utilization", "gpu.utilization", "share", kPercent},  // of scripts that write their own head
+    {"memory_used", "gpu.memory.used", "bytes", kMebi},
     {"utilization.memory", "gpu.memory_utilization", "share", kPercent},
     {"memory.used", "gpu.memory.used", "bytes", kMebi},
     {"temperature.gpu", "gpu.temperature", "degC"},
@@ -108,7 +110,7 @@ Column QueryColumn(std::string_view printed) {
   const size_t bracket = printed.find('[');
   const std::string_view name = Trimmed(printed.substr(0, bracket));
   if (name == "timestamp") return {.kind = Column::Kind::kTimestamp};
-  if (name == "index") return {.kind = Column::Kind::kDevice};
+  if (name == "index" || name == "gpu") return {.kind = Column::Kind::kDevice};
   if (name == "name" || name == "gpu_name") return {.kind = Column::Kind::kDeviceName};
   if (name == "uuid" || name == "gpu_uuid") return {.kind = Column::Kind::kUuid};
   if (Column throttle = ThrottleColumn(name); throttle.kind != Column::Kind::kIgnored) return throttle;

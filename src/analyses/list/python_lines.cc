@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of Python code by the time they take, or by the memory that was allocated there and is alive at the end, as
+// `gapless profile --python=lines` and `--python=memory` record them.
+#include <algorithm>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/user_code.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr ColumnSpec kColumns[] = {
+    kTraceColumn,
+    kRankColumn,
+    {"kind", kText, "", "how they were seen: lines (time), tracemalloc (memory)"},
+    {"file", kText, "", "file of the line"},
+    {"line", kInt, "", "its number"},
+    {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
+    {"calls", kInt, "", "how often it ran; NULL: not counted"},
+    {"self_ns", kInt, "ns", "time in the line, calls included; NULL: memory was profiled"},
+    {"bytes", kInt, "bytes", "allocated there and alive at the end; NULL: time was profiled"},
+};
+
+constexpr size_t kMaxRows = 200;  // of a trace
+
+void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
+  const Trace& trace = *of.trace;
+  const HostFunctionTable& lines = trace.host_functions;
+  const auto& amount = kind == "tracemalloc" ? lines.bytes : lines.self_ns;
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < lines.size(); ++row)
+    if (lines.function[row] == StringId::kNone && amount[row] != kAbsent && amount[row] > 0) rows.push_back(row);
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) { return amount[a] > amount[b]; });
+  // Imports hold most memory: the lines of the program itself stay, however far behind they are.
+  std::vector<size_t> kept;
+  for (const size_t row : rows)
+    if (kept.size() < kMaxRows || IsUsersFile(trace.Text(lines.file[row]))) kept.push_back(row);
+  rows = std::move(kept);
+  for (const size_t row : rows) {
+    const std::string_view file = trace.Text(lines.file[row]);
+    BeginRow(table, of)
+        .Text(kind)
+        .TextOrNull(file)
+        .Int(lines.line[row])
+        .Int(IsUsersFile(file))
+        .Int(lines.calls[row])
+        .Int(lines.self_ns[row])
+        .Int(lines.bytes[row]);
+  }
+}
+
+Result<Table> Compute(const Run& run, Tables&) {
+  Table table = EmptyTable("python_lines", kColumns);
+  for (const RunTrace& of : run.traces()) {
+    if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
+    const std::string_view kind = PythonProfileKind(*of.trace);
+    if (kind == "lines" || kind == "tracemalloc") AddRows(of, kind, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(python_lines) = {.name = "python_lines",
+                          .help = "Lines of Python by time or memory, from gapless profile --python=lines or memory",
+                          .columns = kColumns,
+                          .run = Compute};
+
+}  // namespace gapless::internal
