@@ -33,6 +33,7 @@ struct AgentOptions {
   bool calls = false;                    // tell each call of the model of a program that infers
   std::vector<std::string> fixes{};      // switched on from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // absolute paths of the user's own, which `fixes` may name
+  bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};
 };
 

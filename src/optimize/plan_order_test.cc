@@ -22,9 +22,9 @@ BlockArm Measured(const std::string& item, double speedup, size_t pairs) {
 
 TEST(PlanOrder, MostGainPerSecondIsFirst) {
   // Ten pairs of runs, two runs, and two runs that start slowly.
-  const std::vector<Candidate> candidates = {Of("workers=2", 1.3), Of("gc_freeze", 1.1), Of("compile=default", 1.3)};
+  const std::vector<Candidate> candidates = {Of("pin", 1.3), Of("gc_freeze", 1.1), Of("compile=default", 1.3)};
   EXPECT_EQ(NextOf(candidates, {}, 5, true), 1U);
-  const std::vector<Candidate> large = {Of("workers=2", 3), Of("gc_freeze", 1.03), Of("compile=default", 1.3)};
+  const std::vector<Candidate> large = {Of("pin", 3), Of("gc_freeze", 1.03), Of("compile=default", 1.3)};
   EXPECT_EQ(NextOf(large, {}, 5, true), 0U);
 }
 
@@ -58,7 +58,9 @@ TEST(Screening, ItRejectsAndNeverAccepts) {
 TEST(Screening, OnlyWhatCanBeSwitchedAndIsAllowedSharesTheRun) {
   const std::vector<Candidate> candidates = {Of("gc_freeze", 1), Of("workers=2", 1), Of("compile=default", 1),
                                              Of("amp=fp16", 1), Of("zero_grad", 1)};
-  EXPECT_EQ(ItemsToScreen(candidates, FixClass::kStochastic), (std::vector<std::string>{"gc_freeze", "zero_grad"}));
+  std::vector<std::string> items;
+  for (const FixItem& item : ItemsToScreen(candidates, FixClass::kStochastic)) items.push_back(item.ToString());
+  EXPECT_EQ(items, (std::vector<std::string>{"gc_freeze", "workers=2", "zero_grad"}));
   EXPECT_TRUE(ItemsToScreen(std::vector<Candidate>{Of("gc_freeze", 1)}, FixClass::kStochastic).empty());
 }
 
@@ -74,6 +76,39 @@ TEST(Screening, ArmsOfOneProcessAreToldApart) {
   EXPECT_TRUE(driver.IsDone());
   EXPECT_NEAR(arms[0].sequence.Interval().expected, 0.8, 0.01);
   EXPECT_NEAR(arms[1].sequence.Interval().expected, 1.1, 0.01);
+}
+
+TEST(Screening, OneValueOfAFixGoesOn) {
+  std::vector<BlockArm> arms = {Measured("workers=1", 1.07, 12), Measured("workers=0", 1.15, 12),
+                                Measured("threads=1", 1.05, 12), Measured("threads=2", 1.1, 2)};
+  const auto quicker = QuickerValues(arms);
+  ASSERT_EQ(quicker.size(), 1U);
+  EXPECT_EQ(quicker.at("workers=1"),
+            "another value was quicker in blocks of one run: workers=0 1.15x as fast as without, this one 1.07x");
+}
+
+// Two new workers: the first step waits for both, batches come two at a time. The blocks without them are steady at
+// once.
+TEST(Screening, StepsUntilNewWorkersAreSteadyDoNotCount) {
+  const Fix& workers = *FindFix("workers");
+  EXPECT_EQ(workers.block_shape("2", 0, 200).settle, 4U) << "few of such steps pass while workers start";
+  std::vector<BlockArm> arms = {BlockArm("workers=2", {}, workers.block_shape("2", 0, 10)), BlockArm("gc_freeze", {})};
+  EXPECT_EQ(arms[0].shape.settle, 9U) << "two workers with four batches ahead each";
+  EXPECT_EQ(arms[0].BlockSteps(3), 19U) << "nine counted steps become five rounds";
+  EXPECT_EQ(arms[0].BlockSteps(20), 21U) << "eleven counted steps become six rounds";
+  EXPECT_EQ(arms[1].BlockSteps(8), 8U);
+  BlockDriver driver({.warmup = 3, .block_steps = 8, .seed = 5}, arms);
+  std::optional<size_t> before;
+  for (int64_t step = 0, since = 0; step < 4000 && !driver.IsDone(); ++step, ++since) {
+    const auto arm = driver.ArmAt(step);
+    since = arm == before ? since : 0;
+    before = arm;
+    const bool are_new = arm == size_t{0}, is_waiting = since % 2 == 1;
+    const int64_t new_ms = since == 0 ? 300 : since < 9 ? 1 : is_waiting ? 12 : 4;
+    driver.AddStep(step, (are_new ? new_ms : 10) * 1'000'000 + 1000 * (step * 7919 % 101));
+  }
+  EXPECT_NEAR(arms[0].sequence.Interval().expected, 0.8, 0.01);
+  EXPECT_NEAR(arms[1].sequence.Interval().expected, 1.0, 0.01);
 }
 
 TEST(MachineHints, FewerWorkersAndThreadsWhereProcessorsAreShort) {
@@ -108,7 +143,7 @@ TEST(Beside, ABusyMachineIsNamedAndNotTheFix) {
   watch.Add(14, 10);
   EXPECT_EQ(watch.Warning(), "") << "once, by little";
   watch.Add(30, 10);
-  EXPECT_NE(watch.Warning().find("in 2 of 10 runs"), std::string::npos) << watch.Warning();
+  EXPECT_NE(watch.Warning().find("in 2 of 10 measurements"), std::string::npos) << watch.Warning();
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   agent.step_function = request.step_function;
   agent.fixes = request.fixes;
   agent.own_fixes = request.own_fixes;
+  agent.switch_loaders = request.switch_loaders;
   agent.parity = request.parity;
   std::vector<Watcher*> watchers = {&watch};
   watchers.insert(watchers.end(), request.watchers.begin(), request.watchers.end());

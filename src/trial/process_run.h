@@ -42,6 +42,7 @@ struct RunRequest {
   bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
   std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // files of the user's own fixes
+  bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
   std::vector<std::pair<std::string, std::string>> environment{};  // of the command, beside ours
   std::vector<Watcher*> watchers{};                                // told of what happens meanwhile

@@ -339,7 +339,9 @@ class Switches(FixTest):
         ring = done.ring()
         answers = {record.a: record.value for record in ring.of("ack")}
         none = layout.ACK_NOT_APPLICABLE
-        self.assertEqual([answers[number] for number in range(1, last + 1)], [0] * 5 + [none] * 2 + [0] * 6)
+        self.assertEqual(
+            [answers[number] for number in range(1, last + 1)], [0] * 5 + [layout.ACK_FAILED, none] + [0] * 6
+        )
         rows = [line.split() for line in done.out.splitlines()]
         self.assertEqual(rows[8][:3], ["1", "True", "None"])
         self.assertEqual(rows[17][:3], ["2", "False", "True"])

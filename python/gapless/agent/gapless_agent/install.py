@@ -63,7 +63,13 @@ class Running:
         by_hand = ByHand(agent, self.steps, self.optimizers)
         roots = Roots(agent, self.steps, self.optimizers, agent.models)
         self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
-        self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), roots]
+        loaders = Loaders(agent, self.steps)
+        self.parts: list[Any] = [self.optimizers, loaders, roots]
+        if agent.options.switch_loaders:
+            from .loader_switch import LoaderSwitch  # most processes do without
+
+            agent.loader_switch = LoaderSwitch(agent, loaders)
+            self.parts.append(agent.loader_switch)
         self.parts += [
             self.items,
             self.python,
