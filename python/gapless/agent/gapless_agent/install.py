@@ -30,6 +30,7 @@ from .models import Models
 from .optim import Optimizers
 from .python_profile import PythonProfile
 from .recorder import Recorder
+from .rollouts import Rollouts
 from .roots import Roots
 from .saves import Saves
 from .scaler import Scalers
@@ -81,6 +82,8 @@ class Running:
         self.scalers = Scalers(agent, self.steps, self.optimizers, self.later)
         self.parts += [self.scalers, Failures(agent), self.commands]
         self.parts += [self.compile_watch]
+        self.rollouts = Rollouts(agent, self.optimizers)
+        self.parts.append(self.rollouts)
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
         if agent.options.step_function:
@@ -144,6 +147,8 @@ class Running:
             yield recorder
         if self.commands.stop_at is not None:
             yield self.commands
+        if self.rollouts.busy and self.rollouts.guard.on:
+            yield self.rollouts
         if self.fixes.busy and self.fixes.guard.on:
             yield self.fixes.turn
         if self.digest.due:
