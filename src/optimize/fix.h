@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimize/host_shares.h"
 #include "validate/parity.h"
 
 namespace gapless::internal {
@@ -29,7 +30,7 @@ std::string_view NameOf(Effort effort);                      // "quick win", "me
 
 // What is known of the job before anything is tried. Absent is unknown.
 struct FixContext {
-  size_t cpus = 1;        // that the command may use
+  size_t cpus = 1;        // that the command may use: its affinity, and the quota of its control group
   size_t ranks = 1;       // that train, on this machine
   bool gpu = false;       // kernels were recorded
   int compute_major = 0;  // of the first GPU; 0: unknown
@@ -39,6 +40,8 @@ struct FixContext {
   bool all_values = false;               // the whole grid was asked for
   std::optional<size_t> loaders{};       // DataLoaders that the program read from
   size_t loader_workers = 0;             // of the one that has most
+  std::optional<size_t> threads{};       // of operators on the host, in the program as it is
+  HostShares shares{};                   // of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "optimize/beside.h"
+#include "optimize/candidates.h"
 #include "optimize/machine_hints.h"
 #include "optimize/screening.h"
 
@@ -38,6 +39,13 @@ TEST(PlanOrder, WhatBlocksMeasuredTakesThePlaceOfThePrediction) {
   const Promise promise = PromiseOf(candidates[1], screened, 5, true);
   EXPECT_NEAR(promise.speedup, 1.1, 0.01);
   EXPECT_DOUBLE_EQ(promise.trial_s, 5) << "its blocks are clear: one run is left";
+}
+
+TEST(PlanOrder, ASlowStartTakesWhatTheFirstOneTook) {
+  const Candidate compile = Of("compile=default", 1.3);
+  EXPECT_DOUBLE_EQ(PromiseOf(compile, {}, 5, true, 90).min_trial_s, 5 + 90 + 5 + 45) << "half of it once it is cached";
+  EXPECT_DOUBLE_EQ(PromiseOf(compile, {}, 5, true, 90).later_run_s, 50);
+  EXPECT_DOUBLE_EQ(PromiseOf(Of("gc_freeze", 1.1), {}, 5, true, 90).min_trial_s, 10);
 }
 
 TEST(PlanOrder, TheUsersOwnFileIsFirst) {
@@ -111,15 +119,63 @@ TEST(Screening, StepsUntilNewWorkersAreSteadyDoNotCount) {
   EXPECT_NEAR(arms[1].sequence.Interval().expected, 1.0, 0.01);
 }
 
+double Hinted(std::string_view item, const FixContext& context, std::vector<Bottleneck> found = {}) {
+  return HintFor(*ParseFixItem(item), context, found).speedup.value_or(0);
+}
+std::string RuledOut(std::string_view item, const FixContext& context) {
+  return HintFor(*ParseFixItem(item), context, {}).why_not;
+}
+
 TEST(MachineHints, FewerWorkersAndThreadsWhereProcessorsAreShort) {
   const FixContext context{.cpus = 2, .loaders = 1, .loader_workers = 4};
-  EXPECT_GT(HintedSpeedup(*ParseFixItem("workers=0"), context, {}).value_or(1), 1.1);
-  EXPECT_GT(HintedSpeedup(*ParseFixItem("threads=1"), context, {}).value_or(1), 1.05);
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("threads=2"), context, {}));
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("threads=1"), {.cpus = 2}, {})) << "nothing was found";
-  const std::vector<Bottleneck> tiny = {{.id = "host_operators"}};
-  EXPECT_TRUE(HintedSpeedup(*ParseFixItem("threads=1"), {.cpus = 2}, tiny));
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("gc_freeze"), context, tiny));
+  EXPECT_NEAR(Hinted("workers=0", context), 1.1, 0.01);
+  EXPECT_NEAR(Hinted("threads=1", context), 1.1, 0.01);
+  EXPECT_EQ(Hinted("threads=2", context), 0);
+  EXPECT_EQ(Hinted("threads=1", {.cpus = 2}), 0) << "nothing was found";
+  EXPECT_NEAR(Hinted("threads=1", {.cpus = 2}, {{.id = "host_operators"}}), 1.11, 0.01);
+  EXPECT_EQ(Hinted("gc_freeze", context, {{.id = "host_operators"}}), 0);
+}
+
+// Tiny operators are helped by one thread, not by two; large ones by two, not by one.
+TEST(MachineHints, ThreadsHaveTheGainOfTheirDirection) {
+  const FixContext tiny{.cpus = 2, .threads = 2, .shares = {.small_operators = 0.8, .large_operators = 0.0}};
+  EXPECT_NEAR(Hinted("threads=1", tiny), 1 / (1 - 0.11 * 0.8), 1e-9);
+  EXPECT_EQ(RuledOut("threads=2", tiny), "operators use that many threads already");
+  const FixContext one{.cpus = 2, .threads = 1, .shares = {.small_operators = 0.1, .large_operators = 0.8}};
+  EXPECT_NEAR(Hinted("threads=2", one), 1 / (1 - 0.85 * 0.8 / 2), 1e-9);
+  const FixContext large{.cpus = 2, .threads = 2, .shares = {.small_operators = 0.1, .large_operators = 0.8}};
+  EXPECT_EQ(RuledOut("threads=1", large), "operators that are large enough to be split take 80.0 % of a step");
+  const FixContext small{.cpus = 2, .threads = 1, .shares = {.small_operators = 0.8, .large_operators = 0.0}};
+  EXPECT_EQ(RuledOut("threads=2", small), "no operator is large enough to be split over more threads");
+  FixContext shared = one;
+  shared.loaders = 1, shared.loader_workers = 1;
+  EXPECT_EQ(RuledOut("threads=2", shared), "loader workers use the other processors");
+}
+
+// Without workers 60 % of a step is loading: two workers hide 85 % of what they can, one hides less.
+TEST(MachineHints, WorkersHaveTheGainOfTheWaitsThatTheySave) {
+  FixContext context{.cpus = 4, .loaders = 1, .shares = {.loader_wait = 0.6}};
+  EXPECT_NEAR(Hinted("workers=2", context), 1 / (1 - 0.85 * 0.6), 1e-9);
+  EXPECT_NEAR(Hinted("workers=1", context), 1 / (1 - 0.85 * 0.4), 1e-9);
+  EXPECT_EQ(RuledOut("workers=0", context), "the program loads with 0 workers already");
+  context.loader_workers = 2;
+  EXPECT_NEAR(Hinted("workers=4", context), 1 / (1 - 0.85 * 0.5), 1e-9) << "batches come twice as fast";
+  EXPECT_EQ(RuledOut("workers=1", context), "steps wait for batches of 2 workers already");
+  context.shares.loader_wait = 0.001;
+  EXPECT_EQ(RuledOut("workers=4", context), "steps do not wait for batches");
+  EXPECT_GT(Hinted("workers=0", context), 1);
+}
+
+// The gain of curing tiny operators is that of compiling, which more threads do not bring.
+TEST(MachineHints, NoValueInheritsTheGainOfABottleneck) {
+  const FixContext context{.cpus = 2, .loaders = 0, .threads = 2};
+  const std::vector<Bottleneck> tiny = {
+      {.id = "host_operators", .gain = Gain{.low = 1.2, .expected = 1.73, .high = 2}}};
+  for (const Candidate& candidate : FindCandidates(context, tiny, nullptr, {})) {
+    if (candidate.item.fix->name != "threads") continue;
+    EXPECT_LT(candidate.score, 1.15) << candidate.item.ToString();
+    EXPECT_EQ(candidate.skip.empty(), candidate.item.value == "1") << candidate.item.ToString();
+  }
 }
 
 TEST(MachineHints, AFixWithoutItsOperatorsIsRuledOut) {

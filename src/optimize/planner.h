@@ -109,6 +109,8 @@ class DecisionKeeper {
   virtual ~DecisionKeeper() = default;
   virtual const Decision* Find(const FixItem& item, const FixSet& beside) const = 0;
   virtual void Add(const Decision& decision, const FixSet& beside) = 0;
+  // Returns how much longer than a usual start the latest slow one took, in seconds; absent: none was measured.
+  virtual std::optional<double> SlowStartS() const { return std::nullopt; }
 };
 
 // An error: the command itself fails, or takes no time that can be measured.

@@ -32,7 +32,7 @@ void Planner::FitRunsToBudget() {
 
 // A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
-  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty());
+  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
   const auto now = runner_.Now();
   const bool needs_proof = candidate.item.fix->live || time_.has_accepted;
   const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
@@ -132,8 +132,10 @@ Result<void> Planner::Screen() {
 // larger one is first.
 size_t Planner::NextWithin() const {
   const bool is_alone = result_.accepted.empty();
-  const auto promise_of = [&](size_t i) { return PromiseOf(pending_[i], screened_, time_.current_s, is_alone); };
-  const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone);
+  const auto promise_of = [&](size_t i) {
+    return PromiseOf(pending_[i], screened_, time_.current_s, is_alone, slow_start_s_);
+  };
+  const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone, slow_start_s_);
   const Promise first = promise_of(next);
   if (first.at_once) return next;
   const double left_s = Seconds(time_.deadline() - runner_.Now());

@@ -27,7 +27,8 @@ class Planner {
         runner_(runner),
         keeper_(keeper),
         on_event_(on_event),
-        time_(options.begun, options.budget_s) {}
+        time_(options.begun, options.budget_s),
+        slow_start_s_(keeper.SlowStartS().value_or(kSlowStartS)) {}
 
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
@@ -96,6 +97,7 @@ class Planner {
   DecisionKeeper& keeper_;
   const std::function<void(const PlannerEvent&)>& on_event_;
   TimeBudget time_;
+  double slow_start_s_;  // a fix with a slow start takes longer in its first run, as the latest one did
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};
