@@ -69,7 +69,7 @@ Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottlene
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
     candidate.skip = "nothing that was found speaks for it";
   const MachineHint hint = HintFor(item, context, bottlenecks);
-  if (!hint.why_not.empty()) candidate.skip = hint.why_not;
+  if (!hint.why_not.empty()) candidate.skip = hint.why_not, candidate.predicted.reset();
   if (asked_for || hint.speedup) candidate.skip.clear();
   Score(cured, hint, candidate);
   return candidate;

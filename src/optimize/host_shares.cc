@@ -2,6 +2,10 @@
 #include "optimize/host_shares.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "predict/host_use.h"
 #include "predict/program.h"
@@ -22,17 +26,26 @@ void AddWaits(const StepTable& steps, Sums& sums) {
   }
 }
 
+// Operators of one name and shape are large or small together, by their median: a small one that other work on the
+// processor has interrupted is no larger for that.
 void AddOperators(const Trace& trace, Sums& sums) {
   if (trace.gpu_ops.size() > 0 || trace.steps.size() == 0) return;
   int64_t first_ns = trace.steps.ts_ns[0], last_ns = first_ns;
   for (size_t row = 0; row < trace.steps.size(); ++row)
     last_ns = std::max(last_ns, trace.steps.ts_ns[row] + trace.steps.dur_ns[row]);
   const std::vector<int64_t> own_ns = OwnTimes(trace);
-  double small_ns = 0, large_ns = 0;
+  std::map<std::pair<StringId, StringId>, std::vector<int64_t>> kinds;
   for (uint32_t row = 0; row < trace.slices.size(); ++row) {
     const int64_t ts_ns = trace.slices.ts_ns[row];
-    if (ts_ns < first_ns || ts_ns >= last_ns || !IsOwnWork(trace, row)) continue;
-    (own_ns[row] >= kMinSplitNs ? large_ns : small_ns) += static_cast<double>(own_ns[row]);
+    if (ts_ns >= first_ns && ts_ns < last_ns && IsOwnWork(trace, row))
+      kinds[{trace.slices.name[row], trace.slices.input_shapes[row]}].push_back(own_ns[row]);
+  }
+  double small_ns = 0, large_ns = 0;
+  for (auto& [kind, times_ns] : kinds) {
+    const auto middle = times_ns.begin() + static_cast<ptrdiff_t>(times_ns.size() / 2);
+    const double sum_ns = std::accumulate(times_ns.begin(), times_ns.end(), 0.0);
+    std::nth_element(times_ns.begin(), middle, times_ns.end());
+    (*middle >= kMinSplitNs ? large_ns : small_ns) += sum_ns;
   }
   if (small_ns + large_ns <= 0) return;
   sums.recorded_ns += static_cast<double>(last_ns - first_ns);

@@ -25,6 +25,16 @@ TEST(HostShares, OperatorsAreLargeFromTheTimeThatPyTorchSplits) {
   EXPECT_FALSE(shares.loader_wait) << "the recorder does not time waits for batches";
 }
 
+TEST(HostShares, AnInterruptedOperatorIsNoLargeOne) {
+  HandMade trace;
+  trace.Step(0, 0, 1'000'000);
+  trace.Operator("aten::mm", 0, 100'000).Operator("aten::mm", 100'000, 200'000);
+  trace.Operator("aten::mm", 200'000, 700'000);  // another process had the processor
+  const HostShares shares = Of(trace);
+  EXPECT_DOUBLE_EQ(shares.large_operators.value_or(-1), 0);
+  EXPECT_DOUBLE_EQ(shares.small_operators.value_or(-1), 0.7);
+}
+
 TEST(HostShares, WaitsForBatchesAreThoseThatTheAgentTimed) {
   HandMade agent;
   agent.AgentStep(0, 0, 1000, 300).AgentStep(1, 1000, 3000, 600).AgentStep(2, 3000, 9000, kAbsent);
