@@ -27,6 +27,24 @@ PROGRAM = ""
 PYTHON = ""
 
 
+LOADING = """
+import time, torch
+from torch.utils.data import DataLoader, Dataset
+class Slow(Dataset):
+    def __len__(self):
+        return 20000
+    def __getitem__(self, i):
+        time.sleep(0.002)
+        return torch.ones(16), torch.ones(1)
+net = torch.nn.Linear(16, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for x, y in DataLoader(Slow(), batch_size=4):
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(net(x), y).backward()
+    optimizer.step()
+"""
+
+
 class Optimize(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gapless-optimize-"))
@@ -72,6 +90,16 @@ class Repairs(Optimize):
         patch = (self.folder / "out" / "optimized.patch").read_text()
         self.assertIn("num_workers=", patch)
         self.assertTrue((self.folder / "out" / "report.html").exists())
+
+    def test_workers_are_exchanged_within_one_process(self) -> None:
+        """A program of many steps whose samples take their time: blocks of one process decide, pairs of runs prove."""
+        script = self.folder / "train.py"
+        script.write_text(LOADING)
+        answer = self.run_it("--only", "workers", "--budget", "240s", script=script)
+        self.assert_repaired(answer, "workers")
+        lines = [json.loads(line) for line in (self.folder / "out" / "journal.jsonl").read_text().splitlines()[1:]]
+        measured = {line["value"]: line for line in lines if line["fix"] == "workers" and line["pairs"]}
+        self.assertTrue(all(line["live"] for line in measured.values()), measured)
 
     def test_looping_optimizer(self) -> None:
         self.assert_repaired(

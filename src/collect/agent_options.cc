@@ -57,6 +57,8 @@ std::string ToJson(const AgentOptions& options) {
   if (options.calls) json.Field("calls", true);
   WriteTexts(json, "fixes", options.fixes);
   WriteTexts(json, "own_fixes", options.own_fixes);
+  WriteTexts(json, "fix_environment", options.fix_environment);
+  if (options.switch_loaders) json.Field("switch_loaders", true);
   WriteParity(json, options.parity);
   json.EndObject();
   return out;

@@ -29,10 +29,12 @@ struct AgentOptions {
   bool memory_history = false;  // the allocator's own, for snapshots
   std::string python;           // "", "sample", "cprofile", "lines", "tracemalloc"
   int python_hz = 100;
-  bool every_loss = false;               // of short steps, too, however many
-  bool calls = false;                    // tell each call of the model of a program that infers
-  std::vector<std::string> fixes{};      // switched on from the beginning: "workers=4"
-  std::vector<std::string> own_fixes{};  // absolute paths of the user's own, which `fixes` may name
+  bool every_loss = false;                     // of short steps, too, however many
+  bool calls = false;                          // tell each call of the model of a program that infers
+  std::vector<std::string> fixes{};            // switched on from the beginning: "workers=4"
+  std::vector<std::string> own_fixes{};        // absolute paths of the user's own, which `fixes` may name
+  std::vector<std::string> fix_environment{};  // names of variables that fixes have set for the command
+  bool switch_loaders = false;                 // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};
 };
 

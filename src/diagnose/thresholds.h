@@ -66,6 +66,9 @@ inline constexpr double kLowIntensity = 50;
 // Host code with nothing launched: as for launches, one cause of idle time alone.
 inline constexpr double kHostBoundShare = 0.10;
 
+// Ours: as for host code, of which a rollout is one kind.
+inline constexpr double kRolloutShare = 0.10;
+
 // TraceLens flags copies between host and device above 5 % of the time.
 inline constexpr double kPageableCopiesShare = 0.05;
 // Requirement B3: copies to the device that take more than half of the step.

@@ -39,6 +39,11 @@ WholeRunSum WholeRunView::Sum(std::string_view kind) const {
   return sum;
 }
 
+std::string_view WholeRunView::WholeOfHostCode(double share) const {
+  const double rollouts = Share(Sum("rollout").total_ns);
+  return knows() && rollouts >= kRolloutShare && rollouts >= share ? "rollout" : "";
+}
+
 double WholeRunView::Share(int64_t ns) const {
   return wall_ns_ > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns_) : 0;
 }

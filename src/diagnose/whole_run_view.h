@@ -30,6 +30,8 @@ class WholeRunView {
   bool on_device() const { return on_device_; }
   WholeRunSum Sum(std::string_view kind) const;
   double Share(int64_t ns) const;
+  // Returns the rule whose finding covers host code of that share of the steps: "rollout", or "" for none.
+  std::string_view WholeOfHostCode(double share) const;
   // "8.2 ms of every step", mean over the steps that count.
   std::string CostText(int64_t ns) const;
   // "12 % of the time of 500 steps".

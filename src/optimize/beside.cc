@@ -44,7 +44,7 @@ void MachineWatch::Add(double step_ms, double usual_ms) {
 std::string MachineWatch::Warning() const {
   const bool is_once = slow_ < 2 && worst_ < kCutFactor;
   if (is_once || static_cast<double>(slow_) <= kMaxShareSlow * static_cast<double>(runs_)) return "";
-  return StrCat("the machine was busy: in ", slow_, " of ", runs_, " runs the same command took up to ",
+  return StrCat("the machine was busy: in ", slow_, " of ", runs_, " measurements the same command took up to ",
                 FormatNumber(worst_, 1), " times as long for a step; start again when it is idle");
 }
 

@@ -26,11 +26,12 @@ Beside CompareHungRun(double trial_s, double before_s, const RunSample& without)
 // which a first run is slower.
 Beside CompareSlowRun(const Stage& trial, const Stage& before, const Stage& without, double limit);
 
-// Counts runs of the same sets of fixes: how often was the machine slower than in the quickest of them?
+// Counts measurements of the same sets of fixes, runs or seconds of blocks: how often was the machine slower than in
+// the quickest of them?
 class MachineWatch {
  public:
   void Add(double step_ms, double usual_ms);
-  // A warning that names the busy machine; empty: at most a tenth of the runs were slow.
+  // A warning that names the busy machine; empty: at most a tenth of the measurements were slow.
   std::string Warning() const;
 
  private:

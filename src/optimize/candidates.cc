@@ -45,11 +45,17 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
   if (gain.high < kLeastGain) candidate.skip = StrCat("at most ", FormatNumber(gain.high, 2), "x is predicted");
 }
 
-void Score(const Bottleneck* cured, Candidate& candidate) {
+// The gain of a bottleneck is that of removing it, which only one direction of `threads` and `workers` may do: values
+// of these have the gain of their own hint.
+void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidate) {
+  const bool is_by_value = IsHintedByValue(*candidate.item.fix);
   const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->prior, 1.0) - 1);
-  candidate.score = candidate.predicted               ? candidate.predicted->expected
-                    : cured != nullptr && cured->gain ? std::max(cured->gain->expected, prior)
-                                                      : prior;
+  const bool is_cured = cured != nullptr && cured->gain && !is_by_value;
+  const bool is_predicted = candidate.predicted && (!hint.speedup || candidate.item.fix->name == "workers");
+  candidate.score = is_predicted   ? candidate.predicted->expected
+                    : hint.speedup ? *hint.speedup
+                    : is_cured     ? std::max(cured->gain->expected, prior)
+                                   : prior;
   candidate.score -= kLooser * static_cast<double>(candidate.item.Class());
 }
 
@@ -62,10 +68,10 @@ Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottlene
     Predict(*predictor, context.gpu, candidate);
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
     candidate.skip = "nothing that was found speaks for it";
-  const auto hinted = HintedSpeedup(item, context, bottlenecks);
-  if (asked_for || hinted) candidate.skip.clear();
-  Score(cured, candidate);
-  if (hinted) candidate.score = std::max(candidate.score, *hinted);
+  const MachineHint hint = HintFor(item, context, bottlenecks);
+  if (!hint.why_not.empty()) candidate.skip = hint.why_not, candidate.predicted.reset();
+  if (asked_for || hint.speedup) candidate.skip.clear();
+  Score(cured, hint, candidate);
   return candidate;
 }
 

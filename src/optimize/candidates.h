@@ -2,8 +2,8 @@
 // Which fixes are worth a try, and in which order: by what the recording says of each.
 //
 // A fix that predict has a what-if for is asked there; one that only cures a bottleneck that was found has that
-// bottleneck's gain; one that nothing speaks for comes last, by its prior. Fewer workers or threads are candidates
-// where the machine is short of processors (machine_hints.h). Looser classes come later at the same gain. The planner
+// bottleneck's gain; one that nothing supports comes last, by its prior. Values of `workers` and `threads` have a gain
+// each, from the recording and the machine (machine_hints.h). Looser classes come later at the same gain. The planner
 // tries them by this score and by what a trial costs (plan_order.h).
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 
 #include "base/pattern.h"
 #include "base/strings.h"
@@ -164,6 +165,20 @@ TEST(Catalogue, WorkersAreThoseThatTheProcessorsCanRun) {
   EXPECT_EQ(Values("workers", {.cpus = 4, .ranks = 8}), (Texts{"1"}));
   EXPECT_EQ(Values("workers", {.cpus = 64, .all_values = true}), (Texts{"0", "2", "4", "8", "16"}));
   EXPECT_EQ(Values("workers", {.cpus = 1, .all_values = true}), (Texts{"0", "1"}));
+}
+
+TEST(Catalogue, MemoryForALargerBatchIsOneCandidateAndAnotherTraining) {
+  EXPECT_EQ(Values("checkpoint_batch", {.gpu = true}), (Texts{"2"}));
+  EXPECT_TRUE(Values("checkpoint_batch", {}).empty()) << "no memory of a GPU limits the batch";
+  EXPECT_EQ((FixItem{FindFix("checkpoint_batch"), "2"}.Class()), FixClass::kTraining);
+  const std::vector<Bottleneck> memory = {{.id = "memory_pressure"}};
+  const auto skipped = [&](std::span<const Bottleneck> found) -> std::string {
+    for (const Candidate& candidate : FindCandidates({.gpu = true}, found, nullptr, {}))
+      if (candidate.item.fix->name == "checkpoint_batch") return candidate.skip;
+    return "it is no candidate";
+  };
+  EXPECT_EQ(skipped(memory), "");
+  EXPECT_EQ(skipped({}), "nothing that was found speaks for it");
 }
 
 TEST(Catalogue, MixedPrecisionFollowsTheHardware) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimize/host_shares.h"
 #include "validate/parity.h"
 
 namespace gapless::internal {
@@ -29,7 +30,7 @@ std::string_view NameOf(Effort effort);                      // "quick win", "me
 
 // What is known of the job before anything is tried. Absent is unknown.
 struct FixContext {
-  size_t cpus = 1;        // that the command may use
+  size_t cpus = 1;        // that the command may use: its affinity, and the quota of its control group
   size_t ranks = 1;       // that train, on this machine
   bool gpu = false;       // kernels were recorded
   int compute_major = 0;  // of the first GPU; 0: unknown
@@ -39,6 +40,8 @@ struct FixContext {
   bool all_values = false;               // the whole grid was asked for
   std::optional<size_t> loaders{};       // DataLoaders that the program read from
   size_t loader_workers = 0;             // of the one that has most
+  std::optional<size_t> threads{};       // of operators on the host, in the program as it is
+  HostShares shares{};                   // of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
 
@@ -56,6 +59,12 @@ struct ValueGrammar {
   bool (*accepts)(std::string_view value) = nullptr;  // null: any of IsPlainValue()
 };
 
+// The steps of a block in which a fix is on or off, within one process (live_blocks.h).
+struct BlockShape {
+  size_t settle = 1;  // steps after a switch that are not counted
+  size_t round = 1;   // the number of counted steps is a multiple of this
+};
+
 struct Fix {
   std::string_view name;     // equals the file name, the Python module's and, where there is one, the what-if's
   std::string_view value{};  // of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
@@ -70,8 +79,11 @@ struct Fix {
   bool slow_start = false;  // a run with it begins minutes later: it is tried last
   Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
   bool predictable = true;                                      // false: the what-if of its name takes another value
-  bool needs_loader = false;                      // changes a DataLoader, and nothing where the program has none
-  bool live = false;                              // may be switched between two steps of a running program
+  bool needs_loader = false;  // changes a DataLoader, and nothing where the program has none
+  bool live = false;          // may be switched between two steps of a running program
+  // Returns the blocks of a value in a program with steps of `step_ms` and a loader with `loader_workers`. Null: the
+  // default.
+  BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
   std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
   std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
   int order = 0;                                  // of composing: lower ones are applied first

@@ -147,6 +147,14 @@ const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside)
   return nullptr;
 }
 
+std::optional<double> DecisionJournal::SlowStartS() const {
+  std::optional<double> latest_s;
+  for (const Entry& entry : entries_)
+    if (entry.decision.item.fix->slow_start && entry.decision.startup_s)
+      latest_s = std::max(0.0, *entry.decision.startup_s);
+  return latest_s;
+}
+
 void DecisionJournal::Add(const Decision& decision, const FixSet& beside) {
   if (Find(decision.item, beside) != nullptr) return;
   entries_.push_back({beside.ToString(), decision});

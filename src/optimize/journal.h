@@ -18,6 +18,7 @@ class DecisionJournal : public DecisionKeeper {
 
   const Decision* Find(const FixItem& item, const FixSet& beside) const override;
   void Add(const Decision& decision, const FixSet& beside) override;
+  std::optional<double> SlowStartS() const override;
   size_t found() const { return found_; }  // decisions of an earlier start
   // The first failure to write; the planner goes on without.
   const std::string& failure() const { return failure_; }

@@ -10,12 +10,17 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxOutstanding = wire::kControlSlots - 4;  // leaves slots for other programs that post commands
+constexpr double kMachineWindowS = 3;                        // about what a run of its own measures
 
 }  // namespace
 
+size_t BlockArm::BlockSteps(size_t at_least) const {
+  const size_t round = std::max<size_t>(shape.round, 1), counted = std::max(at_least, 2 * shape.settle) - shape.settle;
+  return shape.settle + (counted + round - 1) / round * round;
+}
+
 BlockDriver::BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms)
     : plan_(plan), arms_(arms), coin_(plan.seed) {
-  plan_.block_steps = std::max(plan_.block_steps, plan_.settle + 1);
   for (BlockArm& arm : arms_) {
     arm.pairs = 0;
     is_over_.push_back(IsOver(arm));
@@ -43,13 +48,15 @@ void BlockDriver::Plan() {
   const size_t arm = round_.back();
   round_.pop_back();
   const bool on_first = (coin_() >> 63) != 0;
-  for (const bool on : {on_first, !on_first})
-    blocks_.push_back({.arm = on ? std::optional(arm) : std::nullopt,
-                       .begins = static_cast<int64_t>(plan_.warmup + blocks_.size() * plan_.block_steps)});
+  for (const bool is_on : {on_first, !on_first}) {
+    const int64_t begins = blocks_.empty() ? static_cast<int64_t>(plan_.warmup) : blocks_.back().ends;
+    const auto steps = static_cast<int64_t>(arms_[arm].BlockSteps(plan_.block_steps));
+    blocks_.push_back({.of = arm, .is_on = is_on, .begins = begins, .ends = begins + steps});
+  }
 }
 
 std::vector<BlockDriver::Command> BlockDriver::SwitchesTo(size_t block) const {
-  const std::optional<size_t> before = block > 0 ? blocks_[block - 1].arm : std::nullopt, now = blocks_[block].arm;
+  const std::optional<size_t> before = block > 0 ? blocks_[block - 1].Arm() : std::nullopt, now = blocks_[block].Arm();
   std::vector<Command> switches;
   if (before == now) return switches;
   if (before) switches.push_back({block, *before, false});
@@ -101,8 +108,8 @@ void BlockDriver::Answered(const wire::RingRecord& record, const AgentProcess& p
 
 // The mean step of a block that is over, ns; absent if no step of it was seen, or its command came too late.
 std::optional<double> BlockDriver::MeanOf(size_t block) const {
-  const int64_t first = blocks_[block].begins + static_cast<int64_t>(plan_.settle),
-                last = static_cast<int64_t>(plan_.warmup + (block + 1) * plan_.block_steps);
+  const Block& of = blocks_[block];
+  const int64_t first = of.begins + static_cast<int64_t>(arms_[of.of].shape.settle), last = of.ends;
   double sum = 0;
   size_t steps = 0;
   for (auto step = step_ns_.lower_bound(first); step != step_ns_.end() && step->first < last; ++step, ++steps)
@@ -111,13 +118,21 @@ std::optional<double> BlockDriver::MeanOf(size_t block) const {
   return sum / static_cast<double>(steps);
 }
 
+void BlockDriver::CountOff(double mean_ns) {
+  off_ns_ += mean_ns, ++off_blocks_;
+  if (seconds_ - off_since_s_ < kMachineWindowS) return;
+  off_ms_.push_back(off_ns_ / static_cast<double>(off_blocks_) / 1e6);
+  off_ns_ = 0, off_blocks_ = 0, off_since_s_ = seconds_;
+}
+
 void BlockDriver::Count() {
   while (counted_ + 2 <= next_) {
-    const int64_t ends = static_cast<int64_t>(plan_.warmup + (counted_ + 2) * plan_.block_steps);
+    const int64_t ends = blocks_[counted_ + 1].ends;
     if (step_ns_.empty() || step_ns_.rbegin()->first + 1 < ends) return;
     const auto first = MeanOf(counted_), second = MeanOf(counted_ + 1);
-    const bool on_first = blocks_[counted_].arm.has_value();
-    const size_t number = *blocks_[on_first ? counted_ : counted_ + 1].arm;
+    const bool on_first = blocks_[counted_].is_on;
+    const size_t number = blocks_[counted_].of;
+    if (const auto& off = on_first ? second : first) CountOff(*off);
     if (first && second && !is_over_[number]) {
       arms_[number].sequence.Add(std::log(on_first ? *first / *second : *second / *first));
       ++arms_[number].pairs;
@@ -131,10 +146,9 @@ void BlockDriver::Count() {
 std::optional<size_t> BlockDriver::ArmAt(int64_t step) {
   const auto warmup = static_cast<int64_t>(plan_.warmup);
   if (step < warmup) return std::nullopt;
-  const auto block = static_cast<size_t>(step - warmup) / plan_.block_steps;
-  while (blocks_.size() <= block) Plan();
+  while (blocks_.empty() || blocks_.back().ends <= step) Plan();
   next_ = blocks_.size();
-  return blocks_[block].arm;
+  return std::ranges::upper_bound(blocks_, step, {}, &Block::ends)->Arm();
 }
 
 void BlockDriver::AddStep(int64_t step, int64_t dur_ns) {

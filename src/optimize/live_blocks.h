@@ -8,7 +8,8 @@
 //
 // The blocks are ordered ahead through the control block (docs/agent_protocol.md), each at a step that is known before;
 // the agent's answer has the step at which a block really began. The first `settle` steps of a block are left out: what
-// was computed or fetched ahead belongs to the other state.
+// was computed or fetched ahead belongs to the other state. Where workers of a DataLoader change, more steps are left
+// out, until the new ones have started and filled their queues; the counted steps are whole rounds of the workers.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,27 @@
 #include <vector>
 
 #include "collect/launch.h"
+#include "optimize/fix.h"
 #include "validate/pair_sequence.h"
 
 namespace gapless::internal {
 
 struct BlockPlan {
-  size_t warmup = 10, block_steps = 5, settle = 1;
-  size_t max_pairs = 60;  // of one arm in this process
+  size_t warmup = 10, block_steps = 5;  // steps before the first block, steps of a block at least
+  size_t max_pairs = 60;                // of one arm in this process
   uint64_t seed = 0;
   double limit_s = 0;  // of step time in all; 0: none
 };
 
 struct BlockArm {
-  BlockArm(std::string item, const PairOptions& options) : fix(std::move(item)), sequence(options) {}
+  BlockArm(std::string item, const PairOptions& options, BlockShape block_shape = {})
+      : fix(std::move(item)), shape(block_shape), sequence(options) {}
+  // Returns the steps of one block of this arm: those that settle, then whole rounds, as many steps at least.
+  // `at_least` in all.
+  size_t BlockSteps(size_t at_least) const;
 
   std::string fix;              // "gc_freeze", "fused_optimizer=foreach"
+  BlockShape shape;             // of its blocks and of those without it in the same pair
   PairSequence sequence;        // may hold pairs of other processes
   size_t pairs = 0;             // of this process
   bool does_not_apply = false;  // the agent found nothing to change in the program
@@ -52,12 +59,18 @@ class BlockDriver : public Watcher {
   // For jobs without an agent: the arm that is on in a step (none: no arm is), and how long the step took.
   std::optional<size_t> ArmAt(int64_t step);
   const std::vector<BlockArm>& arms() const { return arms_; }
+  // Returns the mean step of the blocks without any arm, ms, one for every few seconds: is the machine as idle as
+  // before?
+  const std::vector<double>& off_ms() const { return off_ms_; }
   void AddStep(int64_t step, int64_t dur_ns);
 
  private:
   struct Block {
-    std::optional<size_t> arm{};  // none: without any fix
-    int64_t begins = 0;           // step
+    size_t of = 0;       // arm whose pair the block belongs to
+    bool is_on = false;  // the fix of that arm
+    int64_t begins = 0;  // step; later than planned when its command came late
+    int64_t ends = 0;    // step before which it ends
+    std::optional<size_t> Arm() const { return is_on ? std::optional(of) : std::nullopt; }
   };
   struct Command {
     size_t block, arm;
@@ -69,6 +82,7 @@ class BlockDriver : public Watcher {
   void Post(ControlBlock& control);
   void Answered(const wire::RingRecord& record, const AgentProcess& process);
   void Count();
+  void CountOff(double mean_ns);
   std::optional<double> MeanOf(size_t block) const;
 
   BlockPlan plan_;
@@ -83,6 +97,10 @@ class BlockDriver : public Watcher {
   std::map<int64_t, int64_t> step_ns_{};
   double seconds_ = 0;  // of all steps
   size_t counted_ = 0;  // blocks
+  std::vector<double> off_ms_{};
+  double off_ns_ = 0;  // sum of the mean steps of blocks without any arm, since the latest of off_ms_
+  size_t off_blocks_ = 0;
+  double off_since_s_ = 0;
   bool stuck_ = false;  // a fix cannot be switched off: the blocks after it say nothing
 };
 

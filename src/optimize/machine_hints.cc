@@ -10,9 +10,15 @@
 namespace gapless::internal {
 namespace {
 
-// Measured on two processors: one thread under a rollout of tiny operators 1.12 times, no workers instead of four 1.14
-// times as fast.
-constexpr double kFewerThreads = 1.1, kFewerWorkers = 1.12, kIdleWorkers = 1.05;
+constexpr double kTinySaved = 0.11;    // share of tiny operators that one thread saves: 1.12 times on two processors
+constexpr double kSplitShare = 0.85;   // share of a large operator that runs on all threads, as in predict's what-if
+constexpr double kMinLarge = 0.01;     // share of step time; less is not worth a run
+constexpr double kMinWait = 0.01;      // the same, of waits for batches
+constexpr double kManyWaits = 0.2;     // steps that wait longer than this share need their workers
+constexpr double kKeptOfWait = 0.85;   // share of the waits that workers save, as in predict's what-if
+constexpr double kCrowded = 1.1;       // threads and workers that share too few processors: 1.10 to 1.14 times
+constexpr double kIdleWorkers = 1.05;  // batches that no step waits for come without a queue
+constexpr double kAssumedTiny = 0.9;   // share of step time, where only a bottleneck names tiny operators
 
 std::optional<size_t> CountOf(const std::string& value) {
   size_t count = 0;
@@ -25,22 +31,79 @@ bool IsFound(std::span<const Bottleneck> bottlenecks, std::initializer_list<std:
                              [&](const Bottleneck& found) { return std::ranges::find(ids, found.id) != ids.end(); });
 }
 
+MachineHint FewerThreads(double count, double threads, const FixContext& context,
+                         std::span<const Bottleneck> bottlenecks) {
+  const bool are_tiny = IsFound(bottlenecks, {"host_operators", "host_optimizer", "host_bound"});
+  const auto cpus = static_cast<double>(CpusPerRank(context)), workers = static_cast<double>(context.loader_workers);
+  const double small = context.shares.small_operators.value_or(are_tiny ? kAssumedTiny : 0),
+               large = context.shares.large_operators.value_or(0);
+  const double crowded = workers > 0 && workers + threads > cpus && count < threads ? kCrowded : 1;
+  const double step = 1 - kTinySaved * small + kSplitShare * large * (threads / count - 1);
+  if (context.gpu) return crowded > 1 ? MachineHint{.speedup = crowded} : MachineHint{};
+  if (crowded == 1 && !context.shares.small_operators && !are_tiny) return {};
+  if (crowded / step > 1) return {.speedup = crowded / step};
+  return {.why_not = StrCat("operators that are large enough to be split take ", FormatPercent(large), " of a step")};
+}
+
+MachineHint MoreThreads(double count, double threads, const FixContext& context) {
+  const auto& large = context.shares.large_operators;
+  if (context.gpu || !large) return {};
+  if (*large < kMinLarge) return {.why_not = "no operator is large enough to be split over more threads"};
+  const auto cpus = static_cast<double>(CpusPerRank(context));
+  const double free = std::max(1.0, cpus - static_cast<double>(context.loader_workers)), then = std::min(count, free);
+  if (then <= threads) return {.why_not = "loader workers use the other processors"};
+  return {.speedup = 1 / (1 - kSplitShare * *large * (1 - threads / then))};
+}
+
+MachineHint ForThreads(size_t count, const FixContext& context, std::span<const Bottleneck> bottlenecks) {
+  const auto threads = static_cast<double>(context.threads.value_or(CpusPerRank(context)));
+  const auto wanted = static_cast<double>(count);
+  if (context.threads == count) return {.why_not = "operators use that many threads already"};
+  if (wanted < threads) return FewerThreads(wanted, threads, context, bottlenecks);
+  return context.threads ? MoreThreads(wanted, threads, context) : MachineHint{};
+}
+
+MachineHint FewerWorkers(size_t count, const FixContext& context, std::span<const Bottleneck> bottlenecks) {
+  const size_t cpus = CpusPerRank(context);
+  const bool are_crowded = context.loader_workers + 1 > cpus;
+  const double wait = context.shares.loader_wait.value_or(
+      IsFound(bottlenecks, {"data_loading", "host_data_loading", "run_data_loading"}) ? 1 : 0);
+  if (are_crowded) return {.speedup = count < cpus || wait < kManyWaits ? std::optional(kCrowded) : std::nullopt};
+  if (wait >= kManyWaits)
+    return {.why_not = StrCat("steps wait for batches of ", context.loader_workers, " workers already")};
+  return {.speedup = kIdleWorkers};
+}
+
+// Without workers the wait is the loading itself: N workers do it N times as fast, beside the rest of the step. With
+// workers that steps wait for, steps come as fast as batches do.
+MachineHint MoreWorkers(size_t count, const FixContext& context) {
+  const auto& wait = context.shares.loader_wait;
+  if (!wait) return {};
+  if (*wait < kMinWait) return {.why_not = "steps do not wait for batches"};
+  const auto cpus = static_cast<double>(CpusPerRank(context)), now = static_cast<double>(context.loader_workers);
+  const double able = std::max(std::min(static_cast<double>(count), cpus), 1.0);
+  if (able <= now)
+    return {.why_not = StrCat("no processor is left for more than ", context.loader_workers, " workers")};
+  const double left = now > 0 ? std::max(*wait - (1 - now / able), 0.0) : std::max(*wait / able - (1 - *wait), 0.0);
+  return {.speedup = 1 / (1 - kKeptOfWait * (*wait - left))};
+}
+
+MachineHint ForWorkers(size_t count, const FixContext& context, std::span<const Bottleneck> bottlenecks) {
+  if (!context.loaders) return {};
+  if (count == context.loader_workers) return {.why_not = StrCat("the program loads with ", count, " workers already")};
+  return count < context.loader_workers ? FewerWorkers(count, context, bottlenecks) : MoreWorkers(count, context);
+}
+
 }  // namespace
 
-std::optional<double> HintedSpeedup(const FixItem& item, const FixContext& context,
-                                    std::span<const Bottleneck> bottlenecks) {
+bool IsHintedByValue(const Fix& fix) { return fix.name == "threads" || fix.name == "workers"; }
+
+MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<const Bottleneck> bottlenecks) {
   const auto count = CountOf(item.value);
-  const size_t cpus = CpusPerRank(context);
-  if (!count) return std::nullopt;
-  if (item.fix->name == "threads" && *count < cpus) {
-    const bool are_tiny = IsFound(bottlenecks, {"host_operators", "host_optimizer", "host_bound"});
-    if (are_tiny || (context.loader_workers > 0 && context.loader_workers > 1)) return kFewerThreads;
-  }
-  if (item.fix->name == "workers" && *count < context.loader_workers) {
-    if (context.loader_workers + 1 > cpus) return kFewerWorkers;
-    if (!IsFound(bottlenecks, {"data_loading", "host_data_loading", "run_data_loading"})) return kIdleWorkers;
-  }
-  return std::nullopt;
+  if (!count) return {};
+  if (item.fix->name == "threads") return ForThreads(*count, context, bottlenecks);
+  if (item.fix->name == "workers") return ForWorkers(*count, context, bottlenecks);
+  return {};
 }
 
 std::string WhyNothingToChange(const Fix& fix, const FixContext& context) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speedups that are expected from what the recording says of the machine, where no prediction speaks for a value.
+// The speedups of `threads` and `workers` that are expected from the recording and the machine, one for each value.
+// More and fewer are different fixes: fewer threads help tiny operators, more help large ones.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,17 @@
 
 namespace gapless::internal {
 
-// Fewer threads where operators are tiny or loader workers need the processors; fewer workers where there are more
-// busy processes than processors, or where no step waits for a batch. Absent: the recording says nothing of the item.
-std::optional<double> HintedSpeedup(const FixItem& item, const FixContext& context,
-                                    std::span<const Bottleneck> bottlenecks);
+struct MachineHint {
+  std::optional<double> speedup{};  // expected; absent: the recording says nothing of the value
+  std::string why_not{};            // why a run of the value could show no gain; empty: it could
+};
+
+// Returns the hint for one value of `threads` or `workers`, an empty one for any other fix. Processors, the present
+// value, the operators that can be split, the waits for batches and the processors that workers take are taken from
+// `context`; where it does not have them, `bottlenecks` say whether operators are tiny and whether steps wait.
+MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<const Bottleneck> bottlenecks);
+// Returns true if all that is expected of the fix comes from HintFor(): what cures a bottleneck depends on the value.
+bool IsHintedByValue(const Fix& fix);
 
 // Returns why no operator that the fix changes was recorded; empty: one was, or the operators are not known.
 std::string WhyNothingToChange(const Fix& fix, const FixContext& context);

@@ -8,7 +8,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kSlowStartS = 30;
 constexpr double kMinShare = 1e-3, kMinTrialS = 1e-3;  // so that no candidate has a rate of 0 or without bounds
 constexpr size_t kMinPairs = 4;                        // of blocks, before they replace the prediction
 
@@ -18,14 +17,15 @@ double Promise::PerSecond() const {
   return std::max(1 - 1 / std::max(speedup, 1.0), kMinShare) / std::max(trial_s, kMinTrialS);
 }
 
-Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone) {
+Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone,
+                  double slow_start_s) {
   const Fix& fix = *candidate.item.fix;
   Promise promise{.speedup = std::max(candidate.score, 1.0)};
   promise.at_once = candidate.does_not_apply || !candidate.skip.empty() || !fix.own_file.empty();
   const auto found = screened.find(candidate.item.ToString());
   const BlockArm* const arm = found == screened.end() ? nullptr : &found->second;
   if (arm != nullptr && arm->sequence.size() >= kMinPairs) promise.speedup = 1 / arm->sequence.Interval().expected;
-  const double slow_s = fix.slow_start ? kSlowStartS : 0, warm_s = run_s + slow_s / 2;
+  const double slow_s = fix.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
   promise.later_run_s = warm_s;
   promise.trial_s = promise.min_trial_s = run_s + slow_s;
   if (!fix.live || (arm != nullptr && !arm->refusal.empty())) {
@@ -38,11 +38,12 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
   return promise;
 }
 
-size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone) {
+size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone,
+              double slow_start_s) {
   size_t best = 0;
   std::optional<Promise> best_promise;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const Promise promise = PromiseOf(candidates[i], screened, run_s, is_alone);
+    const Promise promise = PromiseOf(candidates[i], screened, run_s, is_alone, slow_start_s);
     if (promise.at_once) return i;
     if (best_promise && promise.PerSecond() <= best_promise->PerSecond()) continue;
     best = i, best_promise = promise;

@@ -7,7 +7,9 @@
 //   - else kPairsToDecide pairs of runs, which is what a clear difference takes; kMinPairsToProve, looked at once,
 //   where
 //     there is no time for them;
-//   - a fix with a slow start takes kSlowStartS longer in a run, and half of that once its compiler's cache is warm.
+//   - a fix with a slow start takes longer in a run by what the first such start took on this machine (kSlowStartS
+//   while
+//     none is known), and half of that once its compiler's cache is warm.
 #pragma once
 
 #include <map>
@@ -19,6 +21,8 @@
 #include "optimize/live_blocks.h"
 
 namespace gapless::internal {
+
+constexpr double kSlowStartS = 30;
 
 // Blocks of the shared process, by item: against the command as it is.
 using ScreenedArms = std::map<std::string, BlockArm, std::less<>>;
@@ -33,9 +37,12 @@ struct Promise {
 };
 
 // `run_s`: a run with what is on takes. `is_alone`: nothing is on, so that the blocks of `screened` are its own.
-Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone);
+// `slow_start_s`: a slow start takes longer than a usual one.
+Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone,
+                  double slow_start_s = kSlowStartS);
 
 // The index of the candidate to try next; the first of equal ones. At least one candidate is given.
-size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone);
+size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone,
+              double slow_start_s = kSlowStartS);
 
 }  // namespace gapless::internal

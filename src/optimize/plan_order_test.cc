@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "optimize/beside.h"
+#include "optimize/candidates.h"
 #include "optimize/machine_hints.h"
 #include "optimize/screening.h"
 
@@ -22,9 +23,9 @@ BlockArm Measured(const std::string& item, double speedup, size_t pairs) {
 
 TEST(PlanOrder, MostGainPerSecondIsFirst) {
   // Ten pairs of runs, two runs, and two runs that start slowly.
-  const std::vector<Candidate> candidates = {Of("workers=2", 1.3), Of("gc_freeze", 1.1), Of("compile=default", 1.3)};
+  const std::vector<Candidate> candidates = {Of("pin", 1.3), Of("gc_freeze", 1.1), Of("compile=default", 1.3)};
   EXPECT_EQ(NextOf(candidates, {}, 5, true), 1U);
-  const std::vector<Candidate> large = {Of("workers=2", 3), Of("gc_freeze", 1.03), Of("compile=default", 1.3)};
+  const std::vector<Candidate> large = {Of("pin", 3), Of("gc_freeze", 1.03), Of("compile=default", 1.3)};
   EXPECT_EQ(NextOf(large, {}, 5, true), 0U);
 }
 
@@ -38,6 +39,13 @@ TEST(PlanOrder, WhatBlocksMeasuredTakesThePlaceOfThePrediction) {
   const Promise promise = PromiseOf(candidates[1], screened, 5, true);
   EXPECT_NEAR(promise.speedup, 1.1, 0.01);
   EXPECT_DOUBLE_EQ(promise.trial_s, 5) << "its blocks are clear: one run is left";
+}
+
+TEST(PlanOrder, ASlowStartTakesWhatTheFirstOneTook) {
+  const Candidate compile = Of("compile=default", 1.3);
+  EXPECT_DOUBLE_EQ(PromiseOf(compile, {}, 5, true, 90).min_trial_s, 5 + 90 + 5 + 45) << "half of it once it is cached";
+  EXPECT_DOUBLE_EQ(PromiseOf(compile, {}, 5, true, 90).later_run_s, 50);
+  EXPECT_DOUBLE_EQ(PromiseOf(Of("gc_freeze", 1.1), {}, 5, true, 90).min_trial_s, 10);
 }
 
 TEST(PlanOrder, TheUsersOwnFileIsFirst) {
@@ -58,7 +66,9 @@ TEST(Screening, ItRejectsAndNeverAccepts) {
 TEST(Screening, OnlyWhatCanBeSwitchedAndIsAllowedSharesTheRun) {
   const std::vector<Candidate> candidates = {Of("gc_freeze", 1), Of("workers=2", 1), Of("compile=default", 1),
                                              Of("amp=fp16", 1), Of("zero_grad", 1)};
-  EXPECT_EQ(ItemsToScreen(candidates, FixClass::kStochastic), (std::vector<std::string>{"gc_freeze", "zero_grad"}));
+  std::vector<std::string> items;
+  for (const FixItem& item : ItemsToScreen(candidates, FixClass::kStochastic)) items.push_back(item.ToString());
+  EXPECT_EQ(items, (std::vector<std::string>{"gc_freeze", "workers=2", "zero_grad"}));
   EXPECT_TRUE(ItemsToScreen(std::vector<Candidate>{Of("gc_freeze", 1)}, FixClass::kStochastic).empty());
 }
 
@@ -76,15 +86,96 @@ TEST(Screening, ArmsOfOneProcessAreToldApart) {
   EXPECT_NEAR(arms[1].sequence.Interval().expected, 1.1, 0.01);
 }
 
+TEST(Screening, OneValueOfAFixGoesOn) {
+  std::vector<BlockArm> arms = {Measured("workers=1", 1.07, 12), Measured("workers=0", 1.15, 12),
+                                Measured("threads=1", 1.05, 12), Measured("threads=2", 1.1, 2)};
+  const auto quicker = QuickerValues(arms);
+  ASSERT_EQ(quicker.size(), 1U);
+  EXPECT_EQ(quicker.at("workers=1"),
+            "another value was quicker in blocks of one run: workers=0 1.15x as fast as without, this one 1.07x");
+}
+
+// Two new workers: the first step waits for both, batches come two at a time. The blocks without them are steady at
+// once.
+TEST(Screening, StepsUntilNewWorkersAreSteadyDoNotCount) {
+  const Fix& workers = *FindFix("workers");
+  EXPECT_EQ(workers.block_shape("2", 0, 200).settle, 4U) << "few of such steps pass while workers start";
+  std::vector<BlockArm> arms = {BlockArm("workers=2", {}, workers.block_shape("2", 0, 10)), BlockArm("gc_freeze", {})};
+  EXPECT_EQ(arms[0].shape.settle, 9U) << "two workers with four batches ahead each";
+  EXPECT_EQ(arms[0].BlockSteps(3), 19U) << "nine counted steps become five rounds";
+  EXPECT_EQ(arms[0].BlockSteps(20), 21U) << "eleven counted steps become six rounds";
+  EXPECT_EQ(arms[1].BlockSteps(8), 8U);
+  BlockDriver driver({.warmup = 3, .block_steps = 8, .seed = 5}, arms);
+  std::optional<size_t> before;
+  for (int64_t step = 0, since = 0; step < 4000 && !driver.IsDone(); ++step, ++since) {
+    const auto arm = driver.ArmAt(step);
+    since = arm == before ? since : 0;
+    before = arm;
+    const bool are_new = arm == size_t{0}, is_waiting = since % 2 == 1;
+    const int64_t new_ms = since == 0 ? 300 : since < 9 ? 1 : is_waiting ? 12 : 4;
+    driver.AddStep(step, (are_new ? new_ms : 10) * 1'000'000 + 1000 * (step * 7919 % 101));
+  }
+  EXPECT_NEAR(arms[0].sequence.Interval().expected, 0.8, 0.01);
+  EXPECT_NEAR(arms[1].sequence.Interval().expected, 1.0, 0.01);
+}
+
+double Hinted(std::string_view item, const FixContext& context, std::vector<Bottleneck> found = {}) {
+  return HintFor(*ParseFixItem(item), context, found).speedup.value_or(0);
+}
+std::string RuledOut(std::string_view item, const FixContext& context) {
+  return HintFor(*ParseFixItem(item), context, {}).why_not;
+}
+
 TEST(MachineHints, FewerWorkersAndThreadsWhereProcessorsAreShort) {
   const FixContext context{.cpus = 2, .loaders = 1, .loader_workers = 4};
-  EXPECT_GT(HintedSpeedup(*ParseFixItem("workers=0"), context, {}).value_or(1), 1.1);
-  EXPECT_GT(HintedSpeedup(*ParseFixItem("threads=1"), context, {}).value_or(1), 1.05);
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("threads=2"), context, {}));
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("threads=1"), {.cpus = 2}, {})) << "nothing was found";
-  const std::vector<Bottleneck> tiny = {{.id = "host_operators"}};
-  EXPECT_TRUE(HintedSpeedup(*ParseFixItem("threads=1"), {.cpus = 2}, tiny));
-  EXPECT_FALSE(HintedSpeedup(*ParseFixItem("gc_freeze"), context, tiny));
+  EXPECT_NEAR(Hinted("workers=0", context), 1.1, 0.01);
+  EXPECT_NEAR(Hinted("threads=1", context), 1.1, 0.01);
+  EXPECT_EQ(Hinted("threads=2", context), 0);
+  EXPECT_EQ(Hinted("threads=1", {.cpus = 2}), 0) << "nothing was found";
+  EXPECT_NEAR(Hinted("threads=1", {.cpus = 2}, {{.id = "host_operators"}}), 1.11, 0.01);
+  EXPECT_EQ(Hinted("gc_freeze", context, {{.id = "host_operators"}}), 0);
+}
+
+// Tiny operators are helped by one thread, not by two; large ones by two, not by one.
+TEST(MachineHints, ThreadsHaveTheGainOfTheirDirection) {
+  const FixContext tiny{.cpus = 2, .threads = 2, .shares = {.small_operators = 0.8, .large_operators = 0.0}};
+  EXPECT_NEAR(Hinted("threads=1", tiny), 1 / (1 - 0.11 * 0.8), 1e-9);
+  EXPECT_EQ(RuledOut("threads=2", tiny), "operators use that many threads already");
+  const FixContext one{.cpus = 2, .threads = 1, .shares = {.small_operators = 0.1, .large_operators = 0.8}};
+  EXPECT_NEAR(Hinted("threads=2", one), 1 / (1 - 0.85 * 0.8 / 2), 1e-9);
+  const FixContext large{.cpus = 2, .threads = 2, .shares = {.small_operators = 0.1, .large_operators = 0.8}};
+  EXPECT_EQ(RuledOut("threads=1", large), "operators that are large enough to be split take 80.0 % of a step");
+  const FixContext small{.cpus = 2, .threads = 1, .shares = {.small_operators = 0.8, .large_operators = 0.0}};
+  EXPECT_EQ(RuledOut("threads=2", small), "no operator is large enough to be split over more threads");
+  FixContext shared = one;
+  shared.loaders = 1, shared.loader_workers = 1;
+  EXPECT_EQ(RuledOut("threads=2", shared), "loader workers use the other processors");
+}
+
+// Without workers 60 % of a step is loading: two workers hide 85 % of what they can, one hides less.
+TEST(MachineHints, WorkersHaveTheGainOfTheWaitsThatTheySave) {
+  FixContext context{.cpus = 4, .loaders = 1, .shares = {.loader_wait = 0.6}};
+  EXPECT_NEAR(Hinted("workers=2", context), 1 / (1 - 0.85 * 0.6), 1e-9);
+  EXPECT_NEAR(Hinted("workers=1", context), 1 / (1 - 0.85 * 0.4), 1e-9);
+  EXPECT_EQ(RuledOut("workers=0", context), "the program loads with 0 workers already");
+  context.loader_workers = 2;
+  EXPECT_NEAR(Hinted("workers=4", context), 1 / (1 - 0.85 * 0.5), 1e-9) << "batches come twice as fast";
+  EXPECT_EQ(RuledOut("workers=1", context), "steps wait for batches of 2 workers already");
+  context.shares.loader_wait = 0.001;
+  EXPECT_EQ(RuledOut("workers=4", context), "steps do not wait for batches");
+  EXPECT_GT(Hinted("workers=0", context), 1);
+}
+
+// The gain of curing tiny operators is that of compiling, which more threads do not bring.
+TEST(MachineHints, NoValueInheritsTheGainOfABottleneck) {
+  const FixContext context{.cpus = 2, .loaders = 0, .threads = 2};
+  const std::vector<Bottleneck> tiny = {
+      {.id = "host_operators", .gain = Gain{.low = 1.2, .expected = 1.73, .high = 2}}};
+  for (const Candidate& candidate : FindCandidates(context, tiny, nullptr, {})) {
+    if (candidate.item.fix->name != "threads") continue;
+    EXPECT_LT(candidate.score, 1.15) << candidate.item.ToString();
+    EXPECT_EQ(candidate.skip.empty(), candidate.item.value == "1") << candidate.item.ToString();
+  }
 }
 
 TEST(MachineHints, AFixWithoutItsOperatorsIsRuledOut) {
@@ -108,7 +199,7 @@ TEST(Beside, ABusyMachineIsNamedAndNotTheFix) {
   watch.Add(14, 10);
   EXPECT_EQ(watch.Warning(), "") << "once, by little";
   watch.Add(30, 10);
-  EXPECT_NE(watch.Warning().find("in 2 of 10 runs"), std::string::npos) << watch.Warning();
+  EXPECT_NE(watch.Warning().find("in 2 of 10 measurements"), std::string::npos) << watch.Warning();
 }
 
 }  // namespace

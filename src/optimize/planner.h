@@ -58,6 +58,7 @@ struct PlannerOptions {
   size_t most_pairs = 12;
   size_t warmup = 10;  // steps
   uint64_t seed = 0;
+  size_t loader_workers = 0;                   // of the DataLoader that has most
   bool has_metric = false;                     // each run tells a result, see RunSample::metric
   std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
 };
@@ -108,6 +109,8 @@ class DecisionKeeper {
   virtual ~DecisionKeeper() = default;
   virtual const Decision* Find(const FixItem& item, const FixSet& beside) const = 0;
   virtual void Add(const Decision& decision, const FixSet& beside) = 0;
+  // Returns how much longer than a usual start the latest slow one took, in seconds; absent: none was measured.
+  virtual std::optional<double> SlowStartS() const { return std::nullopt; }
 };
 
 // An error: the command itself fails, or takes no time that can be measured.

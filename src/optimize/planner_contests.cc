@@ -42,7 +42,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
 // ones find; then of these.
 Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::string& refusal) {
   Contest contest(options_.pairs);
-  std::vector<BlockArm> arms = {BlockArm(item.ToString(), options_.pairs)};
+  std::vector<BlockArm> arms = {ArmOf(item)};
   const auto screened = screened_.find(arms[0].fix);
   refusal = screened != screened_.end() ? screened->second.refusal : "";
   if (!refusal.empty()) return contest;
@@ -76,6 +76,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
       if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&*sample, 1});
       return contest;
     }
+    for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
     takes_s = LongestSeconds({&*sample, 1});
     if (item.fix->slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
     contest.sequence = arms[0].sequence;

@@ -12,8 +12,7 @@ namespace {
 
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
-constexpr double kMinPromise = 1.01;     // a candidate that promises less is no reason for a larger budget
-constexpr size_t kMinScreenedPairs = 4;  // a program too short for these is not screened
+constexpr double kMinPromise = 1.01;  // a candidate that promises less is no reason for a larger budget
 
 }  // namespace
 
@@ -33,7 +32,7 @@ void Planner::FitRunsToBudget() {
 
 // A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
-  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty());
+  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
   const auto now = runner_.Now();
   const bool needs_proof = candidate.item.fix->live || time_.has_accepted;
   const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
@@ -90,10 +89,11 @@ Result<void> Planner::Screen() {
   for (const Candidate& candidate : pending_)
     if (keeper_.Find(candidate.item, result_.accepted) == nullptr) open.push_back(candidate);
   std::vector<BlockArm> arms;
-  for (std::string& item : ItemsToScreen(open, options_.allow)) arms.emplace_back(std::move(item), options_.pairs);
+  for (const FixItem& item : ItemsToScreen(open, options_.allow)) arms.push_back(ArmOf(item));
   const double left_s = Seconds(time_.deadline() - runner_.Now());
   const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
-  const size_t needs_steps = plan.warmup + arms.size() * kMinScreenedPairs * 2 * plan.block_steps;
+  size_t needs_steps = plan.warmup;
+  for (const BlockArm& arm : arms) needs_steps += kMinScreenedPairs * 2 * arm.BlockSteps(plan.block_steps);
   const bool is_too_short = !baselines_.back().stopped && steps_ < needs_steps;
   if (arms.empty() || is_too_short || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
   Tell({.kind = PlannerEvent::Kind::kScreening});
@@ -102,14 +102,19 @@ Result<void> Planner::Screen() {
   const auto sample = runner_.RunBlocks({}, driver);
   if (!sample) return Unexpected{sample.error()};
   if (FaultOf(*sample) != Fault::kNone) return {};
+  for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
   const double each_s = Seconds(runner_.Now() - begun) / static_cast<double>(arms.size());
+  const auto quicker = QuickerValues(arms);
   for (BlockArm& arm : arms) {
     const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
     const auto contest = NotWorthARun(arm, options_.pairs);
-    if (found != pending_.end() && (contest || arm.does_not_apply)) {
+    const auto better = quicker.find(arm.fix);
+    if (found != pending_.end() && (contest || arm.does_not_apply || better != quicker.end())) {
       Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
       if (contest)
         judge_.Conclude(*contest, decision);
+      else if (better != quicker.end())
+        decision.outcome = Outcome::kTooSmall, decision.reason = better->second;
       else
         decision.outcome = Outcome::kDoesNotApply, decision.reason = arm.refusal;
       decision.took_s = each_s;
@@ -127,8 +132,10 @@ Result<void> Planner::Screen() {
 // larger one is first.
 size_t Planner::NextWithin() const {
   const bool is_alone = result_.accepted.empty();
-  const auto promise_of = [&](size_t i) { return PromiseOf(pending_[i], screened_, time_.current_s, is_alone); };
-  const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone);
+  const auto promise_of = [&](size_t i) {
+    return PromiseOf(pending_[i], screened_, time_.current_s, is_alone, slow_start_s_);
+  };
+  const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone, slow_start_s_);
   const Promise first = promise_of(next);
   if (first.at_once) return next;
   const double left_s = Seconds(time_.deadline() - runner_.Now());
@@ -154,7 +161,7 @@ Result<void> Planner::TryNext() {
   const size_t next = known != pending_.end() ? static_cast<size_t>(known - pending_.begin()) : NextWithin();
   const Candidate candidate = pending_[next];
   const auto is_family = [&](const Candidate& of) {
-    return of.item.fix == candidate.item.fix && !of.item.fix->live && of.skip.empty() && of.others.empty();
+    return of.item.fix == candidate.item.fix && !IsSwitched(of) && of.skip.empty() && of.others.empty();
   };
   std::vector<Candidate> family;
   if (is_family(candidate) && known == pending_.end())

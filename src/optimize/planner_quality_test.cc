@@ -150,10 +150,18 @@ TEST(PlannerQuality, KeepsMostOfTheGainInTwoMinutes) {
   EXPECT_EQ(series.late, 0U);
 }
 
-// Other work takes the machine for 5 to 40 s at a time, and makes everything up to four times as long.
+// Returns the share of the first `end_s` seconds in which `load` makes everything longer.
+double BusyShare(const std::function<double(double)>& load, double end_s) {
+  size_t busy = 0, all = 0;
+  for (double at_s = 0; at_s < end_s; at_s += 0.5, ++all) busy += load(at_s) > 1;
+  return all > 0 ? static_cast<double>(busy) / static_cast<double>(all) : 0;
+}
+
+// Other work takes the machine for 5 to 40 s at a time, and makes everything up to four times as long. It is named
+// where it met more than a quarter of the plan.
 TEST(PlannerQuality, ABusyMachineIsNamedAndProvesNothingWrong) {
   const int seeds = Seeds(60, 12);
-  int wrong = 0, named = 0;
+  int wrong = 0, named = 0, met = 0;
   for (int seed = 0; seed < seeds; ++seed) {
     Random random(static_cast<uint64_t>(seed) + 900);
     const double idle_s = 20 + 40 * random.Uniform(), busy_s = 5 + 35 * random.Uniform(),
@@ -164,12 +172,15 @@ TEST(PlannerQuality, ABusyMachineIsNamedAndProvesNothingWrong) {
     const auto is_busy = [](const std::string& text) {
       return text.find("machine") != text.npos && text.find("busy") != text.npos;
     };
+    if (BusyShare(load, planned.result.took_s) < 0.25) continue;
+    ++met;
     named += std::ranges::any_of(planned.result.warnings, is_busy) ||
              std::ranges::any_of(planned.result.decisions, [&](const Decision& of) { return is_busy(of.reason); });
   }
-  std::printf("%d of %d wrong, %d named\n", wrong, seeds, named);
+  std::printf("%d of %d wrong, %d of %d that met it named it\n", wrong, seeds, named, met);
   EXPECT_LE(wrong, 0.03 * seeds);
-  EXPECT_GE(named, 0.9 * seeds - 1);
+  EXPECT_GE(met, seeds / 3);
+  EXPECT_GE(named, 0.9 * met - 1);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class Planner {
         runner_(runner),
         keeper_(keeper),
         on_event_(on_event),
-        time_(options.begun, options.budget_s) {}
+        time_(options.begun, options.budget_s),
+        slow_start_s_(keeper.SlowStartS().value_or(kSlowStartS)) {}
 
   Result<Optimized> Run(const std::vector<Candidate>& candidates) {
     GAPLESS_TRY(MeasureBaseline());
@@ -74,6 +75,18 @@ class Planner {
 
   bool Refuse(const Candidate& candidate, Decision& decision);
   bool HasTimeFor(const Candidate& candidate, Decision& decision);
+  // Blocks of the fix within one process, without a pair so far.
+  BlockArm ArmOf(const FixItem& item) const {
+    const auto shape_of = item.fix->block_shape;
+    return BlockArm(
+        item.ToString(), options_.pairs,
+        shape_of == nullptr ? BlockShape{} : shape_of(item.value, options_.loader_workers, current_.step_ms));
+  }
+  // Returns true if blocks of one process can measure the candidate: the program has not refused to switch it.
+  bool IsSwitched(const Candidate& candidate) const {
+    const auto found = screened_.find(candidate.item.ToString());
+    return candidate.item.fix->live && (found == screened_.end() || found->second.refusal.empty());
+  }
   void Tell(PlannerEvent event) {
     event.done = done_, event.of = candidates_;
     on_event_(event);
@@ -84,6 +97,7 @@ class Planner {
   DecisionKeeper& keeper_;
   const std::function<void(const PlannerEvent&)>& on_event_;
   TimeBudget time_;
+  double slow_start_s_;  // a fix with a slow start takes longer in its first run, as the latest one did
   Optimized result_{};
   std::vector<RunSample> baselines_{};
   Judge judge_{options_, baselines_};

@@ -116,6 +116,16 @@ TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {
   EXPECT_EQ(result->decisions[0].outcome, Outcome::kTakenOut);
 }
 
+TEST_F(Planning, ASlowStartIsPlannedAsTheLatestOneOfTheJournal) {
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, {}));
+  EXPECT_FALSE(journal_->SlowStartS());
+  journal_->Add({.item = *ParseFixItem("gc_freeze"), .outcome = Outcome::kTooSmall, .startup_s = 3}, {});
+  EXPECT_FALSE(journal_->SlowStartS()) << "its start is as any other";
+  journal_->Add({.item = *ParseFixItem("compile=default"), .outcome = Outcome::kTooSmall, .startup_s = 42}, {});
+  journal_ = *DecisionJournal::Open(path_, "a job", false, {});
+  EXPECT_DOUBLE_EQ(journal_->SlowStartS().value_or(0), 42);
+}
+
 TEST_F(Planning, ClassesThatAreNotAllowedAreNotTried) {
   fixes_ = {Named("one", FixClass::kTraining)};
   job_.fixes["one"].factor = 0.5;

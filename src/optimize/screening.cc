@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/strings.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -13,13 +15,13 @@ constexpr double kShareOfTime = 0.15, kMaxSeconds = 30;
 
 }  // namespace
 
-std::vector<std::string> ItemsToScreen(std::span<const Candidate> candidates, FixClass allow) {
-  std::vector<std::string> items;
+std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, FixClass allow) {
+  std::vector<FixItem> items;
   for (const Candidate& candidate : candidates) {
     const Fix& fix = *candidate.item.fix;
     if (fix.live && !fix.slow_start && !candidate.does_not_apply && candidate.skip.empty() &&
         candidate.item.Class() <= allow)
-      items.push_back(candidate.item.ToString());
+      items.push_back(candidate.item);
   }
   if (items.size() < 2) items.clear();
   return items;
@@ -42,6 +44,25 @@ std::optional<Contest> NotWorthARun(const BlockArm& arm, const PairOptions& opti
   contest.sequence = arm.sequence;
   contest.ending = *ending;
   return contest;
+}
+
+std::map<std::string, std::string, std::less<>> QuickerValues(std::span<const BlockArm> arms) {
+  const auto fix_of = [](const BlockArm& arm) { return std::string_view(arm.fix).substr(0, arm.fix.find('=')); };
+  const auto time_of = [](const BlockArm& arm) { return arm.sequence.Interval().expected; };
+  std::map<std::string, std::string, std::less<>> quicker;
+  for (const BlockArm& arm : arms) {
+    if (!arm.refusal.empty() || arm.sequence.size() < kMinScreenedPairs) continue;
+    const BlockArm* best = nullptr;
+    for (const BlockArm& other : arms)
+      if (&other != &arm && fix_of(other) == fix_of(arm) && other.sequence.Verdict() == PairVerdict::kFaster &&
+          time_of(other) < time_of(best == nullptr ? arm : *best))
+        best = &other;
+    if (best != nullptr)
+      quicker[arm.fix] = StrCat("another value was quicker in blocks of one run: ", best->fix, " ",
+                                FormatNumber(1 / time_of(*best), 2), "x as fast as without, this one ",
+                                FormatNumber(1 / time_of(arm), 2), "x");
+  }
+  return quicker;
 }
 
 }  // namespace gapless::internal

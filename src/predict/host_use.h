@@ -2,11 +2,16 @@
 // How much of the machine's processors a training uses, from the telemetry beside its recording.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "trace/run.h"
 
 namespace gapless::internal {
+
+// PyTorch splits an operator over threads from about this own time on: it gives a thread at least 32,768 elements of a
+// pointwise operation, which take some tens of microseconds.
+constexpr int64_t kMinSplitNs = 200'000;
 
 struct HostUse {
   std::optional<double> processors{};  // of the machine

@@ -105,6 +105,7 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
   sample.parity_events = first->parity_events;
   sample.saved = first->saved;
   sample.loaders = first->loaders;
+  sample.host_threads = first->host_threads;
   sample.gpu_memory_bytes = first->memory_bytes;
   if (first->losses.empty()) return;
   sample.losses.assign(static_cast<size_t>(first->losses.rbegin()->first) + 1,
@@ -142,6 +143,8 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   agent.step_function = request.step_function;
   agent.fixes = request.fixes;
   agent.own_fixes = request.own_fixes;
+  for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
+  agent.switch_loaders = request.switch_loaders;
   agent.parity = request.parity;
   std::vector<Watcher*> watchers = {&watch};
   watchers.insert(watchers.end(), request.watchers.begin(), request.watchers.end());

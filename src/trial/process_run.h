@@ -42,6 +42,7 @@ struct RunRequest {
   bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
   std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};  // files of the user's own fixes
+  bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
   std::vector<std::pair<std::string, std::string>> environment{};  // of the command, beside ours
   std::vector<Watcher*> watchers{};                                // told of what happens meanwhile
@@ -84,10 +85,11 @@ struct RunSample {
   std::string failure{};                       // the exception that ended a process, without secrets
   bool out_of_memory = false;                  // which was because memory ran out
   std::vector<std::string>
-      messages{};                    // warnings and errors of the agent, of all processes, each once, without secrets
-  std::vector<int64_t> loaders{};    // worker processes of each DataLoader that the first rank read from
-  std::vector<std::string> saved{};  // files that it saved with torch.save
-  std::optional<double> metric{};    // the last match of RunRequest::metric
+      messages{};  // warnings and errors of the agent, of all processes, each once, without secrets
+  std::optional<int64_t> host_threads{};  // of operators on the host, when an optimiser of the first rank first stepped
+  std::vector<int64_t> loaders{};         // worker processes of each DataLoader that the first rank read from
+  std::vector<std::string> saved{};       // files that it saved with torch.save
+  std::optional<double> metric{};         // the last match of RunRequest::metric
   size_t ranks = 0;
   std::optional<double> gpu_memory_bytes{};                       // highest of the allocator, first rank
   std::map<std::string, SeriesSummary, std::less<>> telemetry{};  // by series; of several GPUs the mean

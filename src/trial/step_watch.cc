@@ -59,6 +59,9 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       break;
     case wire::RecordKind::kFix: seen.fixes.push_back({record.value, record.b, process.texts[record.a]}); break;
     case wire::RecordKind::kLoader: seen.loaders.push_back(record.value); break;
+    case wire::RecordKind::kOptimizer:
+      if (!seen.host_threads && record.x >= 1) seen.host_threads = wire::WholeOf(record.x);
+      break;
     case wire::RecordKind::kSave: seen.saved.push_back(process.texts[record.a]); break;
     case wire::RecordKind::kFailure:
       seen.failure = process.texts[record.a];

@@ -21,7 +21,8 @@ struct WatchedProcess {
   std::vector<ModelCall> calls{};
   std::string versions{};
   std::vector<FixReport> fixes{};
-  std::vector<int64_t> loaders{};  // worker processes of each DataLoader that was read from
+  std::optional<int64_t> host_threads{};  // of operators on the host, when an optimiser first stepped
+  std::vector<int64_t> loaders{};         // worker processes of each DataLoader that was read from
   std::string failure{};
   std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;

@@ -59,7 +59,8 @@ enum class RecordKind : uint16_t {
   kOptimizer,
   kCall,
   kDigest,
-  kParity
+  kParity,
+  kRollout
 };
 
 struct RingRecord {

@@ -268,6 +268,15 @@ class Switches(FixTest):
         self.assertEqual((made["lines"][:2], made["imports"]), (["gc.collect()", "gc.freeze()"], ["import gc"]))
         self.assertEqual(done.out.split()[3], "1")
 
+    def test_threads_by_the_environment(self) -> None:
+        """The variable that the fix has set is the change; one of the user's own leaves nothing to change."""
+        ring = self.train("threads=1", fix_environment=["OMP_NUM_THREADS"]).ring()
+        self.assertEqual(self.the(ring, "threads")["what"], "OMP_NUM_THREADS=1")
+        self.again()
+        ring = self.train("threads=1").ring()
+        self.assertIn("already", self.the(ring, "threads", REFUSED)["what"])
+        self.assertEqual([record.x for record in ring.of("optimizer")], [1.0])
+
     def test_the_loop_around_a_helper(self) -> None:
         """What belongs before the training is written before the outermost loop of the function that calls the helper."""
         text = """
@@ -339,7 +348,9 @@ class Switches(FixTest):
         ring = done.ring()
         answers = {record.a: record.value for record in ring.of("ack")}
         none = layout.ACK_NOT_APPLICABLE
-        self.assertEqual([answers[number] for number in range(1, last + 1)], [0] * 5 + [none] * 2 + [0] * 6)
+        self.assertEqual(
+            [answers[number] for number in range(1, last + 1)], [0] * 5 + [layout.ACK_FAILED, none] + [0] * 6
+        )
         rows = [line.split() for line in done.out.splitlines()]
         self.assertEqual(rows[8][:3], ["1", "True", "None"])
         self.assertEqual(rows[17][:3], ["2", "False", "True"])

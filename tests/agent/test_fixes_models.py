@@ -211,6 +211,50 @@ class Models(FixTest):
             self.edit(done.ring(), "sdpa", "before", "optimizer =")["lines"], ['net.set_attn_implementation("sdpa")']
         )
 
+    HUGGING_FACE = """
+            import torch
+            from torch.utils.data import DataLoader, TensorDataset
+            class Model(torch.nn.Module):
+                supports_gradient_checkpointing = True
+                is_gradient_checkpointing = False
+                def __init__(self):
+                    super().__init__()
+                    self.blocks = torch.nn.ModuleList(torch.nn.Sequential(torch.nn.Linear(4, 4)) for _ in range(3))
+                def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs=None):
+                    print("on", gradient_checkpointing_kwargs)
+                    self.is_gradient_checkpointing = True
+                def gradient_checkpointing_disable(self):
+                    self.is_gradient_checkpointing = False
+                def forward(self, x):
+                    for block in self.blocks:
+                        x = block(x)
+                    return x
+            net = Model()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for (x,) in DataLoader(TensorDataset(torch.ones(8, 4)), batch_size=2):
+                optimizer.zero_grad()
+                net(x).sum().backward()
+                optimizer.step()
+                print(len(x), net.is_gradient_checkpointing)
+        """
+
+    def test_checkpointing_by_the_models_own_switch(self) -> None:
+        done = self.train("checkpoint", text=self.HUGGING_FACE)
+        self.assertEqual(done.out.splitlines(), ["on {'use_reentrant': False}", *["2 True"] * 4])
+        made = self.edit(done.ring(), "checkpoint", "before", "optimizer =")
+        self.assertEqual(made["lines"], ["net.gradient_checkpointing_enable()"])
+        self.again()
+        done = self.train("checkpoint=0.5", text=self.HUGGING_FACE)
+        self.assertEqual(done.out.splitlines(), ["2 False"] * 4, "the switch is for all blocks")
+        self.assertIn("2 × Sequential", self.the(done.ring(), "checkpoint")["what"])
+
+    def test_memory_for_a_larger_batch(self) -> None:
+        done = self.train("checkpoint_batch=2", text=self.HUGGING_FACE)
+        self.assertEqual(done.out.splitlines(), ["on {'use_reentrant': False}", *["4 True"] * 2])
+        what = [change["what"] for _, change in of(done.ring(), "checkpoint_batch")]
+        self.assertIn("DataLoader: batch_size 2 → 4", what)
+        self.assertIn("Model: gradient_checkpointing_enable(), computed again in the backward pass", what)
+
     def test_two_models(self) -> None:
         """Of a generator and a discriminator both train; a module of the same class inside of one is none of its own."""
         text = """

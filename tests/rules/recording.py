@@ -249,6 +249,9 @@ class Agent:
     def garbage(self, ts: float, dur: float) -> None:
         self._add(layout.KIND_GC, ts, dur, value=2)
 
+    def rollout(self, ts: float, dur: float, step: int, count: int, stepping: float) -> None:
+        self._add(layout.KIND_ROLLOUT, ts, dur, a=step, b=count, x=stepping * 1000)
+
     def save(self, ts: float, dur: float, line: str) -> None:
         path = self._text("checkpoint.pt")
         self._add(layout.KIND_SAVE, ts, dur, a=path, x=1e9, y=self._text(line))

@@ -23,11 +23,13 @@ namespace {
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
-    {"kind", kText, "", "step, data, garbage, checkpoint, compile, recompile, graph_break or skipped_step"},
+    {"kind", kText, "",
+     "step, data, garbage, checkpoint, rollout, environment, compile, recompile, graph_break or skipped_step"},
     {"detail", kText, "",
      "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of the "
      "kind"},
-    {"calls", kInt, "", "how often; data: waits of 1 ms or more; step: steps that count"},
+    {"calls", kInt, "",
+     "how often; data: waits of 1 ms or more; step: steps that count; environment: environment steps"},
     {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
     {"max_ns", kInt, "ns", "the longest"},
     {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},
@@ -36,6 +38,7 @@ constexpr ColumnSpec kColumns[] = {
 };
 
 constexpr std::string_view kRecordedFormat = "agent";
+constexpr double kMaxCounted = 1e15;  // a counter above this is no count
 
 struct Counted {
   Intervals steps;  // those that count
@@ -77,6 +80,7 @@ std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
   if (name == kBatchWaitName) return {"data", {}};
   if (name == kGarbageName) return {"garbage", {}};
   if (name == kSaveName) return {"checkpoint", {}};
+  if (name == kRolloutName) return {"rollout", {}};
   if (name.starts_with(kGraphBreakName)) return {"graph_break", name.substr(kGraphBreakName.size())};
   if (!name.ends_with(kCompileSuffix)) return {};
   name.remove_suffix(kCompileSuffix.size());
@@ -103,6 +107,23 @@ std::map<Key, Events> Collect(const Trace& trace, const Counted& counted) {
     }
   }
   return all;
+}
+
+// Returns the environment steps of the rollouts that begin in steps that count, and the time inside of environments.
+Events EnvironmentSteps(const Trace& trace, const Counted& counted) {
+  Events events;
+  const CounterTable& counters = trace.counters;
+  for (size_t row = 0; row < counters.size(); ++row) {
+    const std::string_view name = trace.Text(counters.name[row]);
+    const int64_t at = counters.ts_ns[row];
+    if ((name != kEnvironmentStepsName && name != kEnvironmentTimeName) || !(counters.value[row] >= 0) ||
+        counters.value[row] > kMaxCounted || !IsSomeIn(counted.steps, {at, at + 1}))
+      continue;
+    const auto value = static_cast<int64_t>(counters.value[row]);
+    if (name == kEnvironmentStepsName) events.calls += value;
+    if (name == kEnvironmentTimeName) events.total_ns += value, events.max_ns = std::max(events.max_ns, value);
+  }
+  return events;
 }
 
 // The time of the steps whose optimiser the loss scaler skipped.
@@ -163,6 +184,8 @@ void AddRows(const RunTrace& of, Table& table) {
   std::map<Key, Events> all = Collect(trace, counted);
   all[{"step", {}}] = {counted.count, counted.wall_ns, counted.longest_ns, {}};
   if (counted.wait_ns > 0) all[{"data", {}}].total_ns = counted.wait_ns;
+  if (const Events environment = EnvironmentSteps(trace, counted); environment.calls > 0)
+    all[{"environment", {}}] = environment;
   const std::string scale = LossScale(trace);
   if (const Events skipped = Skipped(trace, counted); skipped.calls > 0) {
     all[{"skipped_step", {}}] = skipped;

@@ -276,6 +276,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   ordered->planner.memory_limit_bytes = recorded->sample.gpu_capacity_bytes;
   FixContext context = ContextOf(*recorded, ordered->request);
   context.all_values = arguments.Has("grid");
+  ordered->planner.loader_workers = context.loader_workers;
   const Predictor* const predictor =
       recorded->advice && recorded->advice->predictor() ? &*recorded->advice->predictor() : nullptr;
   const auto candidates = FindCandidates(context, recorded->bottlenecks, predictor, ordered->candidates);

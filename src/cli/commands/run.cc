@@ -236,6 +236,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   agent.record = false;
   agent.fixes = plan->use.fixes;
   agent.own_fixes = plan->use.own_fixes;
+  for (const auto& [name, value] : plan->use.environment) agent.fix_environment.push_back(name);
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
   agent.step_function = std::move(*step_function);

@@ -10,11 +10,12 @@
 #include "diagnose/host_step_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps"};
+constexpr std::string_view kNeeds[] = {"host_steps", "whole_run"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView steps(tables);
@@ -29,6 +30,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kHostPythonShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
+  found.part_of = WholeRunView(tables).WholeOfHostCode(share);
   found.title = StrCat("calling ", FormatCount(a_step), " tiny operators takes ", steps.CostText(stake));
   found.description =
       StrCat("A step runs ", FormatCount(a_step), " operators of ", FormatDuration(mean_ns), " on average; ",

@@ -11,6 +11,7 @@
 #include "diagnose/python_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
@@ -83,6 +84,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                            : found.evidence.empty() ? ""
                                                     : found.evidence[0].source;
   found.share_of_step = share;
+  found.part_of = WholeRunView(tables).WholeOfHostCode(share);
   found.title = StrCat("Python code takes ", steps.CostText(stake), most.empty() ? "" : ", most of it in ", most);
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the training process runs Python code: no operator runs, and no batch, "

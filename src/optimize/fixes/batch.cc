@@ -13,6 +13,8 @@ bool Accepts(std::string_view value) { return IsPositive(value, 65536); }
 constexpr std::string_view kCures[] = {"small_batch", "gpu_unused_memory", "underfilled_gpu", "low_occupancy",
                                        "tiny_kernels"};
 
+constexpr std::string_view kConflicts[] = {"checkpoint_batch"};
+
 }  // namespace
 
 FIX(batch) = {
@@ -31,6 +33,7 @@ FIX(batch) = {
     .predictable = false,  // `predict --what batch=N` takes samples, this a factor
     .order = 30,
     .cures = kCures,
+    .conflicts = kConflicts,
     .values = Values};
 
 }  // namespace gapless::internal

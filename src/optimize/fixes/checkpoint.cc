@@ -11,7 +11,7 @@ FixValues Values(const FixContext& context) {
 
 bool Accepts(std::string_view value) { return value == "block" || IsWhole(value, 1, 65536) || IsPositive(value, 1); }
 constexpr std::string_view kCures[] = {"memory_pressure"};
-constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph"};
+constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph", "checkpoint_batch"};
 
 }  // namespace
 

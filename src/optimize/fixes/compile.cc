@@ -16,7 +16,7 @@ FixValues Values(const FixContext& context) {
 constexpr std::string_view kModes[] = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
 constexpr std::string_view kCures[] = {"unfused_pointwise", "launch_bound", "memory_bound",   "tiny_kernels",
                                        "low_occupancy",     "host_bound",   "host_operators", "unfused_conv_bn"};
-constexpr std::string_view kConflicts[] = {"cudagraph", "checkpoint"};
+constexpr std::string_view kConflicts[] = {"cudagraph", "checkpoint", "checkpoint_batch"};
 
 }  // namespace
 

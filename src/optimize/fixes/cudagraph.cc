@@ -10,7 +10,7 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"launch_bound", "tiny_kernels", "host_bound"};
-constexpr std::string_view kConflicts[] = {"compile", "offload", "checkpoint"};
+constexpr std::string_view kConflicts[] = {"compile", "offload", "checkpoint", "checkpoint_batch"};
 
 }  // namespace
 

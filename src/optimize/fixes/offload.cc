@@ -10,7 +10,7 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"memory_pressure"};
-constexpr std::string_view kConflicts[] = {"checkpoint", "cudagraph"};
+constexpr std::string_view kConflicts[] = {"checkpoint", "cudagraph", "checkpoint_batch"};
 
 }  // namespace
 

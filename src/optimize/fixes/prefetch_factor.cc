@@ -9,6 +9,10 @@ FixValues Values(const FixContext& context) {
   return context.all_values ? FixValues{.values = {"2", "4", "8", "16"}} : FixValues{.values = {"4", "8"}};
 }
 
+BlockShape LoaderBlocks(std::string_view /*value*/, size_t loader_workers, double step_ms) {
+  return WorkerBlocks(loader_workers, step_ms);
+}
+
 constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run_data_loading", "step_variation"};
 
 }  // namespace
@@ -26,6 +30,8 @@ FIX(prefetch_factor) = {
     .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .needs_loader = true,
+    .live = true,
+    .block_shape = LoaderBlocks,
     .order = 42,
     .cures = kCures,
     .values = Values};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
@@ -31,6 +32,12 @@ FixValues Values(const FixContext& context) {
   return values;
 }
 
+BlockShape LoaderBlocks(std::string_view value, size_t loader_workers, double step_ms) {
+  size_t workers = 0;
+  std::from_chars(value.data(), value.data() + value.size(), workers);
+  return WorkerBlocks(std::max(workers, loader_workers), step_ms);
+}
+
 constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run_data_loading", "step_variation"};
 
 }  // namespace
@@ -54,6 +61,8 @@ FIX(workers) = {
     .effort = Effort::kQuick,
     .blind = true,
     .needs_loader = true,
+    .live = true,
+    .block_shape = LoaderBlocks,
     .order = 40,
     .cures = kCures,
     .prior = 1.3,

@@ -16,8 +16,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kLeastSplitNs = 200'000;
-
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
@@ -38,7 +36,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const double split = Pick(which, 0.6, 0.85, 1.0);
   size_t large = 0;
   times.ScaleHost([&](uint32_t slice) {
-    const bool splits = slice != kNoRowValue && IsOwnWork(trace, slice) && own[slice] >= kLeastSplitNs &&
+    const bool splits = slice != kNoRowValue && IsOwnWork(trace, slice) && own[slice] >= kMinSplitNs &&
                         !trace.Text(trace.slices.name[slice]).starts_with("autograd::");
     large += splits ? 1 : 0;
     return splits ? 1 - split + split * now / then : 1.0;

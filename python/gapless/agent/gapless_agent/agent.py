@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .backward import Backward
     from .constructors import Constructors
     from .fixing import Fixes
+    from .loader_switch import LoaderSwitch
     from .models import Models
 
 NAN = float("nan")
@@ -41,6 +42,7 @@ class Agent(Counts):
     models: Models
     constructors: Constructors
     backward: Backward
+    loader_switch: LoaderSwitch | None = None  # none without the option `switch_loaders`
     scaled: tuple[Any, Any] | None  # what GradScaler made of a loss, and the loss
 
     def __init__(self, torch: Any, run: str, options: Options) -> None:

@@ -61,6 +61,8 @@ class Fixes:
                 reason, value_of = "it can only be on from the start", layout.ACK_NOT_APPLICABLE
             else:
                 reason, value_of = fix.why_not(self.agent, value), layout.ACK_NOT_APPLICABLE
+                if live and not reason:
+                    reason, value_of = self._cannot_switch(fix), layout.ACK_FAILED
             if fix is None or reason:
                 if fix is not None or not live:
                     self._say(layout.FIX_REFUSED, name, value, reason)
@@ -82,6 +84,9 @@ class Fixes:
         fix, value = self.active[name]
         if not fix.LIVE:
             return layout.ACK_NOT_APPLICABLE, "it cannot be switched off while the program runs"
+        reason = self._cannot_switch(fix)
+        if reason:
+            return layout.ACK_FAILED, reason
         del self.active[name]
         try:
             what = fix.off(self.agent)
@@ -90,6 +95,11 @@ class Fixes:
             return layout.ACK_FAILED, str(error)
         self._say(layout.FIX_OFF, name, value, what)
         return layout.ACK_DONE, what
+
+    def _cannot_switch(self, fix: Any) -> str:
+        """Returns why the fix, though LIVE, can only be on from the start in this program; "" when it can be switched."""
+        cannot = getattr(fix, "cannot_switch", None)
+        return "" if cannot is None else str(cannot(self.agent))
 
     def _find(self, name: str) -> Any | None:
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):

@@ -30,6 +30,7 @@ from .models import Models
 from .optim import Optimizers
 from .python_profile import PythonProfile
 from .recorder import Recorder
+from .rollouts import Rollouts
 from .roots import Roots
 from .saves import Saves
 from .scaler import Scalers
@@ -63,7 +64,13 @@ class Running:
         by_hand = ByHand(agent, self.steps, self.optimizers)
         roots = Roots(agent, self.steps, self.optimizers, agent.models)
         self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
-        self.parts: list[Any] = [self.optimizers, Loaders(agent, self.steps), roots]
+        loaders = Loaders(agent, self.steps)
+        self.parts: list[Any] = [self.optimizers, loaders, roots]
+        if agent.options.switch_loaders:
+            from .loader_switch import LoaderSwitch  # most processes do without
+
+            agent.loader_switch = LoaderSwitch(agent, loaders)
+            self.parts.append(agent.loader_switch)
         self.parts += [
             self.items,
             self.python,
@@ -75,6 +82,8 @@ class Running:
         self.scalers = Scalers(agent, self.steps, self.optimizers, self.later)
         self.parts += [self.scalers, Failures(agent), self.commands]
         self.parts += [self.compile_watch]
+        self.rollouts = Rollouts(agent, self.optimizers)
+        self.parts.append(self.rollouts)
         if full:
             self.parts += [self.device_time, self.gc_watch, Saves(agent)]
         if agent.options.step_function:
@@ -138,6 +147,8 @@ class Running:
             yield recorder
         if self.commands.stop_at is not None:
             yield self.commands
+        if self.rollouts.busy and self.rollouts.guard.on:
+            yield self.rollouts
         if self.fixes.busy and self.fixes.guard.on:
             yield self.fixes.turn
         if self.digest.due:

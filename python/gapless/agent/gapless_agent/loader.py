@@ -49,14 +49,14 @@ class Loaders:
                 raise
             if self.guard.on:
                 try:
-                    self_._gapless_loader = self._number(loader)
+                    self_._gapless_loader = self.number_of(loader)
                     self.steps.begin()
                 except Exception as error:
                     self.guard.failed(error)
 
         return __init__
 
-    def _number(self, loader: Any) -> int:
+    def number_of(self, loader: Any) -> int:
         own: dict[str, Any] = getattr(loader, "__dict__", {})
         number: int | None = own.get("_gapless_loader")
         if number is None:

@@ -162,7 +162,8 @@ class Optimizers:
             "settings": settings,
         }
         about["tensors"] = tensors
-        self.agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=self.agent.json(about), b=number)
+        agent, threads = self.agent, float(self.agent.torch.get_num_threads())
+        agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=agent.json(about), b=number, x=threads)
 
 
 def steps_twice(kind: Any) -> bool:

@@ -51,6 +51,8 @@ class Options:
     ring_records: int = 65536
     fixes: list[str] = field(default_factory=list)  # "workers=4", "tf32": on from the start, in this order
     own_fixes: list[str] = field(default_factory=list)  # files of fixes of the user's own
+    switch_loaders: bool = False  # workers of DataLoaders can be exchanged between two steps, see loader_switch.py
+    fix_environment: list[str] = field(default_factory=list)  # variables that fixes have set for this process
     digest_step: int = 0  # after so many steps, a digest of all parameters; 0: none
 
     @property

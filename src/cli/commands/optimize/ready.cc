@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "base/strings.h"
 #include "cli/loading.h"
 #include "cli/own_advice.h"
+#include "collect/cpu_quota.h"
 #include "collect/files.h"
 #include "optimize/contest.h"
 #include "proof/measure.h"
@@ -26,11 +28,15 @@ constexpr size_t kMostReport = size_t{1} << 28;
 
 FixValues NoValue(const FixContext& /*context*/) { return {.values = {""}}; }
 
+// Returns the processors that the command may use: its affinity, and no more than the quota of its control group.
 size_t ProcessorsOf(const RunRequest& request) {
-  if (!request.cpus.empty()) return request.cpus.size();
+  size_t processors = request.cpus.size();
   cpu_set_t ours;
   CPU_ZERO(&ours);
-  return ::sched_getaffinity(0, sizeof ours, &ours) == 0 ? static_cast<size_t>(CPU_COUNT(&ours)) : 1;
+  if (processors == 0)
+    processors = ::sched_getaffinity(0, sizeof ours, &ours) == 0 ? static_cast<size_t>(CPU_COUNT(&ours)) : 1;
+  const auto quota = CpuQuota({});
+  return quota ? std::clamp<size_t>(static_cast<size_t>(std::ceil(*quota)), 1, processors) : processors;
 }
 
 Bottleneck BottleneckFrom(const JsonValue& value) {
@@ -117,6 +123,8 @@ FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
     for (const int64_t workers : recorded.sample.loaders)
       context.loader_workers = std::max(context.loader_workers, static_cast<size_t>(std::max<int64_t>(0, workers)));
   }
+  if (recorded.sample.host_threads && *recorded.sample.host_threads > 0)
+    context.threads = static_cast<size_t>(*recorded.sample.host_threads);
   const std::string_view versions = recorded.sample.versions;
   const size_t torch = versions.find("torch ");
   if (torch != versions.npos) context.torch_version = versions.substr(torch + 6);
@@ -124,6 +132,7 @@ FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
   context.bf16_cpu = cpu.find("avx512_bf16") != cpu.npos || cpu.find("amx_bf16") != cpu.npos;
   if (!recorded.loaded) return context;
   context.operators = OperatorsOf(recorded.loaded->run);
+  context.shares = HostSharesOf(recorded.loaded->run);
   for (const RunTrace& trace : recorded.loaded->run.traces()) {
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;

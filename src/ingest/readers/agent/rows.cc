@@ -120,6 +120,10 @@ void Rows::Add(const RingRecord& record) {
     case RecordKind::kScale: return AddCounter(record, kLossScaleName, "", record.x);
     case RecordKind::kGc: return AddSlice(record, kGarbageName);
     case RecordKind::kCompile: return AddCompile(record);
+    case RecordKind::kRollout:
+      AddCounter(record, kEnvironmentStepsName, "", static_cast<double>(record.b));
+      AddCounter(record, kEnvironmentTimeName, "ns", record.x);
+      return AddSlice(record, kRolloutName);
     case RecordKind::kSave: return AddSlice(record, kSaveName, Text(wire::WholeOf(record.y)));
     case RecordKind::kMemory:
       AddCounter(record, "allocated memory", "bytes", record.x, true);

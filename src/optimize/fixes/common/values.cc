@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimize/fixes/common/values.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace gapless::internal {
 namespace {
 
 constexpr int64_t kMaxProcessors = 99999;
+constexpr size_t kPrefetched = 4;  // batches that a worker has ready, at most
+constexpr double kStallMs = 500;   // that starting workers takes from a program, at most
 
 template <class Number>
 std::optional<Number> NumberIn(std::string_view text) {
@@ -30,6 +34,12 @@ FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
     if (std::ranges::find(found.values, value) == found.values.end()) found.values.push_back(value);
   }
   return found;
+}
+
+BlockShape WorkerBlocks(size_t workers, double step_ms) {
+  const auto stalled = static_cast<size_t>(std::ceil(kStallMs / std::max(step_ms, 1.0)));
+  const size_t ahead = std::max(workers, std::min(kPrefetched * workers, stalled));
+  return {.settle = 1 + ahead, .round = std::max<size_t>(workers, 1)};
 }
 
 bool IsWhole(std::string_view value, int64_t least, int64_t most) {

@@ -21,6 +21,11 @@ inline constexpr std::string_view kConvolutions[] = {"conv"};
 inline constexpr std::string_view kMatrixWork[] = {"conv",   "mm",   "matmul", "linear",
                                                    "einsum", "lstm", "gru",    "attention"};
 
+// Returns the blocks in which workers of a DataLoader change, at most `workers` of them on either side. The program
+// stands still while they start, and they load ahead meanwhile, up to four batches each: steps that such batches serve
+// do not count. Whole rounds count, because the batches of a round come at once.
+BlockShape WorkerBlocks(size_t workers, double step_ms);
+
 // Digits alone, from `least` to `most`.
 bool IsWhole(std::string_view value, int64_t least, int64_t most);
 // "0.5", "2": above 0, at most `most`; digits and one point.

@@ -5,6 +5,7 @@
     why_not(agent, value: str) -> str   why it cannot be applied here at all; "" when it can
     on(agent, value: str) -> str        applies it; says what it changed now, "" when it waits for an object to be made
     off(agent) -> str                   takes it back, says what it changed; only where LIVE
+    cannot_switch(agent) -> str         optional: why it can only be on from the start in this program, though LIVE; "" when it can
     nothing(agent) -> str               optional: why it never took effect
     in_child(agent) -> None             optional: called in the child after a fork
 

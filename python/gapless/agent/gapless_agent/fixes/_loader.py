@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from ..agent import Agent
     from ..constructors import Given, Transform
+    from ..loader_switch import LoaderSwitch, Setting
 
 NO_LOADER = "the program made no DataLoader"
 
@@ -16,6 +17,37 @@ def change(agent: Agent, fix: str, transform: Transform) -> None:
     from torch.utils.data import DataLoader
 
     agent.constructors.change(DataLoader, fix, transform)
+
+
+# Between two steps, see loader_switch.py.
+
+
+def cannot_switch(agent: Agent, fix: str, is_unchanged: bool) -> str:
+    """Returns why loaders cannot change between two steps of this program; "" when they can. `is_unchanged`: they load as made."""
+    if agent.fixes.is_on(fix) and is_unchanged:
+        return "it was on when the DataLoaders were made"
+    if agent.loader_switch is None:
+        return "it can only be on from the start: the program's DataLoaders were not made to be changed later"
+    reason = agent.loader_switch.why_not()
+    return f"it can only be on from the start: {reason}" if reason else ""
+
+
+def why_same(agent: Agent, is_same: Callable[[Setting], bool], words: str) -> str:
+    """Returns "every DataLoader has …" where that is so of all that can change; "" else, and at the start."""
+    own = agent.loader_switch.own if agent.step and agent.loader_switch is not None else {}
+    return f"every DataLoader has {words}" if own and all(map(is_same, own.values())) else ""
+
+
+def switch(agent: Agent, **wanted: int | None) -> str:
+    """Loaders change at their next batch. Returns what that is; none: back to what the program asked for."""
+    loaders: LoaderSwitch | None = agent.loader_switch
+    assert loaders is not None
+    loaders.want(**{"workers": loaders.workers, "prefetch": loaders.prefetch, **wanted})
+    now = {loaders.setting(own) for own in loaders.own.values()}
+    each = sorted(
+        f"{to.workers} workers" + (f" that fetch {to.prefetch} batches ahead each" if to.workers else "") for to in now
+    )
+    return f"DataLoaders load with {' or '.join(each)}"
 
 
 def is_iterable(given: Given) -> bool:

@@ -3,11 +3,13 @@
 
 `checkpoint` or `checkpoint=block`: all blocks. `checkpoint=0.5`: every second one, evenly spread. `checkpoint=3`: every third.
 Random numbers are the same in both passes, and statistics of batch norm are counted once. The blocks stay the modules they were.
+A model of transformers whose blocks are all asked for has its own switch, `gradient_checkpointing_enable()`, which is used instead.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -79,8 +81,15 @@ class Blocks(Layer):
         super().__init__(agent, fix)
         self.every = every
         self.chosen: dict[int, list[Any]] = {}
+        self.switched: set[int] = set()  # models whose own switch is on because of us
 
     def found(self, root: Root, module: Any) -> str:
+        if self.every == 1.0 and _has_switch(module):
+            if module.is_gradient_checkpointing:
+                return f"{type(module).__name__} computes activations again already"
+            _switch_on(module)
+            self.switched.add(id(module))
+            return ""
         blocks = repeated(self.agent.torch, module)
         if not blocks:
             return f"{type(module).__name__} has no repeated blocks"
@@ -108,6 +117,9 @@ class Blocks(Layer):
         return checkpoint(run, *args, use_reentrant=False, **kwargs)
 
     def works(self, root: Root, module: Any) -> None:
+        if id(module) in self.switched:
+            self._say_switched(root, module)
+            return
         chosen = self.chosen[id(module)]
         kind = type(chosen[0]).__name__
         edit = None
@@ -117,11 +129,40 @@ class Blocks(Layer):
             edit = edits.lines(
                 "before", place, f"apply_activation_checkpointing({name}, check_fn={check})", imports=(IMPORT,)
             )
-        self.agent.fixes.changed("checkpoint", f"{len(chosen)} × {kind} computed again in the backward pass", edit)
+        self.agent.fixes.changed(self.fix, f"{len(chosen)} × {kind} computed again in the backward pass", edit)
+
+    def _say_switched(self, root: Root, module: Any) -> None:
+        edit = None
+        if root.setup is not None:
+            place, name = root.setup
+            edit = edits.lines("before", place, f"{name}.gradient_checkpointing_enable()")
+        what = f"{type(module).__name__}: gradient_checkpointing_enable(), computed again in the backward pass"
+        self.agent.fixes.changed(self.fix, what, edit)
 
     def lost(self, root: Root, module: Any) -> None:
+        if id(module) in self.switched:
+            self.switched.discard(id(module))
+            module.gradient_checkpointing_disable()
         for block in self.chosen.pop(id(module), []):
             self.agent.models.leave_alone(block)
+
+
+def _has_switch(module: Any) -> bool:
+    """Returns true if the model offers the switch of transformers, and its class supports it."""
+    names = ("gradient_checkpointing_enable", "gradient_checkpointing_disable")
+    return (
+        all(callable(getattr(module, name, None)) for name in names)
+        and bool(getattr(module, "supports_gradient_checkpointing", False))
+        and isinstance(getattr(module, "is_gradient_checkpointing", None), bool)
+    )
+
+
+def _switch_on(module: Any) -> None:
+    parameters = inspect.signature(module.gradient_checkpointing_enable).parameters
+    if "gradient_checkpointing_kwargs" in parameters:  # the other way loses gradients where the input needs none
+        module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    else:
+        module.gradient_checkpointing_enable()
 
 
 @contextlib.contextmanager

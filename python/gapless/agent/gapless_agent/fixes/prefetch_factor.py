@@ -12,18 +12,33 @@ if TYPE_CHECKING:
     from ..agent import Agent
     from ..constructors import Given, Plan
 
-LIVE = False
+LIVE = True
 USUAL = 4
 
 
 def why_not(agent: Agent, value: str) -> str:
-    return "" if not value or number(value) is not None else f"{value!r} is no number of batches"
+    if value and number(value) is None:
+        return f"{value!r} is no number of batches"
+    count = number(value) or USUAL
+    same = f"no workers that could fetch ahead, or prefetch_factor={count} already"
+    return _loader.why_same(agent, lambda own: not own.workers or own.prefetch == count, same)
+
+
+def cannot_switch(agent: Agent) -> str:
+    was_asked = agent.loader_switch is not None and agent.loader_switch.prefetch is None
+    return _loader.cannot_switch(agent, "prefetch_factor", was_asked)
 
 
 def on(agent: Agent, value: str) -> str:
     count = number(value) or USUAL
+    if agent.step:
+        return _loader.switch(agent, prefetch=count)
     _loader.change(agent, "prefetch_factor", lambda given: _ahead(agent, given, count))
     return ""
+
+
+def off(agent: Agent) -> str:
+    return _loader.switch(agent, prefetch=None)
 
 
 def nothing(agent: Agent) -> str:

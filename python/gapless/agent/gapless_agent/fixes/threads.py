@@ -47,10 +47,12 @@ def _set(agent: Agent, count: int) -> None:
     before = torch.get_num_threads()
     if not _before:
         _before.append(before)
+    edit = edits.after_imports(f"torch.set_num_threads({count})")
     if before != count:
         torch.set_num_threads(count)
-        edit = edits.after_imports(f"torch.set_num_threads({count})")
         agent.fixes.changed("threads", f"{before} → {count} threads", edit)
+    elif "OMP_NUM_THREADS" in agent.options.fix_environment:  # torch came up with as many because of the fix
+        agent.fixes.changed("threads", f"OMP_NUM_THREADS={count}", edit)
 
 
 def _again(agent: Agent, count: int) -> None:

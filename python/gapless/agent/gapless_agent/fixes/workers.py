@@ -2,7 +2,7 @@
 """Processes load the batches beside the training: `num_workers`, kept alive from epoch to epoch.
 
 Without a number only loaders that have no workers get some (4). Batches come in the same order; numbers drawn inside of a dataset
-come from the workers' generators instead of the program's.
+come from the workers' generators instead of the program's. Between two steps workers are exchanged where loader_switch.py can.
 """
 
 from __future__ import annotations
@@ -18,22 +18,39 @@ if TYPE_CHECKING:
     from ..agent import Agent
     from ..constructors import Given, Plan
 
-LIVE = False
+LIVE = True
 USUAL = 4
 PREFETCH = 4
 
 
 def why_not(agent: Agent, value: str) -> str:
-    return "" if not value or number(value, 0) is not None else f"{value!r} is no number of workers"
+    if value and number(value, 0) is None:
+        return f"{value!r} is no number of workers"
+    return _loader.why_same(agent, lambda own: own.workers == _count(value), f"num_workers={value} already")
+
+
+def cannot_switch(agent: Agent) -> str:
+    was_asked = agent.loader_switch is not None and agent.loader_switch.workers is None
+    return _loader.cannot_switch(agent, "workers", was_asked)
 
 
 def on(agent: Agent, value: str) -> str:
+    if agent.step:
+        return _loader.switch(agent, workers=_count(value))
     _loader.change(agent, "workers", lambda given: _more(agent, given, number(value, 0)))
     return ""
 
 
+def off(agent: Agent) -> str:
+    return _loader.switch(agent, workers=None)
+
+
 def nothing(agent: Agent) -> str:
     return _loader.NO_LOADER
+
+
+def _count(value: str) -> int:
+    return USUAL if not value else int(value)
 
 
 def _why_not(agent: Agent, given: Given) -> str:
@@ -71,7 +88,7 @@ def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
     if given.get("prefetch_factor") is None:
         given.set(prefetch_factor=PREFETCH)
         values["prefetch_factor"] = str(PREFETCH)
-    if given.get("multiprocessing_context") is None and not _forks():
+    if given.get("multiprocessing_context") is None and not forks():
         given.set(multiprocessing_context="fork")
         values["multiprocessing_context"] = '"fork"'
     rest = ", ".join(
@@ -81,7 +98,7 @@ def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
     return Plan(f"num_workers {before} → {count}{', ' + rest if rest else ''}{kept}", values)
 
 
-def _forks() -> bool:
+def forks() -> bool:
     """Whether a worker is forked unless one says otherwise; what the program has not chosen yet is not chosen here."""
     if not sys.platform.startswith("linux"):
         return True  # what is usual there is best there
