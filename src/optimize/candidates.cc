@@ -59,7 +59,10 @@ void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidat
   candidate.score -= kLooser * static_cast<double>(candidate.item.Class());
 }
 
-Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottleneck> bottlenecks,
+// What the user asked for: nothing by name, a fix whose values are ours to choose, or a value of a fix.
+enum class Asked : uint8_t { kNothing, kFix, kValue };
+
+Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck> bottlenecks,
                    const Predictor* predictor, const FixContext& context) {
   Candidate candidate{.item = item};
   const Bottleneck* const cured = CuredBy(item, bottlenecks);
@@ -69,8 +72,11 @@ Candidate Consider(const FixItem& item, bool asked_for, std::span<const Bottlene
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
     candidate.skip = "nothing that was found speaks for it";
   const MachineHint hint = HintFor(item, context, bottlenecks);
-  if (!hint.why_not.empty()) candidate.skip = hint.why_not, candidate.predicted.reset();
-  if (asked_for || hint.speedup) candidate.skip.clear();
+  if (asked != Asked::kNothing || hint.speedup) candidate.skip.clear();
+  if (!hint.why_not.empty()) {
+    candidate.predicted.reset();
+    if (asked != Asked::kValue) candidate.skip = hint.why_not;
+  }
   Score(cured, hint, candidate);
   return candidate;
 }
@@ -106,9 +112,12 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
       candidates.push_back({.item = item, .score = 0, .skip = values.why_not, .does_not_apply = true});
       continue;
     }
+    const Asked asked = options.only.empty() && item.fix->own_file.empty() ? Asked::kNothing
+                        : item.value.empty()                               ? Asked::kFix
+                                                                           : Asked::kValue;
     const auto consider = [&](const std::string& value) {
       item.value = value;
-      return Consider(item, !options.only.empty() || !item.fix->own_file.empty(), bottlenecks, predictor, context);
+      return Consider(item, asked, bottlenecks, predictor, context);
     };
     Candidate candidate = consider(values.values.front());
     candidate.others.assign(values.values.begin() + 1, values.values.end());

@@ -178,6 +178,17 @@ TEST(MachineHints, NoValueInheritsTheGainOfABottleneck) {
   }
 }
 
+TEST(MachineHints, AValueThatIsRuledOutIsRunOnlyWhereItIsAskedFor) {
+  const FixContext context{.cpus = 2, .loaders = 0, .threads = 2};
+  const auto skipped = [&](const FixItem& only) {
+    for (const Candidate& candidate : FindCandidates(context, {}, nullptr, {.only = {only}}))
+      if (candidate.item.value == "2") return candidate.skip;
+    return std::string("it is no candidate");
+  };
+  EXPECT_EQ(skipped({.fix = FindFix("threads")}), "operators use that many threads already");
+  EXPECT_EQ(skipped(*ParseFixItem("threads=2")), "");
+}
+
 TEST(MachineHints, AFixWithoutItsOperatorsIsRuledOut) {
   const Fix& fix = *FindFix("channels_last");
   EXPECT_EQ(WhyNothingToChange(fix, {.operators = {"aten::mm"}}), "the recorded steps have no convolution");
