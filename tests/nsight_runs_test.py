@@ -105,6 +105,16 @@ class Nsight(unittest.TestCase):
                     self.assertIn("nsys", done.stdout, done.stderr)
                 self.assertEqual([words[1] for words in self.asked()[before:]], ["export"])
 
+    def test_an_older_export_is_not_replaced(self) -> None:
+        export, report = self.folder / "report.sqlite", self.folder / "report.nsys-rep"
+        export.write_text("mine", encoding="utf-8")
+        report.write_text("report", encoding="utf-8")
+        os.utime(export, (1, 1))
+        done = self.gapless("analyze", str(report))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("report.sqlite is there, and older", done.stderr)
+        self.assertEqual(export.read_text(encoding="utf-8"), "mine")
+
     def test_a_report_of_ncu_is_printed_and_judged(self) -> None:
         report = self.folder / "kernels.ncu-rep"
         report.write_text("report", encoding="utf-8")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/nsight_reports.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 
@@ -41,17 +43,26 @@ Error CannotExport(const std::string& report, const std::string& exported, const
           StrCat("where ", kind.tool, " is installed: ", line, "; then give ", exported)};
 }
 
+// An export of the user's own that is older than its report is never replaced. What is being exported has a name of its
+// own until it is whole.
 Result<std::string> Exported(const std::string& report, const Kind& kind) {
   const std::string exported = report.substr(0, report.size() - kind.ending.size()) + std::string(kind.exported);
   if (IsUpToDate(exported, report)) return exported;
+  if (std::error_code error; fs::exists(exported, error))
+    return Fail(ErrorCode::kInput, StrCat("cannot export ", report, ": ", exported, " is there, and older"), report,
+                StrCat("delete ", exported, ", or give another export of the report"));
   std::fputs(StrCat("gapless: exporting ", Printable(report), " with ", kind.tool, "\n").c_str(), stderr);
-  if (kind.tool == "nsys") {
-    auto sqlite = NsightSystemsProfiler().Export(report);
-    if (!sqlite) return Unexpected{CannotExport(report, exported, kind, sqlite.error())};
-    return sqlite;
+  const std::string part = StrCat(exported, ".part-", ::getpid());
+  const auto done =
+      kind.tool == "nsys" ? NsightSystemsProfiler().Export(report, part) : NsightComputeProfiler().Import(report, part);
+  std::error_code error;
+  if (done) fs::rename(part, exported, error);
+  if (!done || error) {
+    std::error_code ignored;
+    fs::remove(part, ignored);
+    const Error why = done ? Error{ErrorCode::kEnvironment, error.message()} : done.error();
+    return Unexpected{CannotExport(report, exported, kind, why)};
   }
-  const auto imported = NsightComputeProfiler().Import(report, exported);
-  if (!imported) return Unexpected{CannotExport(report, exported, kind, imported.error())};
   return exported;
 }
 

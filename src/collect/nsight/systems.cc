@@ -68,16 +68,14 @@ Result<NsightSystemsResult> NsightSystemsProfiler::Profile(const std::vector<std
   if (!IsThere(result.report))
     return Fail(ErrorCode::kCommand, StrCat("nsys wrote no report (its status was ", *status, ")"),
                 output + ".nsys-rep", "gapless doctor; nsys status --environment");
-  auto sqlite = Export(result.report);
-  if (!sqlite) return Unexpected{sqlite.error()};
-  result.sqlite = std::move(*sqlite);
+  result.sqlite = fs::path(result.report).replace_extension(".sqlite").string();
+  GAPLESS_TRY(Export(result.report, result.sqlite));
   return result;
 }
 
-Result<std::string> NsightSystemsProfiler::Export(const std::string& report) const {
+Result<void> NsightSystemsProfiler::Export(const std::string& report, const std::string& sqlite) const {
   const auto nsys = Find();
   if (!nsys) return Unexpected{nsys.error()};
-  const std::string sqlite = fs::path(report).replace_extension(".sqlite").string();
   std::error_code ignored;
   fs::remove(sqlite, ignored);
   const auto status = run_({.argv = ExportLine(*nsys, report, sqlite), .environment = {}, .output_file = "/dev/null"});
@@ -85,7 +83,7 @@ Result<std::string> NsightSystemsProfiler::Export(const std::string& report) con
   if (*status != 0 || !IsThere(sqlite))
     return Fail(ErrorCode::kCommand, StrCat("nsys could not export its report (status ", *status, ")"), report,
                 "a report can only be exported by the version that wrote it, or a newer one");
-  return sqlite;
+  return {};
 }
 
 }  // namespace gapless::internal

@@ -34,8 +34,8 @@ class NsightSystemsProfiler {
   // nsys wrote nothing, with what to do.
   Result<NsightSystemsResult> Profile(const std::vector<std::string>& command, const std::string& output,
                                       const NsightSystemsOptions& options = {}) const;
-  // Exports a report that is there already; gives the file's path.
-  Result<std::string> Export(const std::string& report) const;
+  // Exports a report that is there already into `sqlite`, which is replaced.
+  Result<void> Export(const std::string& report, const std::string& sqlite) const;
 
   // The command lines, for people to see and for tests.
   static std::vector<std::string> ProfileLine(const std::string& nsys, const std::vector<std::string>& command,
