@@ -257,6 +257,7 @@ class MadeByHand(unittest.TestCase):
         self.assertEqual(kinds(found), ["DATA_LOADING", "MULTI_GPU_COMM", "KERNEL_EFFICIENCY"])
         result = gapless.ProfileResult(gapless.ProfilerType.NSIGHT_COMPUTE, "gone.csv", {"occupancy": 5.0})
         self.assertEqual(kinds(gapless.BottleneckAnalyzer().analyze_all({"ncu": result})), ["KERNEL_EFFICIENCY"])
+        self.assertEqual(kinds(gapless.BottleneckAnalyzer().analyze_all(result)), ["KERNEL_EFFICIENCY"])
         with self.assertRaisesRegex(ValueError, "no profile is among them"):
             gapless.BottleneckAnalyzer().analyze_all({})
 
