@@ -11,7 +11,7 @@ from typing import Any, Union
 from .analyzers import DataLoadingAnalyzer, KernelAnalyzer, MultiGPUAnalyzer
 from .bottlenecks import Bottleneck
 from .program import ask
-from .results import ProfilerType
+from .results import ProfileResult, ProfilerType
 from .thresholds import CRITICAL, SEVERITY_SCALE, WARNING
 
 MAX_BOTTLENECKS = 5
@@ -55,10 +55,12 @@ class BottleneckAnalyzer:
     def analyze_all(self, profile_results: Profiles) -> list[Bottleneck]:
         """Returns the worst five bottlenecks, the most severe first.
 
-        `profile_results` is the result of `ProfileCollector`, the path of a recording or run folder, or figures: a mapping with
+        `profile_results` is the result of `ProfileCollector` or of one profiler, the path of a recording or run folder, or figures: a mapping with
         `kernel_metrics`, `timeline` and `nccl_metrics` with `num_gpus`, as the three analysers take them. A recording goes to
         `gapless analyze`. Raises ValueError for a mapping with none of these, ProgramError for a recording that cannot be read.
         """
+        if isinstance(profile_results, ProfileResult):
+            profile_results = {profile_results.profiler_type: profile_results}
         found = self._of_path(str(profile_results)) if isinstance(profile_results, (str, Path)) else []
         if isinstance(profile_results, Mapping):
             found = self._of_results(profile_results)

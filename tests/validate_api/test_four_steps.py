@@ -65,7 +65,6 @@ def finding(*fixes: str) -> dict[str, Any]:
 
 
 class FourSteps(unittest.TestCase):
-    @in_ci
     def test_as_written(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "steps.py"

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import math
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -141,6 +143,11 @@ class Reported(Case):
         self.record([level + one for level in (1000.0, 800.0) for one in wobble])
         text = self.detector.generate_performance_report("2000-01-01", None)
         self.assertIn("samples_per_second: 20 runs", text)
+        charts = re.search(r"(?m)^charts: (.*)$", text)
+        assert charts is not None
+        self.assertEqual(Path(charts.group(1)).with_suffix(""), self.path.parent / "performance_report")
+        drawn = Path(charts.group(1)).read_bytes()
+        self.assertTrue(drawn.startswith((b"<svg", b"\x89PNG")), drawn[:20])
         today = datetime.datetime(2026, 1, 1, 0, 30, tzinfo=datetime.timezone.utc)
         for since in (
             today.date(),
@@ -158,6 +165,25 @@ class Reported(Case):
         with self.assertRaises(ProgramError) as caught:
             self.detector.generate_performance_report("yesterday", None)
         self.assertEqual(caught.exception.status, 2)
+
+    def test_charts_without_matplotlib_and_without_runs(self) -> None:
+        with mock.patch.dict(
+            sys.modules, {"matplotlib": None, "matplotlib.figure": None, "matplotlib.backends.backend_agg": None}
+        ):
+            self.assertNotIn("charts:", self.detector.generate_performance_report())
+            self.record([1000.0, 1001.0])
+            place = self.path.parent / "new" / "picture"
+            text = self.detector.generate_performance_report(charts=place)
+        self.assertIn(f"charts: {place}.svg", text)
+        self.assertIn("samples_per_second: 2 runs", place.with_suffix(".svg").read_text())
+
+    def test_charts_with_matplotlib(self) -> None:
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("no matplotlib in this Python")
+        self.record([1000.0, 1001.0])
+        text = self.detector.generate_performance_report(charts=self.path.parent / "picture")
+        self.assertIn("picture.png", text)
+        self.assertTrue((self.path.parent / "picture.png").read_bytes().startswith(b"\x89PNG"))
 
 
 class Program(unittest.TestCase):
