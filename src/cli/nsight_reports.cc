@@ -60,7 +60,7 @@ Result<std::string> Exported(const std::string& report, const Kind& kind) {
   if (!done || error) {
     std::error_code ignored;
     fs::remove(part, ignored);
-    const Error why = done ? Error{ErrorCode::kEnvironment, error.message()} : done.error();
+    const Error why = done ? Error{ErrorCode::kEnvironment, error.message(), "", ""} : done.error();
     return Unexpected{CannotExport(report, exported, kind, why)};
   }
   return exported;
