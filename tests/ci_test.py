@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 from typing import Any
 
