@@ -28,11 +28,11 @@ bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
 }
 
 // A step of 1 ms on an A100 that `row` takes 800 µs of, launched by aten::mm on `types`.
-Diagnosis DiagnoseStep(GpuOpRow row, std::string_view types) {
+Diagnosis DiagnoseStep(GpuOpRow row, std::string_view types, std::string_view kernel = "kernel") {
   HandMade trace;
   trace.Device({.vendor = Vendor::kNvidia, .name = "NVIDIA A100", .compute_major = 8, .compute_minor = 0});
   trace.Step(0, 0, 1000 * kUs).Operator("aten::mm", 0, 10 * kUs, testing::kMain, types);
-  trace.Kernel("kernel", {kUs, 2 * kUs, 3 * kUs, 803 * kUs}, row);
+  trace.Kernel(kernel, {kUs, 2 * kUs, 3 * kUs, 803 * kUs}, row);
   Analysed run(trace);
   return Diagnose(run.tables());
 }
@@ -74,6 +74,16 @@ TEST(MemoryBoundRule, AMatrixTimesAVectorMovesData) {
   EXPECT_NE(found->recommendations[0].text.find("more rows"), std::string::npos);
   EXPECT_FALSE(Advises(*found, "amp"));
   EXPECT_FALSE(Advises(*found, "compile")) << "nothing of it is fused";
+}
+
+TEST(MemoryBoundRule, AdvisesToQuantiseWeightsWhereAModelIsServed) {
+  const GpuOpRow row{.op_class = GpuOpClass::kGemv};
+  const auto advises = [](const Diagnosis& diagnosis) {
+    const Bottleneck* found = Find(diagnosis, "memory_bound");
+    return found != nullptr && found->recommendations.back().text.find("quantise the weights") != std::string::npos;
+  };
+  EXPECT_TRUE(advises(DiagnoseStep(row, "", "gemv_with_paged_attention")));
+  EXPECT_FALSE(advises(DiagnoseStep(row, "", "gemv")));
 }
 
 // Additions of float32 tensors take 600 µs of 1 ms, products `product_us`.

@@ -146,6 +146,10 @@ std::vector<Recommendation> Recommend(const Moving& moving, const Table& rooflin
       {"give products of a matrix and a vector more rows: a larger batch reads each weight once for all of them", "",
        "", "hours"});
   if (vector_ns > fusable_ns) std::rotate(all.begin(), all.end() - 1, all.end());
+  const Workload workload = WorkloadOf(tables.run());
+  if (workload == Workload::kInference || workload == Workload::kServing)
+    all.push_back({"read fewer bytes for each weight: quantise the weights to 8 or 4 bits, and compare the accuracy",
+                   "", "torchao.quantization.quantize_(model, Int8WeightOnlyConfig())", "hours"});
   return all;
 }
 
