@@ -95,7 +95,7 @@ class Repairs(Optimize):
         """A program of many steps whose samples take their time: blocks of one process decide, pairs of runs prove."""
         script = self.folder / "train.py"
         script.write_text(LOADING)
-        answer = self.run_it("--only", "workers", "--budget", "240s", script=script)
+        answer = self.run_it("--only", "workers", "--budget", "360s", script=script)
         self.assert_repaired(answer, "workers")
         lines = [json.loads(line) for line in (self.folder / "out" / "journal.jsonl").read_text().splitlines()[1:]]
         measured = {line["value"]: line for line in lines if line["fix"] == "workers" and line["pairs"]}

@@ -59,7 +59,7 @@ void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidat
   candidate.score -= kLooser * static_cast<double>(candidate.item.Class());
 }
 
-// What the user asked for: nothing by name, a fix whose values are ours to choose, or a value of a fix.
+// How the user named a candidate: not at all, by its fix (its values are ours to choose), or with its value.
 enum class Asked : uint8_t { kNothing, kFix, kValue };
 
 Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck> bottlenecks,

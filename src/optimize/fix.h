@@ -40,8 +40,8 @@ struct FixContext {
   bool all_values = false;               // the whole grid was asked for
   std::optional<size_t> loaders{};       // DataLoaders that the program read from
   size_t loader_workers = 0;             // of the one that has most
-  std::optional<size_t> threads{};       // of operators on the host, in the program as it is
-  HostShares shares{};                   // of the recorded steps
+  std::optional<size_t> threads{};       // threads of host operators, in the program as it is
+  HostShares shares{};                   // shares of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
 

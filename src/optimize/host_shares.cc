@@ -14,8 +14,8 @@ namespace gapless::internal {
 namespace {
 
 struct Sums {
-  double steps_ns = 0, waited_ns = 0;                  // of steps whose waits are known
-  double recorded_ns = 0, small_ns = 0, large_ns = 0;  // of steps with operators
+  double steps_ns = 0, waited_ns = 0;                  // sums over steps whose waits are known
+  double recorded_ns = 0, small_ns = 0, large_ns = 0;  // sums over recorded steps with operators
 };
 
 void AddWaits(const StepTable& steps, Sums& sums) {

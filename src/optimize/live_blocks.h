@@ -40,7 +40,7 @@ struct BlockArm {
   size_t BlockSteps(size_t at_least) const;
 
   std::string fix;              // "gc_freeze", "fused_optimizer=foreach"
-  BlockShape shape;             // of its blocks and of those without it in the same pair
+  BlockShape shape;             // shape of its blocks and of those without it in a pair
   PairSequence sequence;        // may hold pairs of other processes
   size_t pairs = 0;             // of this process
   bool does_not_apply = false;  // the agent found nothing to change in the program

@@ -66,7 +66,9 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   if (decision.item.fix->live) {
     auto blocks = HoldBlocks(decision.item, decision.run_s, refusal);
     if (!blocks) return Unexpected{blocks.error()};
-    if (refusal.empty()) contest = std::move(*blocks);
+    // Blocks need a proof by pairs of runs. Where no time is left for both, pairs alone prove a fix that is alone.
+    const bool has_no_time = blocks->ending == Ending::kNoTime && blocks->sequence.size() == 0;
+    if (refusal.empty() && !(has_no_time && result_.accepted.empty())) contest = std::move(*blocks);
   }
   decision.live = contest.has_value();
   if (!contest) {

@@ -58,7 +58,7 @@ struct PlannerOptions {
   size_t most_pairs = 12;
   size_t warmup = 10;  // steps
   uint64_t seed = 0;
-  size_t loader_workers = 0;                   // of the DataLoader that has most
+  size_t loader_workers = 0;                   // workers of the DataLoader that has most
   bool has_metric = false;                     // each run tells a result, see RunSample::metric
   std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
 };

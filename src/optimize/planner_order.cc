@@ -38,6 +38,8 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
   const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   if (now + Lasting(trial_s) <= ends) return true;
+  const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
+  if (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline()) return true;
   decision.outcome = Outcome::kNoTime;
   const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);

@@ -86,10 +86,11 @@ struct RunSample {
   bool out_of_memory = false;                  // which was because memory ran out
   std::vector<std::string>
       messages{};  // warnings and errors of the agent, of all processes, each once, without secrets
-  std::optional<int64_t> host_threads{};  // of operators on the host, when an optimiser of the first rank first stepped
-  std::vector<int64_t> loaders{};         // worker processes of each DataLoader that the first rank read from
-  std::vector<std::string> saved{};       // files that it saved with torch.save
-  std::optional<double> metric{};         // the last match of RunRequest::metric
+  std::optional<int64_t>
+      host_threads{};                // threads of host operators, when an optimiser of the first rank first stepped
+  std::vector<int64_t> loaders{};    // worker processes of each DataLoader that the first rank read from
+  std::vector<std::string> saved{};  // files that it saved with torch.save
+  std::optional<double> metric{};    // the last match of RunRequest::metric
   size_t ranks = 0;
   std::optional<double> gpu_memory_bytes{};                       // highest of the allocator, first rank
   std::map<std::string, SeriesSummary, std::less<>> telemetry{};  // by series; of several GPUs the mean

@@ -21,7 +21,7 @@ struct WatchedProcess {
   std::vector<ModelCall> calls{};
   std::string versions{};
   std::vector<FixReport> fixes{};
-  std::optional<int64_t> host_threads{};  // of operators on the host, when an optimiser first stepped
+  std::optional<int64_t> host_threads{};  // threads of host operators, when an optimiser first stepped
   std::vector<int64_t> loaders{};         // worker processes of each DataLoader that was read from
   std::string failure{};
   std::vector<std::string> messages{};  // warnings and errors of the agent

@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("train", "loader:Loaders._number", "DataLoaders", {"loader"}),
+    Case("train", "loader:Loaders.number_of", "DataLoaders", {"loader"}),
     Case("train", "loader:Loaders.install", "DataLoaders", {"loader"}),
     Case("train", "optim:Optimizers._made", "which optimisers the program makes", {"digest"}),
     Case("train", "optim:Optimizers.install", "which optimisers the program makes", {"optimizer", "digest"}),
@@ -107,7 +107,7 @@ class Guards(AgentTest):
     @in_ci
     def test_waits_are_unknown_without_the_loader(self) -> None:
         """Absent, not 0."""
-        self.run_all(["train/loader:Loaders._number"])
+        self.run_all(["train/loader:Loaders.number_of"])
         steps = self.ring_of(0).of("step")
         self.assertTrue(all(step.x != step.x and step.b == layout.NONE for step in steps))
 
