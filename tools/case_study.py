@@ -30,6 +30,7 @@ STAGES = {
     "compile": "stage4_compile.py",
     "all": "stage5_all.py",
 }
+OF_THE_MACHINE = ("host", "kernel", "fingerprint", "commit", "branch", "dirty")
 TITLE = "Case study: a slow training script on a CPU"
 PREFACE = """\
 This page is what `gapless report --style lab` makes of real runs of `examples/lab/slow_train.py` on {about};
@@ -72,9 +73,10 @@ def measure(program: Path, python: Path, budget: str, folder: Path) -> None:
 
 
 def kept(text: str) -> str:
-    """A result without the name of the machine, and with numbers of a line each joined: it is read by a test alone."""
+    """Returns a result on one line, without what names the machine or the checkout: a test alone reads it."""
     document = json.loads(text)
-    document.get("environment", {}).pop("host", None)
+    for name in OF_THE_MACHINE:
+        document.get("environment", {}).pop(name, None)
     document.pop("recipe", None)
     document.pop("patch", None)
     return json.dumps(document, ensure_ascii=False) + "\n"

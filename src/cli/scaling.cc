@@ -13,6 +13,14 @@ namespace gapless::internal {
 namespace {
 
 constexpr int kMostRanks = 4096;
+
+// "  81 % to 86 % in 3 rounds"; "" after one round, and for the first count, which each round starts from.
+std::string RangeText(const ScalingCurve& curve, const ScalingPoint& point) {
+  if (curve.rounds < 2 || &point == curve.points.data()) return "";
+  return StrCat("  ", FormatPercent(point.lowest_efficiency), " to ", FormatPercent(point.highest_efficiency), " in ",
+                curve.rounds, " rounds");
+}
+
 }  // namespace
 
 Result<void> NeedsRanks(const RunRequest& request) {
@@ -47,7 +55,7 @@ std::string ScalingText(const ScalingCurve& curve) {
     text +=
         StrCat(right(StrCat(point.ranks), 7), right(StrCat(FormatNumber(*TypicalValue(point.sample), 2), " ms"), 13),
                right(rate ? FormatNumber(*rate, 1) : "-", 19), right(StrCat(FormatNumber(point.speedup, 2), "x"), 11),
-               right(FormatPercent(point.efficiency), 13), "  ", std::string(bar, '#'), "\n");
+               right(FormatPercent(point.efficiency), 13), "  ", std::string(bar, '#'), RangeText(curve, point), "\n");
   }
   if (curve.kind == ScalingCurve::Kind::kWeak) text += "weak scaling: every rank has as many samples at any count\n";
   if (curve.kind == ScalingCurve::Kind::kStrong) text += "strong scaling: all ranks share the same samples\n";
@@ -68,6 +76,7 @@ std::string ScalingJson(const ScalingCurve& curve) {
   const std::string why = WhyToRepeat(curve);
   if (why.empty()) json.Field("multi_gpu_scaling_efficiency", curve.points.back().efficiency);
   json.EndObject();
+  json.Field("rounds", static_cast<int64_t>(curve.rounds));
   json.FieldUnlessEmpty("repeat", why);
   if (curve.was_repeated) json.Field("measured_twice", true);
   json.Key("points");
@@ -79,6 +88,10 @@ std::string ScalingJson(const ScalingCurve& curve) {
     json.Field("samples_per_second", point.sample.samples_per_second);
     json.Field("speedup", point.speedup);
     json.Field("efficiency", point.efficiency);
+    if (curve.rounds > 1) {
+      json.Field("efficiency_low", point.lowest_efficiency);
+      json.Field("efficiency_high", point.highest_efficiency);
+    }
     json.EndObject();
   }
   json.EndArray();

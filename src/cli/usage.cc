@@ -142,7 +142,7 @@ std::string Overview(int given_width) {
   AppendSection(out, "verbs", terms, texts, width);
   out += "\n";
   out += Wrap("Begin with: gapless analyze TRACE (a file or folder that the PyTorch profiler wrote).", width, 0);
-  out += Wrap("`gapless VERB --help` tells more about a verb; `gapless --version` prints the version.", width, 0);
+  out += Wrap("`gapless VERB --help` explains a verb; `gapless --version` prints the version.", width, 0);
   return out;
 }
 

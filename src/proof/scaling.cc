@@ -106,18 +106,41 @@ std::vector<std::string> WithRanks(const std::vector<std::string>& command, int 
   return words;
 }
 
-Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts,
-                                    const std::function<void(int ranks)>& on_count) {
+ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds) {
   ScalingCurve curve;
-  for (const int ranks : counts) {
-    if (on_count) on_count(ranks);
-    auto sample = RunWith(request, ranks);
-    if (!sample) return Unexpected{sample.error()};
-    curve.points.push_back({.ranks = ranks, .sample = std::move(*sample)});
+  curve.rounds = rounds.size();
+  std::vector<ScalingCurve> judged;
+  for (const auto& points : rounds) {
+    judged.push_back({.points = points});
+    Judge(judged.back());
+  }
+  for (size_t count = 0; count < rounds[0].size(); ++count) {
+    std::ranges::sort(rounds, {}, [&](const auto& points) { return StepSeconds(points[count].sample); });
+    ScalingPoint point = rounds[rounds.size() / 2][count];
+    const auto by_efficiency = [&](const ScalingCurve& of) { return of.points[count].efficiency; };
+    if (rounds.size() > 1) {
+      point.lowest_efficiency = by_efficiency(*std::ranges::min_element(judged, {}, by_efficiency));
+      point.highest_efficiency = by_efficiency(*std::ranges::max_element(judged, {}, by_efficiency));
+    }
+    curve.points.push_back(std::move(point));
   }
   Judge(curve);
+  return curve;
+}
+
+Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts, size_t rounds,
+                                    const std::function<void(int ranks)>& on_count) {
+  std::vector<std::vector<ScalingPoint>> measured(std::max<size_t>(rounds, 1));
+  for (auto& points : measured)
+    for (const int ranks : counts) {
+      if (on_count) on_count(ranks);
+      auto sample = RunWith(request, ranks);
+      if (!sample) return Unexpected{sample.error()};
+      points.push_back({.ranks = ranks, .sample = std::move(*sample)});
+    }
+  ScalingCurve curve = CurveOf(std::move(measured));
   const size_t best = BestOf(curve);
-  if (curve.points[best].efficiency <= kMostEfficiency) return curve;
+  if (curve.rounds > 1 || curve.points[best].efficiency <= kMostEfficiency) return curve;
   for (const size_t point : {size_t{0}, best}) {  // these two made it
     const int ranks = curve.points[point].ranks;
     if (on_count) on_count(ranks);

@@ -16,12 +16,15 @@ struct ScalingPoint {
   RunSample sample;
   double speedup = 0;     // throughput over that of the first point, by rank count
   double efficiency = 0;  // throughput per rank over that of the first point
+  // Lowest and highest efficiency over the rounds, each beside the first count of its own round; 0 with one round.
+  double lowest_efficiency = 0, highest_efficiency = 0;
 };
 
 struct ScalingCurve {
   // weak: every rank has as many samples a step as with the first count; strong: all ranks together have.
   enum class Kind { kWeak, kStrong, kUnknown } kind = Kind::kUnknown;
   std::vector<ScalingPoint> points;
+  size_t rounds = 1;
   bool was_repeated = false;  // an efficiency above kMostEfficiency was measured a second time
 };
 
@@ -36,9 +39,14 @@ std::string_view NameOf(ScalingCurve::Kind kind);  // "weak", "strong", "unknown
 bool CanHaveRanks(const std::vector<std::string>& command);
 // With {n} in the command that is the number of ranks; else a Python script is run by torch.distributed.run.
 std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks);
-// `counts`: ascending, at least one. `on_count` is called before each run. An efficiency above kMostEfficiency is
-// measured once more: the count that has it, and the first.
-Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts,
+// Returns the curve of several rounds, in each of which every count was measured once. A point has the sample with the
+// median throughput of its count, and the range of its efficiencies. `rounds`: at least one, all with the same counts.
+ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds);
+
+// Measures every count in each of `rounds` rounds. `counts`: ascending, at least one. `on_count` is called before each
+// run. An efficiency above kMostEfficiency in a single round is measured once more: the count that has it, and the
+// first.
+Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts, size_t rounds = 1,
                                     const std::function<void(int ranks)>& on_count = {});
 
 }  // namespace gapless::internal

@@ -197,7 +197,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(analyze) = {
     .name = "analyze",
-    .help = "Tell where the GPU's time went and what to fix first",
+    .help = "Show where the GPU's time goes and what to fix first",
     .about =
         "Reads recordings of a training job and reports where each step goes (compute, communication, copies, idle by "
         "cause), which bottlenecks there are, what each costs, and what fixing it would buy, ranked.\n\nSeveral paths, "

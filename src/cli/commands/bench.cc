@@ -96,10 +96,11 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!plan->scaling.empty()) {
     ProgressLine progress;
     size_t begun = 0;
-    const auto curve = MeasureScaling(plan->request, plan->scaling, [&](int ranks) {
+    const size_t rounds = plan->runs.value_or(1);
+    const auto curve = MeasureScaling(plan->request, plan->scaling, rounds, [&](int ranks) {
       if (session.stderr_is_tty)
-        progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++, plan->scaling.size(),
-                        [](uint64_t count) { return StrCat(count, " of the counts"); });
+        progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++,
+                        plan->scaling.size() * rounds, [](uint64_t count) { return StrCat(count, " of the runs"); });
     });
     if (!curve) return Unexpected{curve.error()};
     return Answer(
@@ -123,7 +124,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "runs",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Processes to run (1; 10 where whole ones are measured)"},
+     .help = "Processes to run (1; 10 where whole ones are measured); with --scaling, rounds over all counts"},
     kScalingOption,
     kInferenceOption,
     kPatternOption,

@@ -125,7 +125,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(compare) = {
     .name = "compare",
-    .help = "Tell whether one command is faster than another",
+    .help = "Decide whether one command is faster than another",
     .about =
         "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "
         "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its mean step "

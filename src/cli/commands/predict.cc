@@ -155,7 +155,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(predict) = {
     .name = "predict",
-    .help = "Tell what each fix would buy, before anyone tries it",
+    .help = "Estimate the speedup of each fix before it is tried",
     .about =
         "Rebuilds from a recording what every instant waited for, and replays a step with other times: kernels that "
         "are faster, a host that launches less, batches that come from workers. What is recorded is replayed first, "

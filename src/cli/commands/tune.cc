@@ -96,7 +96,7 @@ std::vector<int> UsualRanks() {
 
 Result<int> TuneScaling(const Arguments& arguments, Session& session, const TuneOrder& order) {
   std::optional<TuneLine> line(session);
-  const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks,
+  const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks, 1,
                                     [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
   line.reset();
   if (!curve) return Unexpected{curve.error()};
