@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,9 @@ def row(program: Path, rule: str) -> list[str]:
             less = Path(folder) / str(number)
             less.mkdir()
             for path in whole.iterdir():
+                if path.suffix != ".json":  # a table of another tool, which these options do not concern
+                    shutil.copy(path, less / path.name)
+                    continue
                 document = json.loads(path.read_text(encoding="utf-8"))
                 document["traceEvents"] = [kept for event in document["traceEvents"] if (kept := take(event))]
                 (less / path.name).write_text(json.dumps(document), encoding="utf-8")

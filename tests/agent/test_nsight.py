@@ -31,11 +31,11 @@ class Nsight(unittest.TestCase):
             return NsightComputeProfiler().identify_bottlenecks(ProfileResult(ProfilerType.NSIGHT_COMPUTE, "", summary))
 
         self.assertEqual(said(sm=61, dram=90, occupancy=31, threads=26), [])
-        self.assertEqual(len(said(sm=59)), 1)
-        self.assertIn("critically", said(sm=39)[0])
-        self.assertIn("memory bound", said(sm=50, dram=81)[1])
-        self.assertIn("low occupancy", said(occupancy=29)[0])
-        self.assertIn("diverge", said(threads=25)[0])
+        compute = "Compute bound - optimize algorithm"
+        self.assertEqual(said(sm=59), [compute])
+        self.assertEqual(said(sm=50, dram=81), [compute, "Memory bound - reduce memory access"])
+        self.assertEqual(said(occupancy=29), ["Low occupancy - reduce register usage or increase blocks"])
+        self.assertEqual(said(threads=25), ["Branch divergence - reduce conditional code"])
         self.assertEqual(said(), [], "what was not measured says nothing")
 
     @unittest.skipUnless(PROGRAM.exists(), "the program was not built")

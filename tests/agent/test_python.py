@@ -58,7 +58,6 @@ class Python(AgentTest):
             self.assertEqual((table["format"], table["version"], table["kind"]), ("gapless.host", 1, kind))
         return done, tables
 
-    @in_ci
     def test_sampled_stacks(self) -> None:
         done, (table,) = self.profile("sample")
         ours = {row["function"].split(".")[-1]: row for row in table["functions"] if row["file"].endswith("train.py")}

@@ -161,7 +161,6 @@ class StepFunction(AgentTest):
             """
         self.counts(3, "train.py:train_step", text)
 
-    @in_ci
     def test_what_is_not_there_is_said_once(self) -> None:
         program = "import torch\nNET\nclass Loop:\n    def train(self): pass\nfor _ in range(3): update()\n"
         for given, words in (

@@ -118,7 +118,6 @@ class Steps(AgentTest):
         self.assertEqual([len(ring.of("step")) for ring in rings], [9, 9])
         self.assertEqual({record.value for ring in rings for record in ring.of("step")}, {2})
 
-    @in_ci
     def test_loops_of_known_length(self) -> None:
         by_name = self.counted("programs.py")
         self.assertEqual({record.value for record in by_name["accumulation"]}, {4})
