@@ -42,6 +42,7 @@ std::shared_ptr<const Trace> Everything(int64_t rank) {
     const int64_t t = step * 1000;
     trace.Step(step, t, t + 1000)
         .Loader(t, t + 200)
+        .Python("torchvision/transforms/transforms.py(968): forward", t + 20, t + 180, "train.py:7")
         .Operator("aten::mm", t + 250, t + 400, testing::kMain, R"(["float", "float"])");
     trace.Copy(CopyKind::kHtoDPageable, {t + 200, t + 210, t + 215, t + 240}, {.bytes = 1000});
     trace.Kernel("sgemm", {t + 260, t + 270, t + 280, t + 600},
