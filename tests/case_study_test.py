@@ -81,7 +81,10 @@ class CaseStudy(unittest.TestCase):
         rows = tables(self.page)["operator"]
         self.assertGreaterEqual(len(rows), 5)
         for name, calls, time, *_ in rows:
-            found = by_name[name.replace("\\", "")]
+            found = by_name.get(name.replace("\\", ""))
+            if found is None:  # only the optimised training has it
+                self.assertEqual((calls, time), ("–", "–"))
+                continue
             self.assertAlmostEqual(float(calls), found["calls_per_step"], delta=0.51)
             self.assertAlmostEqual(float(time.split()[0]), found["self_ns_per_step"] / 1e6, delta=0.051)
 

@@ -60,19 +60,37 @@ std::string Grid(const Axes& axes, std::string_view below) {
   return out + Text("s", "end", kWidth - kRight, kHeight - 8, below);
 }
 
-std::string Legend(const std::vector<std::string>& names) {
-  std::string out;
+// Returns the class of a curve: its colour, and dashes where all colours are taken.
+std::string CurveClass(size_t curve) { return StrCat("c", curve % kColours, curve / kColours % 2 == 1 ? " d" : ""); }
+
+// The names of curves in as many rows as they need.
+struct Legend {
+  std::string svg{};
+  double more = 0;  // height of the rows below the first, by which the chart moves down
+};
+
+Legend LegendOf(const std::vector<std::string>& names) {
+  constexpr double kRow = 20, kMark = 28, kApart = 24, kCharacter = 7.2;
+  Legend legend;
   double x = kLeft;
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string name = Ellipsize(Printable(names[i]), 28);
-    out += Line(StrCat("c", i % kColours), x, 20, x + 22, 20) + Text("s", "start", x + 28, 24, name);
-    x += 28 + 7.2 * DisplayWidth(name) + 24;
+    const double width = kMark + kCharacter * static_cast<double>(DisplayWidth(name));
+    if (x > kLeft && x + width > kWidth) x = kLeft, legend.more += kRow;
+    const double y = 20 + legend.more;
+    legend.svg += Line(CurveClass(i), x, y, x + 22, y) + Text("s", "start", x + kMark, y + 4, name);
+    x += width + kApart;
   }
-  return out;
+  return legend;
 }
 
-std::string Polyline(size_t colour, const std::string& points) {
-  return points.empty() ? "" : StrCat("<polyline class=\"c", colour % kColours, "\" points=\"", points, "\"/>\n");
+std::string Chart(const Legend& legend, std::string_view label, std::string_view content) {
+  return StrCat(Begin(kHeight + legend.more, label), legend.svg, "<g transform=\"translate(0 ", At(legend.more),
+                ")\">\n", content, "</g>\n</svg>\n");
+}
+
+std::string Polyline(size_t curve, const std::string& points) {
+  return points.empty() ? "" : StrCat("<polyline class=\"", CurveClass(curve), "\" points=\"", points, "\"/>\n");
 }
 
 // A series as lines that break off where a value is missing.
@@ -148,10 +166,9 @@ std::string LossSvg(const std::vector<NamedSeries>& series) {
   }
   if (!(axes.high >= axes.low) || axes.last < 1) return "";
   if (axes.high <= axes.low) axes.high = axes.low + 1;
-  std::string out = StrCat(Begin(kHeight, "loss of each step"), Legend(names),
-                           Grid(axes, StrCat("step 0 to ", FormatNumber(axes.last, 0))));
-  for (size_t i = 0; i < series.size(); ++i) out += Curve(axes, i, series[i].values);
-  return out + "</svg>\n";
+  std::string content = Grid(axes, StrCat("step 0 to ", FormatNumber(axes.last, 0)));
+  for (size_t i = 0; i < series.size(); ++i) content += Curve(axes, i, series[i].values);
+  return Chart(LegendOf(names), "loss of each step", content);
 }
 
 std::string StepsSvg(const std::vector<NamedStep>& steps) {
@@ -180,11 +197,10 @@ std::string ScalingSvg(const LabScaling& scaling) {
   for (const LabScalingPoint& point : scaling.points)
     points +=
         StrCat(points.empty() ? "" : " ", At(axes.X(static_cast<double>(point.ranks))), ",", At(axes.Y(point.speedup)));
-  std::string out =
-      StrCat(Begin(kHeight, "speedup by number of ranks"), Legend({"measured", "ideal"}),
-             Grid(axes, StrCat(scaling.points.front().ranks, " to ", scaling.points.back().ranks, " ranks")));
-  out += Polyline(0, points);
-  return out + Line("c1 d", axes.X(first), axes.Y(1), axes.X(last), axes.Y(last / first)) + "</svg>\n";
+  std::string content =
+      Grid(axes, StrCat(scaling.points.front().ranks, " to ", scaling.points.back().ranks, " ranks")) +
+      Polyline(0, points) + Line("c1 d", axes.X(first), axes.Y(1), axes.X(last), axes.Y(last / first));
+  return Chart(LegendOf({"measured", "ideal"}), "speedup by number of ranks", content);
 }
 
 }  // namespace gapless::internal::lab

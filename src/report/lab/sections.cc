@@ -86,11 +86,16 @@ std::string LargestChange(const LabRecording& before, const LabRecording& after)
                 " a step.");
 }
 
+// "before, run 3"; "before" alone where the recording itself has that name.
+std::string TitleOf(std::string_view when, const std::string& name) {
+  return name == when ? name : StrCat(when, ", ", name);
+}
+
 void AddPicture(const LabRecording& before, const LabRecording* after, LabSection& section) {
   std::vector<NamedStep> steps;
-  if (!before.picture.lanes.empty()) steps.push_back({StrCat("before, ", before.name), &before.picture});
+  if (!before.picture.lanes.empty()) steps.push_back({TitleOf("before", before.name), &before.picture});
   if (after != nullptr && !after->picture.lanes.empty())
-    steps.push_back({StrCat("after, ", after->name), &after->picture});
+    steps.push_back({TitleOf("after", after->name), &after->picture});
   if (after == nullptr && before.predicted)
     steps.push_back({"predicted, with the fixes that can be replayed", &*before.predicted});
   if (const std::string svg = StepsSvg(steps); !svg.empty()) {
