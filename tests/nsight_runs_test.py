@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What nsys and ncu are asked for, and what becomes of their reports, with stand-ins for both on PATH that keep their arguments.
+"""The arguments that nsys and ncu get, and the way of their reports, with stand-ins for both on PATH that keep their arguments.
 
 usage: nsight_runs_test.py PROGRAM
 """

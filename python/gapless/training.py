@@ -7,7 +7,7 @@ always the whole one where its parameter is named `batch` or `sample`. Tensors o
 
 The loss is `criterion(output, target)`. Without a criterion it is the output when that is one number, else the output's own `loss`, else
 cross entropy for a target of class numbers, mean squared error for a target like the output, and else the mean of the (first) output, which
-costs as much as a loss but is none.
+costs as much as a loss without being a loss.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ Recorded RecordedBy(const Run& run, std::string_view format) {
   return recorded;
 }
 
-// What was said of a tool, each in a paragraph; `otherwise` where it recorded nothing and nothing was said.
+// Returns the messages about a tool, each in a paragraph; `otherwise` if the tool recorded nothing and no message names
+// it.
 void AddSaid(std::string_view tool, const std::vector<std::string>& sentences, LabSection& section) {
   for (const std::string& sentence : sentences)
     if (sentence.starts_with(tool)) section.blocks.push_back(Paragraph(StrCat(sentence, ".")));

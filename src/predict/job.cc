@@ -42,7 +42,7 @@ int64_t Middle(std::vector<int64_t>& values) {
   return *middle;
 }
 
-// Where a rank takes part: the row of a collective, and the rank's operation in it.
+// A seat is a rank's operation in a collective, which is named by its row.
 struct Seat {
   uint32_t meeting = 0, op = 0;
 };

@@ -28,7 +28,7 @@ enum class Work : uint8_t { kOther, kRead, kDecode, kTransform, kTokenize, kColl
 constexpr std::array<std::string_view, 6> kWorkNames = {"other", "read", "decode", "transform", "tokenize", "collate"};
 
 struct Sign {
-  std::string_view part;  // of the name of a slice
+  std::string_view part;  // a part of a slice's name
   Work work;
 };
 // The first sign that fits decides: what is special comes before what is general.

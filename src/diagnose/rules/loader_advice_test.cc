@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is advised for a loader whose workers do not keep up depends on the processors that the machine has.
+// The advice for a loader whose workers do not keep up depends on the processors that the machine has.
 #include <gtest/gtest.h>
 
 #include <string>

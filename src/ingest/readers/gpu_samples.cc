@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people's own tools sample of GPUs: `nvidia-smi --query-gpu=… --format=csv`, `nvidia-smi dmon`, `dcgmi dmon`.
+// Reads samples of GPUs that people's own tools took: `nvidia-smi --query-gpu=… --format=csv`, `nvidia-smi dmon`,
+// `dcgmi dmon`.
 //
 // Every number becomes a row of `counter` under the name that our own telemetry gives it (docs/formats/telemetry.md),
 // so analyses read all of them alike. nvidia-smi prints local times: they are read in the time zone of this machine.
-// Without times a row of a device is a second after the one before, which is what these tools do unless told otherwise;
+// Without times a row of a device is a second after the one before, which is the default interval of these tools;
 // trace/run.cc then lets the samples begin with the recording.
 #include <charconv>
 #include <cmath>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kExtensions[] = {".ncu.csv"};
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
-// A file in which the program prints much has its table far behind: then ncu's own lines tell.
+// In a file in which the program prints much, the table comes late: ncu's own lines then show that it is one.
 Sniff SniffHead(std::string_view head) {
   const std::string text = ncu::ToUtf8(std::string(head));
   if (ncu::FindTable(text) != std::string::npos) return Sniff::kYes;

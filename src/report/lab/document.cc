@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document as Markdown and as a page. Names come from recordings and files: all texts are escaped.
-#include <cctype>
-
 #include "base/strings.h"
 #include "report/lab/lab.h"
+#include "report/markdown_text.h"
 
 namespace gapless::internal {
 namespace {
@@ -18,25 +17,10 @@ th,td{padding:.4rem .6rem;text-align:right;border-bottom:1px solid var(--line);f
 th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}
 )";
 
-std::string Escaped(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*[]<>|~&";
-  const std::string shown = Printable(text);
-  const auto is_word = [&](size_t at) {
-    return at < shown.size() && shown[at] != '_' && std::isalnum(static_cast<unsigned char>(shown[at])) != 0;
-  };
-  std::string out;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const bool emphasis = shown[i] == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1));
-    if (emphasis || kMarkup.find(shown[i]) != std::string_view::npos) out += '\\';
-    out += shown[i];
-  }
-  return out;
-}
-
 void AppendMarkdownTable(const LabBlock& block, std::string& out) {
   for (size_t i = 0; i < block.rows.size(); ++i) {
     out += "|";
-    for (const std::string& cell : block.rows[i]) out += StrCat(" ", Escaped(cell), " |");
+    for (const std::string& cell : block.rows[i]) out += StrCat(" ", MarkdownEscaped(cell), " |");
     out += "\n";
     if (i > 0) continue;
     out += "|---|";
@@ -48,13 +32,13 @@ void AppendMarkdownTable(const LabBlock& block, std::string& out) {
 
 void AppendMarkdown(const LabBlock& block, std::string_view pictures, std::string& out) {
   switch (block.kind) {
-    case LabBlock::Kind::kParagraph: out += StrCat(Escaped(block.text), "\n\n"); break;
+    case LabBlock::Kind::kParagraph: out += StrCat(MarkdownEscaped(block.text), "\n\n"); break;
     case LabBlock::Kind::kTable: AppendMarkdownTable(block, out); break;
     case LabBlock::Kind::kPicture:
       if (!pictures.empty()) out += StrCat("![", block.text, "](", pictures, "/", block.text, ".svg)\n\n");
       break;
     case LabBlock::Kind::kList:
-      for (const auto& row : block.rows) out += StrCat("- ", Escaped(row[0]), "\n");
+      for (const auto& row : block.rows) out += StrCat("- ", MarkdownEscaped(row[0]), "\n");
       out += "\n";
       break;
   }
@@ -85,10 +69,10 @@ void AppendHtml(const LabBlock& block, std::string& out) {
 }  // namespace
 
 std::string LabMarkdown(const LabDocument& document, std::string_view pictures) {
-  std::string out = StrCat("# ", Escaped(document.title), "\n\n");
+  std::string out = StrCat("# ", MarkdownEscaped(document.title), "\n\n");
   bool left_out = false;
   for (const LabSection& section : document.sections) {
-    out += StrCat("## ", Escaped(section.heading), "\n\n");
+    out += StrCat("## ", MarkdownEscaped(section.heading), "\n\n");
     for (const LabBlock& block : section.blocks) {
       AppendMarkdown(block, pictures, out);
       left_out = left_out || (pictures.empty() && block.kind == LabBlock::Kind::kPicture);

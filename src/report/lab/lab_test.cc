@@ -53,7 +53,7 @@ TEST(Lab, AbsentValuesAreDashesAndNoSentence) {
   EXPECT_FALSE(Holds(text, " 0 %"));
 }
 
-// What is not proved is not called faster, though a mean may be above 1.
+// A command that is not proved is not called faster, though a mean may be above 1.
 TEST(Lab, UnprovedStaysAsItIs) {
   LabView view;
   view.optimizations.push_back(Optimised());

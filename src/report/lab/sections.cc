@@ -144,9 +144,10 @@ void AddNext(const LabView& view, LabSection& section) {
   if (last != nullptr)
     for (const Bottleneck* found : MainBottlenecks(*last)) {
       const std::string price = PriceOf(*found);
-      const std::string todo = found->recommendations.empty() ? "" : StrCat(": ", found->recommendations.front().text);
+      const std::string advice =
+          found->recommendations.empty() ? "" : StrCat(": ", found->recommendations.front().text);
       items.push_back(
-          StrCat("In ", last->name, ", ", found->title, price.empty() ? "" : StrCat(" (", price, ")"), todo, "."));
+          StrCat("In ", last->name, ", ", found->title, price.empty() ? "" : StrCat(" (", price, ")"), advice, "."));
     }
   if (view.optimizations.empty() && view.stages.empty())
     items.emplace_back("gapless optimize -- COMMAND tries the fixes and proves their gain.");

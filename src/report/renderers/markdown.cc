@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as Markdown, to be put into an issue, a merge request or a wiki. All texts are escaped: a recording cannot
 // put markup into it.
-#include <cctype>
-
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
+#include "report/markdown_text.h"
 #include "report/renderer.h"
 
 namespace gapless::internal {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*[]<>|~&";
-  const std::string shown = Printable(text);
-  const auto is_word = [&](size_t at) {
-    return at < shown.size() && shown[at] != '_' && std::isalnum(static_cast<unsigned char>(shown[at])) != 0;
-  };
-  std::string out;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const bool emphasis = shown[i] == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1));
-    if (emphasis || kMarkup.find(shown[i]) != std::string_view::npos) out += '\\';
-    out += shown[i];
-  }
-  return out;
-}
 
 // Text as code; what would end it early is left out.
 std::string Code(std::string_view text) {
@@ -40,10 +24,10 @@ double ShareIn(int64_t part, int64_t wall) {
 
 void AppendHeader(std::string& out, const Report& report) {
   const RunSummary& summary = report.summary;
-  out += StrCat("# Bottlenecks of ", Escaped(SubjectOf(report.run)), "\n\n");
+  out += StrCat("# Bottlenecks of ", MarkdownEscaped(SubjectOf(report.run)), "\n\n");
   std::vector<std::string> facts;
   for (const DeviceBreakdown& device : summary.breakdown) {
-    const std::string name = device.device_name.empty() ? "GPU" : Escaped(device.device_name);
+    const std::string name = device.device_name.empty() ? "GPU" : MarkdownEscaped(device.device_name);
     if (facts.empty()) facts.push_back(StrCat(summary.breakdown.size(), " × ", name));
   }
   if (summary.steps > 0) facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " step" : " steps"));
@@ -57,9 +41,9 @@ void AppendHeader(std::string& out, const Report& report) {
   if (!summary.run_class.empty()) {
     const std::string limit = summary.limit.empty() ? "" : StrCat(" (", summary.limit, " bound)");
     out += StrCat("\n**", summary.run_class == "unknown" ? "Idle, cause not recorded" : summary.run_class, "**", limit,
-                  ": ", Escaped(summary.class_evidence), ".\n");
+                  ": ", MarkdownEscaped(summary.class_evidence), ".\n");
   }
-  for (const Error& error : report.failures) out += StrCat("\n> not read: ", Escaped(error.ToString()), "\n");
+  for (const Error& error : report.failures) out += StrCat("\n> not read: ", MarkdownEscaped(error.ToString()), "\n");
 }
 
 void AppendBreakdown(std::string& out, const RunSummary& summary) {
@@ -82,8 +66,8 @@ void AppendBreakdown(std::string& out, const RunSummary& summary) {
 
 // `number`: its place in the list; 0: none.
 void AppendOne(std::string& out, int number, const Bottleneck& found, const Report& report) {
-  out += StrCat("\n### ", number > 0 ? StrCat(number, ". ") : "", Escaped(ToString(found.type)), ": ",
-                Escaped(found.title), "\n\n");
+  out += StrCat("\n### ", number > 0 ? StrCat(number, ". ") : "", MarkdownEscaped(ToString(found.type)), ": ",
+                MarkdownEscaped(found.title), "\n\n");
   std::vector<std::string> facts = {StrCat("severity ", FormatNumber(found.severity, 2))};
   if (found.share_of_step) facts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
   if (found.gain) facts.push_back(StrCat("expected speedup ", GainText(*found.gain)));
@@ -96,17 +80,18 @@ void AppendOne(std::string& out, int number, const Bottleneck& found, const Repo
     if (!saved.empty()) facts.push_back(StrCat("saves ", Join(saved, ", "), " a month"));
   }
   if (!found.part_of.empty()) facts.push_back(StrCat("its time is part of ", Code(found.part_of)));
-  out += StrCat(Join(facts, " · "), " · rule ", Code(found.id), "\n\n", Escaped(found.description), "\n\n");
+  out += StrCat(Join(facts, " · "), " · rule ", Code(found.id), "\n\n", MarkdownEscaped(found.description), "\n\n");
   for (const Evidence& evidence : found.evidence) {
-    out += StrCat("- ", Escaped(evidence.text));
+    out += StrCat("- ", MarkdownEscaped(evidence.text));
     if (!evidence.source.empty()) out += StrCat(" (", Code(evidence.source), ")");
     out += "\n";
   }
-  if (!found.also.empty()) out += StrCat("- ", Escaped(found.also), "\n");
+  if (!found.also.empty()) out += StrCat("- ", MarkdownEscaped(found.also), "\n");
   if (found.recommendations.empty()) return;
   out += "\n**Recommendations**\n\n";
   for (const Recommendation& advice : found.recommendations) {
-    out += StrCat("- ", Escaped(advice.text), advice.effort.empty() ? "" : StrCat(" (", Escaped(advice.effort), ")"),
+    out += StrCat("- ", MarkdownEscaped(advice.text),
+                  advice.effort.empty() ? "" : StrCat(" (", MarkdownEscaped(advice.effort), ")"),
                   advice.code.empty() ? "" : ":", "\n");
     for (const std::string_view line : Split(advice.code, '\n'))
       if (!line.empty()) out += StrCat("  ", Code(line), "\n");
@@ -131,7 +116,7 @@ void AppendGroup(std::string& out, std::string_view title, const Report& report,
 void AppendImprovement(std::string& out, const Report& report) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return;
-  const std::string trust = Escaped(TrustText(report.summary, report.diagnosis.bottlenecks));
+  const std::string trust = MarkdownEscaped(TrustText(report.summary, report.diagnosis.bottlenecks));
   out += StrCat("\n## Estimated Performance Improvement\n\n**", GainText(*gain), "** by ",
                 TogetherText(report.summary, report.diagnosis.bottlenecks), " (expected, with bounds)",
                 trust.empty() ? "" : "; ", trust, ".\n");

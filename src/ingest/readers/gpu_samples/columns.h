@@ -24,11 +24,11 @@ struct Column {
   double factor = 1;  // from the printed unit, where the cell prints none
 };
 
-// Of `nvidia-smi --query-gpu`: "utilization.gpu [%]".
+// A column of `nvidia-smi --query-gpu`: "utilization.gpu [%]".
 Column QueryColumn(std::string_view printed);
-// Of `nvidia-smi dmon`: "pwr", with the unit of the line below it.
+// A column of `nvidia-smi dmon`: "pwr", with the unit of the line below it.
 Column DmonColumn(std::string_view printed, std::string_view unit);
-// Of `dcgmi dmon`: "SMACT".
+// A column of `dcgmi dmon`: "SMACT".
 Column DcgmColumn(std::string_view printed);
 
 // A cell as a number in the series' own unit; absent: "[N/A]", "-", "N/A" and the like. Units that the cell prints
