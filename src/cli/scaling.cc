@@ -14,11 +14,13 @@ namespace {
 
 constexpr int kMostRanks = 4096;
 
-// "  81 % to 86 % in 3 rounds"; "" after one round, and for the first count, which each round starts from.
-std::string RangeText(const ScalingCurve& curve, const ScalingPoint& point) {
-  if (curve.rounds < 2 || &point == curve.points.data()) return "";
-  return StrCat("  ", FormatPercent(point.lowest_efficiency), " to ", FormatPercent(point.highest_efficiency), " in ",
-                curve.rounds, " rounds");
+// A line for each count but the first, which its round starts from: "2 ranks: 81 % to 86 % efficient in 3 rounds".
+std::string RangesText(const ScalingCurve& curve) {
+  std::string text;
+  for (size_t i = 1; i < curve.points.size() && curve.rounds > 1; ++i)
+    text += StrCat(curve.points[i].ranks, " ranks: ", FormatPercent(curve.points[i].lowest_efficiency), " to ",
+                   FormatPercent(curve.points[i].highest_efficiency), " efficient in ", curve.rounds, " rounds\n");
+  return text;
 }
 
 }  // namespace
@@ -55,8 +57,9 @@ std::string ScalingText(const ScalingCurve& curve) {
     text +=
         StrCat(right(StrCat(point.ranks), 7), right(StrCat(FormatNumber(*TypicalValue(point.sample), 2), " ms"), 13),
                right(rate ? FormatNumber(*rate, 1) : "-", 19), right(StrCat(FormatNumber(point.speedup, 2), "x"), 11),
-               right(FormatPercent(point.efficiency), 13), "  ", std::string(bar, '#'), RangeText(curve, point), "\n");
+               right(FormatPercent(point.efficiency), 13), "  ", std::string(bar, '#'), "\n");
   }
+  text += RangesText(curve);
   if (curve.kind == ScalingCurve::Kind::kWeak) text += "weak scaling: every rank has as many samples at any count\n";
   if (curve.kind == ScalingCurve::Kind::kStrong) text += "strong scaling: all ranks share the same samples\n";
   if (const std::string why = WhyToRepeat(curve); !why.empty()) text += StrCat(why, "\n");

@@ -14,7 +14,7 @@ body{font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--page)
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}svg{max-width:100%;height:auto}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{padding:.4rem .6rem;text-align:right;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}
-th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}
+td{white-space:nowrap}th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}
 )";
 
 void AppendMarkdownTable(const LabBlock& block, std::string& out) {
