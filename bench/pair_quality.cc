@@ -12,7 +12,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostPairs = 200;
+constexpr size_t kMaxPairs = 200;
 constexpr double kCv = 0.02;
 
 struct Tally {
@@ -24,10 +24,10 @@ Tally Simulate(NoiseKind kind, double slower, double drift, double margin, int r
   Tally tally;
   for (int i = 0; i < replications; ++i) {
     Noise noise(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(kind) * 10 + (drift > 0 ? 1 : 0));
-    std::vector<double> times = noise.Series(kind, kCv, 2 * kMostPairs);
+    std::vector<double> times = noise.Series(kind, kCv, 2 * kMaxPairs);
     double wandering = 0;
     PairSequence sequence({.margin = margin});
-    for (size_t pair = 0; pair < kMostPairs && sequence.Verdict() == PairVerdict::kCannotTell; ++pair) {
+    for (size_t pair = 0; pair < kMaxPairs && sequence.Verdict() == PairVerdict::kCannotTell; ++pair) {
       double both[2];
       for (size_t k = 0; k < 2; ++k) both[k] = times[2 * pair + k] * std::exp(wandering += drift * noise.Normal());
       const bool swapped = noise.Uniform() < 0.5;

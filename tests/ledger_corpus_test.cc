@@ -56,10 +56,10 @@ void ExpectAddsUp(Tables& tables) {
 
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kTakeOneOf = 4;  // of the large ones: all of them would take seven minutes
-constexpr int kLeastRecordings = 30;
+constexpr int kMinRecordings = 30;
 #else
 constexpr size_t kTakeOneOf = 1;
-constexpr int kLeastRecordings = 60;
+constexpr int kMinRecordings = 60;
 #endif
 
 std::vector<fs::path> Recordings() {
@@ -92,7 +92,7 @@ TEST(LedgerCorpus, AddsUpOnEveryRecordingAndEveryRuleRuns) {
     const RunSummary summary = Summarise(tables, diagnosis);
     EXPECT_EQ(summary.run_class.empty(), summary.breakdown.empty());
   }
-  EXPECT_GE(recordings, kLeastRecordings);
+  EXPECT_GE(recordings, kMinRecordings);
 }
 
 class ResNet : public ::testing::Test {

@@ -212,7 +212,7 @@ def stage_loop(script: Script) -> dict[str, Any]:
         history = f"sqlite:{script.scratch}/history.db"
         for verb, label in (("validate", "validate"),):
             status, found, _ = script.gapless(
-                verb, "--db", history, "--pairs", "12", "--budget", "4m", "--", *script.command, "--", *below
+                verb, "--db", history, "--budget", "5m", "--", *script.command, "--", *below
             )
             row[label] = {
                 "exit": status,

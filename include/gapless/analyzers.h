@@ -44,8 +44,8 @@ struct MultiGPUAnalyzer {
 };
 
 struct BottleneckAnalyzer {
-  static constexpr size_t kMost = 5;
-  // What the rules find, at most kMost, by severity (Run::Diagnose ranks by expected gain instead).
+  static constexpr size_t kMax = 5;
+  // What the rules find, at most kMax, by severity (Run::Diagnose ranks by expected gain instead).
   GAPLESS_API static std::vector<Bottleneck> AnalyzeAll(const Run& run);
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
   // Performance Improvement": the factor if all given ones were cured, as `analyze` plans them. What is part of another

@@ -100,7 +100,7 @@ Interval SpanOf(const RunTrace& of, uint32_t row) {
 
 // Is there a clock offset within bounds under which no matched collective ends before the other rank begins it?
 bool TimesAllow(Traces traces, const Sequence& other, const Sequence& longest, const Place& place) {
-  int64_t least = -kMostClockOffsetNs, most = kMostClockOffsetNs;
+  int64_t least = -kMaxClockOffsetNs, most = kMaxClockOffsetNs;
   const auto first = static_cast<size_t>(std::max<int64_t>(0, -place.offset));
   for (size_t i = 0; i < place.overlap && least <= most; ++i) {
     const Interval here = SpanOf(*traces[other.trace], other.rows[first + i]);

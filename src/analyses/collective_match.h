@@ -6,7 +6,7 @@
 // are taken as a sequence of (kind, bytes) per rank, and each sequence is laid against the longest one where it fits
 // without contradiction wherever both have something, over at least half of the shorter. Training repeats itself, so
 // several places may fit: the longest overlap wins among those in which matched collectives overlap in time within what
-// clocks of different hosts may be apart (kMostClockOffsetNs). Where several fit and none does so the sequence stays
+// clocks of different hosts may be apart (kMaxClockOffsetNs). Where several fit and none does so the sequence stays
 // unmatched, as does one that fits nowhere: recordings may be samples, or clocks wrong. Without wall clocks the longest
 // overlap wins. Point-to-point messages (send, recv) are not collectives of the whole group and stay out.
 //
@@ -29,7 +29,7 @@
 namespace gapless::internal {
 
 // Clocks of hosts kept by NTP agree to a few milliseconds.
-inline constexpr int64_t kMostClockOffsetNs = 10'000'000;
+inline constexpr int64_t kMaxClockOffsetNs = 10'000'000;
 // Ranks whose waits differ by less came together: launching alone varies by as much.
 inline constexpr int64_t kArrivalNoiseNs = 10'000;
 

@@ -27,7 +27,7 @@ Role RoleOf(std::string_view op) {
 struct StreamState {
   int32_t device = 0;
   int64_t stream = 0;
-  std::array<ChainLink, kMostLinks> links{};
+  std::array<ChainLink, kMaxLinks> links{};
   size_t count = 0, copies_last = 0;  // links; of these, copies at the end so far
   int64_t elements = 0;
   GpuOpId before2, before;
@@ -129,7 +129,7 @@ class ChainReader {
       return;
     }
     const TensorSize& size = sizes_.Of(op);
-    const bool fits = state.count < kMostLinks && Fits(size.elements, state.elements);
+    const bool fits = state.count < kMaxLinks && Fits(size.elements, state.elements);
     if (!fits && is_copy) return;
     if (!fits) End(state, GpuOpId());
     state.links[state.count++] = {op, trace_.slices.name[op.value], row, 1, ops.dur_ns[row], size.bytes};

@@ -20,7 +20,7 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kMostLinks = 15;  // TraceLens: more kernels are no candidate for one
+inline constexpr size_t kMaxLinks = 15;  // TraceLens: more kernels are no candidate for one
 
 struct ChainLink {
   SliceId op;

@@ -70,8 +70,8 @@ Shape OutputSpace(Inputs inputs, const WorkFormula& formula, const Shape& input,
   Shape space;
   for (size_t i = 2; i < input.size(); ++i) {
     const auto of = [&](const std::vector<int64_t>& list) { return list[std::min(i - 2, list.size() - 1)]; };
-    constexpr int64_t kMost = 1'000'000;  // far beyond any real one
-    if (of(stride) <= 0 || std::max({of(stride), std::abs(of(padding)), std::abs(of(dilation))}) > kMost) return {};
+    constexpr int64_t kMax = 1'000'000;  // far beyond any real one
+    if (of(stride) <= 0 || std::max({of(stride), std::abs(of(padding)), std::abs(of(dilation))}) > kMax) return {};
     const int64_t size = (input[i] + 2 * of(padding) - of(dilation) * (weight[i] - 1) - 1) / of(stride) + 1;
     if (size <= 0) return {};
     space.push_back(size);

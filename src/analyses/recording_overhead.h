@@ -26,7 +26,7 @@ namespace gapless::internal {
 
 // The least and the most that an event may take, in times of the figures above.
 inline constexpr double kLittleOverhead = 0.3, kMuchOverhead = 1.4;
-inline constexpr double kLeastPythonCallNs = 150;
+inline constexpr double kMinPythonCallNs = 150;
 
 // Returns, by slice, the time that recording it takes from its thread; 0 where the recorder is not known.
 std::vector<int64_t> RecordingOverheadNs(const Trace& trace);

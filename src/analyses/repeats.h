@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds short sequences that repeat in a row in a stream of tokens, in one pass.
 //
-// For every period p up to kMostPeriod it counts how many tokens in a row equal the one p before them. A count that
+// For every period p up to kMaxPeriod it counts how many tokens in a row equal the one p before them. A count that
 // breaks at m tells of a stretch of m + p tokens with that period. Of the periods that describe one stretch the
-// shortest is reported: the multiples of p match as well, and later. Cost: kMostPeriod comparisons a token, no memory
-// of its own beyond the last kMostPeriod tokens.
+// shortest is reported: the multiples of p match as well, and later. Cost: kMaxPeriod comparisons a token, no memory
+// of its own beyond the last kMaxPeriod tokens.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kMostPeriod = 8;
-inline constexpr size_t kLeastRepeats = 16;
+inline constexpr size_t kMaxPeriod = 8;
+inline constexpr size_t kMinRepeats = 16;
 
 struct Repeat {
   size_t first = 0, last = 0;  // ordinals of tokens, [first, last): whole repetitions only
@@ -22,7 +22,7 @@ struct Repeat {
   size_t count() const { return (last - first) / period; }
 };
 
-// Feed tokens in order; `found(Repeat)` is called for each stretch of at least kLeastRepeats repetitions when it is
+// Feed tokens in order; `found(Repeat)` is called for each stretch of at least kMinRepeats repetitions when it is
 // over, for the last after Finish. Stretches do not overlap and come in order.
 template <class Found>
 class RepeatFinder {
@@ -31,8 +31,8 @@ class RepeatFinder {
 
   void Add(uint64_t token) {
     size_t broken = 0;  // the shortest period that ends here, long enough
-    for (size_t period = 1; period <= kMostPeriod; ++period) {
-      const bool same = next_ >= start_ + period && last_[(next_ - period) % kMostPeriod] == token;
+    for (size_t period = 1; period <= kMaxPeriod; ++period) {
+      const bool same = next_ >= start_ + period && last_[(next_ - period) % kMaxPeriod] == token;
       if (same) {
         ++matched_[period];
         continue;
@@ -41,13 +41,13 @@ class RepeatFinder {
       if (broken != period) matched_[period] = 0;
     }
     if (broken != 0) Report(broken);
-    last_[next_ % kMostPeriod] = token;
+    last_[next_ % kMaxPeriod] = token;
     ++next_;
   }
 
   // The stream is over, or what follows has nothing to do with what came before.
   void Finish() {
-    for (size_t period = 1; period <= kMostPeriod; ++period)
+    for (size_t period = 1; period <= kMaxPeriod; ++period)
       if (LongEnough(period)) {
         Report(period);
         break;
@@ -57,7 +57,7 @@ class RepeatFinder {
   }
 
  private:
-  bool LongEnough(size_t period) const { return matched_[period] + period >= kLeastRepeats * period; }
+  bool LongEnough(size_t period) const { return matched_[period] + period >= kMinRepeats * period; }
 
   void Report(size_t period) {
     const size_t length = matched_[period] + period, whole = length / period * period;
@@ -68,8 +68,8 @@ class RepeatFinder {
   }
 
   Found found_;
-  std::array<uint64_t, kMostPeriod> last_{};
-  std::array<size_t, kMostPeriod + 1> matched_{};
+  std::array<uint64_t, kMaxPeriod> last_{};
+  std::array<size_t, kMaxPeriod + 1> matched_{};
   size_t next_ = 0, start_ = 0;
 };
 

@@ -43,12 +43,12 @@ class Reader {
   size_t at_ = 0;
 };
 
-constexpr int64_t kMostSize = int64_t{1} << 40;
+constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 bool ReadShape(Reader& in, Shape& shape) {
   if (!in.Take('[')) return false;
   for (int64_t size = 0; !in.Take(']'); shape.push_back(size))
-    if (!in.TakeInt(size) || size < 0 || size > kMostSize) return false;
+    if (!in.TakeInt(size) || size < 0 || size > kMaxSize) return false;
   return true;
 }
 
@@ -152,7 +152,7 @@ std::vector<Input> ReadInputs(std::string_view shapes, std::string_view types, s
 int64_t Elements(const Shape& shape) {
   int64_t product = 1;
   for (const int64_t size : shape) {
-    if (size > 0 && product > kMostElements / size) return kMostElements;
+    if (size > 0 && product > kMaxElements / size) return kMaxElements;
     product *= size;
   }
   return product;
@@ -163,10 +163,10 @@ std::vector<int64_t> ReadInts(std::string_view value) {
   std::vector<int64_t> ints;
   int64_t one = 0;
   if (!in.Take('['))
-    return in.TakeInt(one) && in.Peek() == '\0' && one <= kMostSize && one >= -kMostSize ? std::vector<int64_t>{one}
-                                                                                         : ints;
+    return in.TakeInt(one) && in.Peek() == '\0' && one <= kMaxSize && one >= -kMaxSize ? std::vector<int64_t>{one}
+                                                                                       : ints;
   while (!in.Take(']')) {
-    if (!in.TakeInt(one) || one > kMostSize || one < -kMostSize) return {};
+    if (!in.TakeInt(one) || one > kMaxSize || one < -kMaxSize) return {};
     ints.push_back(one);
   }
   return ints;

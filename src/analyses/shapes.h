@@ -37,8 +37,8 @@ struct Input {
 std::vector<Input> ReadInputs(std::string_view shapes, std::string_view types, std::string_view values);
 
 // Sizes beyond any device's memory are not read, and products stop here, so that sums and bytes cannot overflow.
-inline constexpr int64_t kMostElements = int64_t{1} << 50;
-int64_t Elements(const Shape& shape);  // product, at most kMostElements; 1 of a scalar
+inline constexpr int64_t kMaxElements = int64_t{1} << 50;
+int64_t Elements(const Shape& shape);  // product, at most kMaxElements; 1 of a scalar
 
 // "[2, 2]" → {2, 2}; "3" → {3}; anything else → {}.
 std::vector<int64_t> ReadInts(std::string_view value);

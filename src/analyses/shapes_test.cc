@@ -29,7 +29,7 @@ TEST(ReadInputs, WhatWasNotRecordedIsAbsent) {
 TEST(ReadInputs, SizesThatCannotBeAreNotRead) {
   EXPECT_TRUE(ReadInputs("[[-1,2]]", "", "").empty());
   EXPECT_TRUE(ReadInputs("[[9223372036854775807]]", "", "").empty());
-  EXPECT_EQ(Elements({1LL << 40, 1LL << 40, 1LL << 40}), kMostElements) << "no overflow";
+  EXPECT_EQ(Elements({1LL << 40, 1LL << 40, 1LL << 40}), kMaxElements) << "no overflow";
 }
 
 TEST(ReadInts, ListsAndNumbersOnly) {

@@ -162,7 +162,7 @@ TraceTimeline MakeTimeline(const RunTrace& of) {
   timeline.window = AnalysedWindow(trace);
   timeline.devices = SweepDevices(trace, timeline.window.span);
   const HostTracks host = FlattenHostStates(trace);
-  const bool attribute = timeline.devices.size() <= kMostAttributedDevices;
+  const bool attribute = timeline.devices.size() <= kMaxAttributedDevices;
   for (DeviceTimeline& device : timeline.devices) Attribution(trace, host, device).Run(attribute);
   return timeline;
 }

@@ -13,7 +13,7 @@
 //                     queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown: the
 //                     operation waited for something that was not recorded.
 // When the last recorded operation is over the states of all threads count. Operations without a launch: unknown.
-// In recordings of more than kMostAttributedDevices devices all is unknown.
+// In recordings of more than kMaxAttributedDevices devices all is unknown.
 #pragma once
 
 #include <span>
@@ -38,7 +38,7 @@ inline constexpr int64_t kFreshStartNs = 100'000;
 
 // Each device idles through most of what the host does for all others, so parts grow with devices times calls. No host
 // drives so many devices from one process; a recording that says so is cut into unknown parts only.
-inline constexpr size_t kMostAttributedDevices = 256;
+inline constexpr size_t kMaxAttributedDevices = 256;
 
 struct IdlePart {
   int64_t start = 0;  // until the next part of the gap, or the gap's end

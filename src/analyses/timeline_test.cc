@@ -196,7 +196,7 @@ TEST(Idle, AFrameThatIsOverIsNotWhatTheHostHasOpen) {
 }
 
 TEST(Timeline, OfMoreDevicesThanAHostHasNoCauseIsGiven) {
-  for (const int32_t devices : {2, static_cast<int32_t>(kMostAttributedDevices) + 1}) {
+  for (const int32_t devices : {2, static_cast<int32_t>(kMaxAttributedDevices) + 1}) {
     testing::HandMade trace;
     for (int32_t device = 0; device < devices; ++device) {
       const int64_t t = device * 100;

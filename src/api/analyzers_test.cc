@@ -55,7 +55,7 @@ TEST(MultiGPUAnalyzerTest, SpeaksOfWhatGpusLoseToEachOtherOnly) {
 
 TEST(BottleneckAnalyzerTest, TheWorstFiveAndTheirText) {
   const auto worst = BottleneckAnalyzer::AnalyzeAll(OpenSample());
-  EXPECT_EQ(worst.size(), BottleneckAnalyzer::kMost);
+  EXPECT_EQ(worst.size(), BottleneckAnalyzer::kMax);
   EXPECT_TRUE(WorstFirst(worst));
   const std::string report = BottleneckAnalyzer::GenerateReport(worst);
   for (const char* section :

@@ -10,14 +10,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostThreads = 1024;
+constexpr size_t kMaxThreads = 1024;
 
 }  // namespace
 
 size_t DefaultThreads() {
   if (const char* given = std::getenv("GAPLESS_THREADS")) {
     const long n = std::strtol(given, nullptr, 10);
-    if (n > 0 && n <= static_cast<long>(kMostThreads)) return static_cast<size_t>(n);
+    if (n > 0 && n <= static_cast<long>(kMaxThreads)) return static_cast<size_t>(n);
   }
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
@@ -25,7 +25,7 @@ size_t DefaultThreads() {
 }
 
 ThreadPool::ThreadPool(size_t threads) {
-  const size_t n = threads == 0 ? DefaultThreads() : std::min(threads, kMostThreads);
+  const size_t n = threads == 0 ? DefaultThreads() : std::min(threads, kMaxThreads);
   workers_.reserve(n);
   try {
     while (workers_.size() < n) workers_.emplace_back([this] { Loop(); });

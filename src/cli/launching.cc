@@ -17,7 +17,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kDefaultHz = 10, kMostHz = 100;
+constexpr int kDefaultHz = 10, kMaxHz = 100;
 
 void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
 
@@ -142,7 +142,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");
   options.shared_folder = arguments.Has("shared-folder");
-  options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMostHz));
+  options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMaxHz));
   options.output_to_stderr = arguments.JsonToStdout();
   options.missing = plan.missing;
   options.watchers = plan.watchers;

@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostInRange = 1 << 20;
+constexpr int64_t kMaxInRange = 1 << 20;
 
 void Show(ProgressLine& line, const LoadProgress& progress) {
   line.Update("reading", progress.path, progress.bytes_done, progress.bytes_total,
@@ -39,7 +39,7 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
     if (!first) return Unexpected{first.error()};
     const auto last = ParseNumber(ends.back(), noun, hint);
     if (!last) return Unexpected{last.error()};
-    if (ends.size() > 2 || *last < *first || *last - *first > kMostInRange)
+    if (ends.size() > 2 || *last < *first || *last - *first > kMaxInRange)
       return Fail(ErrorCode::kUsage, StrCat("'", Printable(item), "' is not a range of ", noun, "s"));
     for (int64_t number = *first; number <= *last; ++number) numbers.push_back(number);
   }

@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostLaunches = 1000;
+constexpr int64_t kMaxLaunches = 1000;
 
 bool Wanted(const Arguments& arguments, std::string_view tool) {
   const auto with = arguments.List("with");
@@ -67,7 +67,7 @@ Result<NsightPlan> NsightPlanFrom(const Arguments& arguments) {
   if (arguments.Has("kernel-name")) plan.compute_options.kernel_name = std::string(arguments.Value("kernel-name"));
   const auto launches = arguments.Number("launch-count", 1, plan.compute_options.launch_count);
   if (!launches) return Unexpected{launches.error()};
-  plan.compute_options.launch_count = std::min(*launches, kMostLaunches);
+  plan.compute_options.launch_count = std::min(*launches, kMaxLaunches);
   if (arguments.Has("set")) plan.compute_options.set = arguments.Value("set");
   const auto require = [&](bool& wanted, std::string_view tool) {
     if (!wanted || FindNsight(tool, {})) return;

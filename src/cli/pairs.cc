@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kDefaultPairs = 30, kMostPairs = 10'000;
+constexpr int64_t kDefaultPairs = 30, kMaxPairs = 10'000;
 constexpr double kDefaultMargin = 0.01;
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands) 
   if (!seed) return Unexpected{seed.error()};
   if (!budget) return Unexpected{budget.error()};
   PairPlan plan{.a = std::move(*a), .b = std::move(*b), .budget_s = *budget};
-  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
   // The coin must not be the same in every comparison that anybody makes.
   plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
   return plan;

@@ -12,7 +12,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostRanks = 4096;
+constexpr int kMaxRanks = 4096;
 
 // A line for each count but the first, which its round starts from: "2 ranks: 81 % to 86 % efficient in 3 rounds".
 std::string RangesText(const ScalingCurve& curve) {
@@ -36,7 +36,7 @@ Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view 
   for (const std::string& word : arguments.List(option)) {
     int count = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
-    if (error != std::errc() || end != word.data() + word.size() || count < 1 || count > kMostRanks)
+    if (error != std::errc() || end != word.data() + word.size() || count < 1 || count > kMaxRanks)
       return Fail(ErrorCode::kUsage, StrCat("--", option, " takes numbers of ranks, such as 1,2,4"), word);
     counts.push_back(count);
   }

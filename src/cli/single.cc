@@ -35,13 +35,13 @@ std::optional<int64_t> ParseTimeNs(std::string_view text) {
     double ns;
   };
   static constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  constexpr double kMostNs = 1e18;
+  constexpr double kMaxNs = 1e18;
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
   for (const Unit& one : kUnits)
-    if (unit == one.name && value * one.ns < kMostNs) return std::llround(value * one.ns);
+    if (unit == one.name && value * one.ns < kMaxNs) return std::llround(value * one.ns);
   return std::nullopt;
 }
 

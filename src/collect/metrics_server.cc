@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
-constexpr int kMostWaitingSeconds = 5;
+constexpr int kMaxWaitingSeconds = 5;
 
 struct Endpoint {
   std::string host = kLoopback;
@@ -33,8 +33,8 @@ Result<Endpoint> ParseEndpoint(const std::string& listen) {
       endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
   }
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
-  constexpr int kMostPort = 65535;
-  if (error != std::errc() || end != port.data() + port.size() || endpoint.port < 0 || endpoint.port > kMostPort ||
+  constexpr int kMaxPort = 65535;
+  if (error != std::errc() || end != port.data() + port.size() || endpoint.port < 0 || endpoint.port > kMaxPort ||
       endpoint.host.empty())
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(listen), "' is no address to listen on"), "",
                 "--listen 127.0.0.1:9477");
@@ -61,8 +61,8 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& l
   std::unique_ptr<MetricsServer> server(new MetricsServer);
   httplib::Server& http = server->impl_->server;
   http.new_task_queue = [] { return new httplib::ThreadPool(2); };
-  http.set_read_timeout(kMostWaitingSeconds);
-  http.set_write_timeout(kMostWaitingSeconds);
+  http.set_read_timeout(kMaxWaitingSeconds);
+  http.set_write_timeout(kMaxWaitingSeconds);
   http.set_keep_alive_timeout(1);
   http.Get("/metrics", [text = std::move(text)](const httplib::Request&, httplib::Response& response) {
     response.set_content(text(), kContentType);

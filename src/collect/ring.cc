@@ -18,7 +18,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostRecordsAtOnce = 16384;
+constexpr size_t kMaxRecordsAtOnce = 16384;
 
 bool ReadAt(int file, void* out, size_t size, uint64_t offset) {
   char* to = static_cast<char*>(out);
@@ -37,7 +37,7 @@ bool IsSoundHeader(const wire::RingHeader& header) {
   return std::memcmp(header.magic, wire::kRingMagic.data(), wire::kRingMagic.size()) == 0 &&
          header.version == wire::kRingVersion && header.header_bytes == wire::kRingHeaderBytes &&
          header.record_bytes == wire::kRingRecordBytes && std::has_single_bit(header.capacity) &&
-         header.capacity <= wire::kMostRingRecords && header.written <= wire::kMaxWritten;
+         header.capacity <= wire::kMaxRingRecords && header.written <= wire::kMaxWritten;
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ bool RingReader::ReadNew(const OnRecord& on_record) {
       read_ = oldest - 1;
       continue;
     }
-    const uint64_t last = std::min<uint64_t>(goal, read_ + kMostRecordsAtOnce);
+    const uint64_t last = std::min<uint64_t>(goal, read_ + kMaxRecordsAtOnce);
     if (!ReadRange(read_ + 1, last, records) || !ReadHeader()) return false;
     for (const wire::RingRecord& record : records) {
       ++read_;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kDiscoverEveryNs = 500'000'000;
 constexpr std::string_view kRing = ".ring", kEvents = ".events";
-constexpr size_t kMostMessages = 100;
+constexpr size_t kMaxMessages = 100;
 
 bool IsRankFolder(std::string_view name) { return name == "main" || name.starts_with("rank"); }
 
@@ -67,7 +67,7 @@ void Note(AgentProcess& process, const wire::RingRecord& record) {
   if (record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
     process.recordings.push_back(process.texts[record.a]);
   const bool told = record.kind == wire::RecordKind::kMessage && record.value >= kWarning;
-  if (told && process.messages.size() < kMostMessages) process.messages.push_back(process.texts[record.a]);
+  if (told && process.messages.size() < kMaxMessages) process.messages.push_back(process.texts[record.a]);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostDefaultFolders = 100'000, kMaxAttempts = 10;
+constexpr int kMaxDefaultFolders = 100'000, kMaxAttempts = 10;
 
 // Where a link leads that we made ourselves; one of somebody else is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
@@ -72,7 +72,7 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
       if (!gone || attempt == kMaxAttempts) return opened;
     }
   }
-  for (int number = 1; number <= kMostDefaultFolders; ++number) {
+  for (int number = 1; number <= kMaxDefaultFolders; ++number) {
     const std::string name = number == 1 ? std::string(kDefaultRunFolder) : StrCat(kDefaultRunFolder, "-", number);
     const std::string path = Absolute(name);
     if (::mkdir(path.c_str(), kOwnFolder) == 0) return Open(path, name, true, shared);

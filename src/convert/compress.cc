@@ -29,9 +29,9 @@ class GzipSink : public Sink {
   }
 
   bool Write(std::string_view block) override {
-    constexpr size_t kMost = size_t{1} << 30;  // the library counts in 32 bits
-    for (; block.size() > kMost; block.remove_prefix(kMost))
-      if (!Deflate(block.substr(0, kMost), false)) return false;
+    constexpr size_t kMax = size_t{1} << 30;  // the library counts in 32 bits
+    for (; block.size() > kMax; block.remove_prefix(kMax))
+      if (!Deflate(block.substr(0, kMax), false)) return false;
     return Deflate(block, false);
   }
   Result<void> Finish() override {

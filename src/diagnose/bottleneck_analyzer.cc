@@ -64,7 +64,7 @@ std::vector<Bottleneck> BottleneckAnalyzer::AnalyzeAll(Tables& tables) {
 
 std::vector<Bottleneck> BottleneckAnalyzer::MostSevere(std::vector<Bottleneck> all) {
   SortBySeverity(all);
-  if (all.size() > kMost) all.resize(kMost);
+  if (all.size() > kMax) all.resize(kMax);
   return all;
 }
 

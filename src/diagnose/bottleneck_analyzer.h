@@ -14,8 +14,8 @@
 namespace gapless::internal {
 
 struct BottleneckAnalyzer {
-  static constexpr size_t kMost = 5;
-  // What the rules find, at most kMost, by severity (the report of `analyze` ranks by expected gain instead).
+  static constexpr size_t kMax = 5;
+  // What the rules find, at most kMax, by severity (the report of `analyze` ranks by expected gain instead).
   static std::vector<Bottleneck> AnalyzeAll(Tables& tables);
   static std::vector<Bottleneck> MostSevere(std::vector<Bottleneck> all);  // of what was found already
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated

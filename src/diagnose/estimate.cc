@@ -7,9 +7,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMostRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
+constexpr double kMaxRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
 
-double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMostRemoved)); }
+double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMaxRemoved)); }
 
 // What kind of time a fix of this type removes.
 enum Kind : uint8_t { kIdleTime, kKernelTime, kCommunicationTime, kKinds };
@@ -52,7 +52,7 @@ RemovableTime::RemovableTime(const LedgerView& ledger) : device_(ledger.total.wa
     all_ = {ledger.Share(ledger.total.idle_ns + ledger.total.exposed_copy_ns), ledger.Share(ledger.total.compute_ns),
             ledger.Share(ledger.total.exposed_comm_ns)};
   else
-    all_[kIdleTime] = kMostRemoved;
+    all_[kIdleTime] = kMaxRemoved;
   left_ = all_;
 }
 

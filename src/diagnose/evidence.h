@@ -13,10 +13,10 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kMostRows = 20;  // an Evidence names at most so many rows
+inline constexpr size_t kMaxRows = 20;  // an Evidence names at most so many rows
 
 // Rows of `table` with the largest value in `column` (zero and Null left out), largest first, at most `count`.
-std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count = kMostRows);
+std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count = kMaxRows);
 
 // The ids in column `id_column` of these rows, those that are Null left out.
 std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, std::string_view id_column);

@@ -45,7 +45,7 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
   }
   std::stable_sort(sum.rows.begin(), sum.rows.end(),
                    [&](size_t a, size_t b) { return events.Int(a, total) > events.Int(b, total); });
-  if (sum.rows.size() > kMostRows) sum.rows.resize(kMostRows);
+  if (sum.rows.size() > kMaxRows) sum.rows.resize(kMaxRows);
   return sum;
 }
 

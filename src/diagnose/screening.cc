@@ -8,7 +8,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastExplained = 0.5;  // of the waste, what a finding must be about to explain it
+constexpr double kMinExplained = 0.5;  // of the waste, what a finding must be about to explain it
 
 // The kinds of the ledger's waste that findings are about; compute is none of them.
 enum class WasteKind : uint8_t { kNone, kData, kLaunch, kSync, kHost, kCommunication, kCopy, kUnknown };
@@ -43,7 +43,7 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
     // Copies from pageable memory are a matter of synchronisation and of copying.
     const bool same = WasteOf(one) == kind ||
                       (kind == WasteKind::kCopy && (one.id == "pageable_copies" || one.id == "needless_copies"));
-    return one.id != kOtherWaste && same && one.share_of_step.value_or(0) >= kLeastExplained * *waste->share_of_step;
+    return one.id != kOtherWaste && same && one.share_of_step.value_or(0) >= kMinExplained * *waste->share_of_step;
   });
   if (explained) found.erase(waste);
 }

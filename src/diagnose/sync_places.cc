@@ -33,7 +33,7 @@ SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits
     place.idle_ns += syncs.Int(row, "avoidable_ns") * ledger.DevicesOf(syncs.Int(row, "trace"));
     if (!syncs.IsNull(row, "calls_per_step"))
       place.calls_per_step = std::max(place.calls_per_step, syncs.Real(row, "calls_per_step"));
-    if (place.ids.size() < kMostRows) place.ids.push_back(syncs.Int(row, "sync_id"));
+    if (place.ids.size() < kMaxRows) place.ids.push_back(syncs.Int(row, "sync_id"));
   }
   SyncPlaces all;
   for (auto& [key, place] : by_place) all.places.push_back(std::move(place));

@@ -22,7 +22,7 @@ class BlockSink {
 class Block {
  public:
   static constexpr size_t kPayloadBytes = size_t{192} * 1024;
-  static constexpr size_t kMostBody = 254;  // of a record without text
+  static constexpr size_t kMaxBody = 254;  // of a record without text
 
   explicit Block(BlockSink& sink) : sink_(sink) {}
   Block(const Block&) = delete;
@@ -31,13 +31,13 @@ class Block {
   void SetClocks(int64_t cupti_ns, int64_t unix_ns) { cupti_ns_ = cupti_ns, unix_ns_ = unix_ns; }
 
   // Begins a record whose body is at most `most` bytes. Fields follow, then End().
-  void Begin(wire::RecordType type, size_t most = kMostBody) {
+  void Begin(wire::RecordType type, size_t most = kMaxBody) {
     if (sizeof(wire::BlockHeader) + kPayloadBytes - used_ < most + kLongHead) Close();
     begin_ = bytes_ + used_;
     begin_[0] = static_cast<uint8_t>(type);
     type_ = static_cast<size_t>(type);
-    begin_[1] = most > kMostBody ? 0xFF : 0;
-    at_ = begin_ + (most > kMostBody ? kLongHead : 2);
+    begin_[1] = most > kMaxBody ? 0xFF : 0;
+    at_ = begin_ + (most > kMaxBody ? kLongHead : 2);
   }
   void Put(uint64_t value) { at_ = wire::PutVarint(at_, value); }
   void PutSigned(int64_t value) { Put(wire::Fold(value)); }

@@ -49,7 +49,7 @@ TEST(TextTable, ForgetsWhenFullAndNumbersGoOn) {
   ASSERT_TRUE(table.Allocate());
   bool fresh = false;
   uint32_t last = 0;
-  for (size_t i = 0; i <= TextTable::kMostTexts; ++i) {
+  for (size_t i = 0; i <= TextTable::kMaxTexts; ++i) {
     const uint32_t number = table.NumberOf(std::to_string(i).c_str(), fresh);
     ASSERT_TRUE(fresh);
     ASSERT_GT(number, last);

@@ -49,9 +49,9 @@ Rank RankOfProcess() {
 }
 
 uint64_t LimitBytes() {
-  constexpr int64_t kDefaultMb = 4096, kMostMb = int64_t{1} << 40;
+  constexpr int64_t kDefaultMb = 4096, kMaxMb = int64_t{1} << 40;
   const int64_t given = NumberIn("GAPLESS_CUPTI_LIMIT_MB");
-  return static_cast<uint64_t>(given > 0 && given < kMostMb ? given : kDefaultMb) * 1'000'000;
+  return static_cast<uint64_t>(given > 0 && given < kMaxMb ? given : kDefaultMb) * 1'000'000;
 }
 
 Decision Decide(const char*& why) {

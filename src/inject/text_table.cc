@@ -46,7 +46,7 @@ uint32_t TextTable::NumberOf(const char* text, bool& fresh) {
   Seen& seen = seen_[(reinterpret_cast<uintptr_t>(text) >> 3) * 0x9E3779B1U % kSeen];
   if (seen.pointer == text && std::strcmp(seen.text, text) == 0) return seen.number;
   const size_t length = strnlen(text, kLongest);
-  if (count_ == kMostTexts || arena_used_ + length + 1 > kArenaBytes) Forget();
+  if (count_ == kMaxTexts || arena_used_ + length + 1 > kArenaBytes) Forget();
   const uint32_t hash = Hash(text, length);
   Slot& slot = Find(text, length, hash);
   if (slot.text == nullptr) {

@@ -11,7 +11,7 @@ namespace gapless::internal::inject {
 
 class TextTable {
  public:
-  static constexpr size_t kMostTexts = 32768;
+  static constexpr size_t kMaxTexts = 32768;
   static constexpr size_t kArenaBytes = size_t{8} * 1024 * 1024;
 
   TextTable() = default;
@@ -38,7 +38,7 @@ class TextTable {
     const char* text;
     uint32_t number;
   };
-  static constexpr size_t kSlots = kMostTexts * 2;
+  static constexpr size_t kSlots = kMaxTexts * 2;
   static constexpr size_t kSeen = 4096;
 
   void Forget();

@@ -11,9 +11,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastGain = 1.01;  // a prediction that stays below this is not tried
-constexpr double kOfPrior = 0.1;     // of what a prior promises, where nothing else speaks for the fix
-constexpr double kLooser = 0.01;     // of speedup, for each class: of two equal fixes the safer comes first
+constexpr double kMinGain = 1.01;  // a prediction that stays below this is not tried
+constexpr double kOfPrior = 0.1;   // of what a prior promises, where nothing else speaks for the fix
+constexpr double kLooser = 0.01;   // of speedup, for each class: of two equal fixes the safer comes first
 
 bool HasWhatIf(std::string_view name) {
   return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
@@ -42,7 +42,7 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
   }
   const Gain gain = GainOf(*prediction, predictor.calibration());
   candidate.predicted = RatioInterval{.low = gain.low, .high = gain.high, .expected = gain.expected};
-  if (gain.high < kLeastGain) candidate.skip = StrCat("at most ", FormatNumber(gain.high, 2), "x is predicted");
+  if (gain.high < kMinGain) candidate.skip = StrCat("at most ", FormatNumber(gain.high, 2), "x is predicted");
 }
 
 // The gain of a bottleneck is that of removing it, which only one direction of `threads` and `workers` may do: values

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostLines = 10'000'000;
+constexpr int64_t kMaxLines = 10'000'000;
 
 constexpr std::pair<std::string_view, EditKind> kKinds[] = {{"keywords", EditKind::kKeywords},
                                                             {"before", EditKind::kBefore},
@@ -41,7 +41,7 @@ std::string PythonText(const JsonValue& value) {
 }
 
 int LineOf(const JsonValue& json, std::string_view name) {
-  return static_cast<int>(std::clamp<int64_t>(json.Get(name).Int().value_or(0), 0, kMostLines));
+  return static_cast<int>(std::clamp<int64_t>(json.Get(name).Int().value_or(0), 0, kMaxLines));
 }
 
 Edit ParseEdit(const JsonValue& json) {

@@ -20,7 +20,7 @@ constexpr double kHopeless = 0.5;  // of what could be detected in the end: as l
 constexpr double kPromising =
     0.1;                      // a gain that shows as so much is followed to the end, however noisy the first pairs
 constexpr int kKilled = 137;  // exit status of a process that SIGKILL ended, as the kernel does when memory is out
-constexpr size_t kMostFault = 300;
+constexpr size_t kMaxFault = 300;
 
 bool SpeaksOfMemory(const RunSample& sample) {
   for (const std::string* text : {&sample.failure, &sample.output_tail})
@@ -49,7 +49,7 @@ Fault FaultOf(const RunSample& sample) {
 }
 
 std::string DescribeFault(const RunSample& sample) {
-  const std::string words = Ellipsize(Printable(LastWords(sample)), kMostFault);
+  const std::string words = Ellipsize(Printable(LastWords(sample)), kMaxFault);
   switch (FaultOf(sample)) {
     case Fault::kHang: return StrCat("it hung: not done after ", FormatDuration(sample.wall_ns), ", and was ended");
     case Fault::kOutOfMemory: return StrCat("it ran out of memory", words.empty() ? "" : ": ", words);

@@ -10,9 +10,9 @@ namespace gapless::internal {
 namespace {
 
 // A run that takes so many times as long as the longest that ended well hangs; compiling is allowed some minutes.
-constexpr int64_t kLeastMeasuredNs = 1'000'000'000;
-constexpr size_t kLeastSteps = 10, kMinStepsToCut = 3;
-constexpr double kHangs = 5, kLeastLimitS = 30, kCompileLimitS = 300, kLeastLeftS = 1;
+constexpr int64_t kMinMeasuredNs = 1'000'000'000;
+constexpr size_t kMinSteps = 10, kMinStepsToCut = 3;
+constexpr double kHangs = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
 
 }  // namespace
 
@@ -22,19 +22,19 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   request.own_fixes = set.OwnFiles();
   request.environment = set.Environment(job_.context);
   // Of short steps more than were asked for, of long ones fewer.
-  const size_t least = std::min(request.measure, kLeastSteps);
+  const size_t least = std::min(request.measure, kMinSteps);
   request.measure = cut_above_ns_ > 0 ? std::min(least, kMinStepsToCut) : least;
   request.enough = [least, steps = job_.request.measure, most_ns = max_measured_ns_,
                     cut_ns = cut_above_ns_](std::span<const int64_t> step_ns) {
     const int64_t all_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
     const double mean_ns = static_cast<double>(all_ns) / static_cast<double>(std::max<size_t>(step_ns.size(), 1));
-    if (cut_ns > 0 && all_ns >= kLeastMeasuredNs && mean_ns > cut_ns) return true;
-    return step_ns.size() >= least && (all_ns >= most_ns || (step_ns.size() >= steps && all_ns >= kLeastMeasuredNs));
+    if (cut_ns > 0 && all_ns >= kMinMeasuredNs && mean_ns > cut_ns) return true;
+    return step_ns.size() >= least && (all_ns >= most_ns || (step_ns.size() >= steps && all_ns >= kMinMeasuredNs));
   };
   if (request.timeout_s <= 0 && longest_s_ > 0)
-    request.timeout_s = std::max(kLeastLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
+    request.timeout_s = std::max(kMinLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
   if (end_by_) {
-    const double left_s = std::max(kLeastLeftS, std::chrono::duration<double>(*end_by_ - Clock::now()).count());
+    const double left_s = std::max(kMinLeftS, std::chrono::duration<double>(*end_by_ - Clock::now()).count());
     request.timeout_s = request.timeout_s > 0 ? std::min(request.timeout_s, left_s) : left_s;
   }
   return request;

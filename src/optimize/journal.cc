@@ -18,7 +18,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 26;
+constexpr size_t kMaxBytes = size_t{1} << 26;
 
 std::optional<RatioInterval> IntervalFrom(const JsonValue& value) {
   const auto expected = value.Get("expected").Number();
@@ -123,7 +123,7 @@ Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::strin
   json.Field("gapless_optimize", key);
   json.EndObject();
   head += "\n";
-  const std::string text = anew ? "" : ContentOf(journal.path_, kMostBytes);
+  const std::string text = anew ? "" : ContentOf(journal.path_, kMaxBytes);
   if (!text.starts_with(head)) {
     GAPLESS_TRY(WriteFileAtomically(journal.path_, head, 0600));
     return journal;

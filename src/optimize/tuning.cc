@@ -225,11 +225,11 @@ std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid) {
 }
 
 std::vector<TuneColumn> BatchSettings(const FixContext& context) {
-  constexpr int kMostFactor = 1024;
+  constexpr int kMaxFactor = 1024;
   TuneColumn plain{.settings = {}, .is_ladder = true}, mixed = plain;
   const FixValues types = FindFix("amp")->values(context);
   if (!types.values.empty()) mixed.settings.push_back(SetOf({{"amp", types.values[0]}}));
-  for (int factor = 2; factor <= kMostFactor; factor *= 2) {
+  for (int factor = 2; factor <= kMaxFactor; factor *= 2) {
     plain.settings.push_back(SetOf({{"batch", std::to_string(factor)}}));
     if (!types.values.empty())
       mixed.settings.push_back(SetOf({{"batch", std::to_string(factor)}, {"amp", types.values[0]}}));

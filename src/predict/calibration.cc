@@ -86,7 +86,7 @@ double Calibration::Miss(const AdviceRow& row) const {
 }
 
 void Calibration::FitWidth() {
-  if (of_repository_.size() < kLeastPrograms) return;
+  if (of_repository_.size() < kMinPrograms) return;
   std::vector<Weighted> wanted;
   for (const AdviceRow& row : rows_) {
     const double off = Miss(row);
@@ -96,7 +96,7 @@ void Calibration::FitWidth() {
                       .weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second)});
   }
   const auto trials = static_cast<double>(of_repository_.size());
-  width_ = std::max(kLeastWidth, Quantile(std::move(wanted), trials, kCoverage));
+  width_ = std::max(kMinWidth, Quantile(std::move(wanted), trials, kCoverage));
 }
 
 double Calibration::SlopeOf(std::string_view kind) const {

@@ -15,8 +15,8 @@
 //           truth lies from what it expects, a row would have been held by w = √((y − a x)² − m²), or by 0; with a of
 //           the other repositories alone, the weighted quantile of rank 0.8 (n + 1) over n repositories of these, which
 //           makes intervals that hold four of five truths whatever the distribution (split conformal prediction,
-//           Papadopoulos et al. 2002; Lei et al. 2018). At least kLeastWidth, for no step is measured exactly;
-//           kUntestedWidth with fewer than kLeastPrograms. Of an effect that was not tested on such a machine, besides,
+//           Papadopoulos et al. 2002; Lei et al. 2018). At least kMinWidth, for no step is measured exactly;
+//           kUntestedWidth with fewer than kMinPrograms. Of an effect that was not tested on such a machine, besides,
 //           a share of kUntestedShare may not be there, or be more.
 //
 // The interval is exp(a x ± √(m² + w²)), on each side with the m of that side.
@@ -35,9 +35,9 @@ namespace gapless::internal {
 
 inline constexpr double kCoverage = 0.8;
 inline constexpr double kPriorPrograms = 2, kPriorEffect = 0.3;
-inline constexpr double kLeastWidth = 0.03;
+inline constexpr double kMinWidth = 0.03;
 inline constexpr double kUntestedWidth = 0.2, kUntestedShare = 0.35;
-inline constexpr size_t kLeastPrograms = 5;
+inline constexpr size_t kMinPrograms = 5;
 
 // The effect of one fix as its model says, in logarithms of the step's share.
 struct Effect {

@@ -10,7 +10,7 @@ constexpr int64_t kUs = 1000;
 constexpr int64_t kBlockedNs = 5 * kUs;   // shorter calls found the device done
 constexpr int64_t kStagingNs = 20 * kUs;  // shorter calls do not feed a copy piece by piece
 constexpr int64_t kDefaultLaunchNs = 3 * kUs, kDefaultStreamNs = 1 * kUs;
-constexpr int64_t kMostStreamNs = 5 * kUs;  // what takes longer between two operations waits for something
+constexpr int64_t kMaxStreamNs = 5 * kUs;  // what takes longer between two operations waits for something
 
 int64_t End(const GpuOpTable& ops, uint32_t op) { return ops.ts_ns[op] + ops.dur_ns[op]; }
 
@@ -50,7 +50,7 @@ void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& ord
   for (uint32_t op = 0; op < ops.size(); ++op)
     if (order.previous[op] != kNoRowValue && HasLaunch(trace, program, op) && since_launch(op) > 3 * usual)
       back_to_back.push_back(std::max<int64_t>(0, ops.ts_ns[op] - End(ops, order.previous[op])));
-  order.stream_ns = back_to_back.empty() ? kDefaultStreamNs : std::min(kMostStreamNs, NthOf(back_to_back, 0.5));
+  order.stream_ns = back_to_back.empty() ? kDefaultStreamNs : std::min(kMaxStreamNs, NthOf(back_to_back, 0.5));
   order.usual_launch_ns = UsualLaunchNs(trace);
 }
 

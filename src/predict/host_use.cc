@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLeastSamples = 3;
+constexpr size_t kMinSamples = 3;
 
 // Processors in use by the processes of the job, from half of `window` before it on: what came earlier is start-up.
 std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, int64_t end_ns) {
@@ -21,7 +21,7 @@ std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, in
     if (at >= start_ns && at <= end_ns && trace.Text(trace.counters.name[row]) == "process.cpu")
       samples.push_back(trace.counters.value[row]);
   }
-  if (samples.size() < kLeastSamples) return std::nullopt;
+  if (samples.size() < kMinSamples) return std::nullopt;
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;

@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kUntestedConfidence = 0.5;
-constexpr double kLeastLeft = 0.05;     // of what others leave: no estimate promises more than a factor of 20
+constexpr double kMinLeft = 0.05;       // of what others leave: no estimate promises more than a factor of 20
 constexpr double kWorthSaying = 0.005;  // of the step
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
@@ -63,8 +63,8 @@ void AdviseFirst(size_t recommendation, Bottleneck& found) {
 // is more severe than the most that its fix may bring.
 void BoundSeverity(Bottleneck& found) {
   constexpr double kMinor = 0.39;
-  if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kLeastBought)) return;
-  const double most = found.gain->expected < kLeastBought ? 0 : SeverityOfShare(RemovedBy(found.gain->high));
+  if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kMinBought)) return;
+  const double most = found.gain->expected < kMinBought ? 0 : SeverityOfShare(RemovedBy(found.gain->high));
   found.severity = std::min(found.severity, std::max(most, kMinor));
 }
 
@@ -81,7 +81,7 @@ class PlanMaker {
       else
         open_.push_back({.found = std::move(one)}), open_.back().options = OptionsOf(open_.back().found);
     }
-    for (Best best = FindBest(); best.gain >= kLeastBought; best = FindBest()) Take(best);
+    for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
     TakeTheRest();
     Conclude();
     found = std::move(list_);
@@ -149,7 +149,7 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
   const double before = Left();
   const auto after = [&](double speedup) {
     const double removed = removable_.LeftOf(RemovedBy(speedup) - by_parts, found.type) * std::exp(replayed_.expected);
-    return std::log(std::max(before - removed, kLeastLeft * before) / before);
+    return std::log(std::max(before - removed, kMinLeft * before) / before);
   };
   const double expected = after(found.gain->expected);
   return {.expected = expected, .down = expected - after(found.gain->high), .up = after(found.gain->low) - expected};
@@ -257,7 +257,7 @@ std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& aft
 // Nothing brings more than the time at stake, unless it does more than that and says so.
 void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck& head) const {
   if (!head.share_of_step) return;
-  const double stake = std::min(*head.share_of_step / before, 1 - kLeastLeft), most = 1 / (1 - stake);
+  const double stake = std::min(*head.share_of_step / before, 1 - kMinLeft), most = 1 / (1 - stake);
   Gain& gain = *head.gain;
   if (gain.expected <= most * kRounding) return;
   if (!also.empty())

@@ -3,7 +3,7 @@
 //
 // Findings overlap: three rules may ask for the same fix, and two fixes may save the same wait. So the plan is made
 // like a waterfall. Of all fixes the one is taken with which the step is shortest; then, of the others, the one with
-// which it is shortest beside those taken; and so on, as long as one brings kLeastBought. A finding whose
+// which it is shortest beside those taken; and so on, as long as one brings kMinBought. A finding whose
 // recommendations name a fix that was taken hangs under the one it was taken for, and has no gain of its own. The last
 // sum is what all bring together, and it is what `gapless predict --what` says of the same fixes in the same order.
 //
@@ -14,7 +14,7 @@
 //   A fix that changes the training (a batch size) is listed where it would stand, and is not counted in what follows:
 //   it is a choice, which the plan leaves out.
 //
-// What brings less than kLeastBought, or costs time, is no fix: it stands behind all others, and is minor. Nothing that
+// What brings less than kMinBought, or costs time, is no fix: it stands behind all others, and is minor. Nothing that
 // was replayed is more severe than the most that its fix may bring.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace gapless::internal {
 
-inline constexpr double kLeastBought = 1.005;
+inline constexpr double kMinBought = 1.005;
 
 struct FixPlan {
   std::vector<PlanStep> steps{};

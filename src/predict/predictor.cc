@@ -12,10 +12,10 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastRecordingCost = 0.02;  // of a step; less is not worth a sentence
-constexpr double kLeastShare = 0.01;          // no prediction promises more than a factor of 100
+constexpr double kMinRecordingCost = 0.02;  // of a step; less is not worth a sentence
+constexpr double kMinShare = 0.01;          // no prediction promises more than a factor of 100
 
-constexpr Effect kNoEffect{.down = kLeastWidth, .up = kLeastWidth};
+constexpr Effect kNoEffect{.down = kMinWidth, .up = kMinWidth};
 
 double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
 
@@ -99,7 +99,7 @@ Result<Predictor::Made> Predictor::With(const Made& before, const WhatIfItem& it
   const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
   const double share =
       static_cast<double>(StepNs(*job_, ReplayJob(*job_, edge_ns)).value_or(bare)) / static_cast<double>(bare);
-  made.share = std::max(kLeastShare, share / made.work);
+  made.share = std::max(kMinShare, share / made.work);
   return made;
 }
 
@@ -171,7 +171,7 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
   prediction.model = SharesOf(model + prediction.replay_error);
   prediction.share = SharesOf(tested + prediction.replay_error);
   const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
-  if (static_cast<double>(recording_ns) >= kLeastRecordingCost * static_cast<double>(check_.replayed_step_ns))
+  if (static_cast<double>(recording_ns) >= kMinRecordingCost * static_cast<double>(check_.replayed_step_ns))
     prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ", FormatDuration(recording_ns),
                                             " a step, which is taken out of both steps"));
   return prediction;

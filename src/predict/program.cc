@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kPollingShare = 0.9;
 constexpr int64_t kFullQueueNs = 30'000, kFullQueueTimes = 6;
-constexpr int64_t kMostUsualLaunchNs = 50'000;  // the only launch of a short program may load its kernel
-constexpr std::ptrdiff_t kFewestQueued = 10;    // a queue has room for about 1,000, but recordings may begin late
+constexpr int64_t kMaxUsualLaunchNs = 50'000;  // the only launch of a short program may load its kernel
+constexpr std::ptrdiff_t kFewestQueued = 10;   // a queue has room for about 1,000, but recordings may begin late
 
 std::vector<uint8_t> FindThreads(const Trace& trace, bool drop_pollers) {
   struct Use {
@@ -103,7 +103,7 @@ int64_t UsualLaunchNs(const Trace& trace) {
   if (launches.empty()) return 0;
   const auto among_shortest = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 20);
   std::nth_element(launches.begin(), among_shortest, launches.end());
-  return std::min(*among_shortest, kMostUsualLaunchNs);
+  return std::min(*among_shortest, kMaxUsualLaunchNs);
 }
 
 std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program) {

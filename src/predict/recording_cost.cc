@@ -9,8 +9,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMostShare = 0.8;          // of an edge
-constexpr double kMostCarriedNs = 100'000;  // what edges before could not give
+constexpr double kMaxShare = 0.8;          // of an edge
+constexpr double kMaxCarriedNs = 100'000;  // what edges before could not give
 
 // The instants of a host thread in the order of time.
 using ThreadInstants = std::vector<Instant>;
@@ -66,9 +66,9 @@ std::vector<int64_t> WithoutRecording(const std::vector<int64_t>& edge_ns, std::
   double owed = 0;
   uint32_t thread = kNoRowValue;
   for (const RecordedEdge& one : recorded) {
-    owed = (one.thread == thread ? std::min(owed, kMostCarriedNs) : 0) + times * static_cast<double>(one.cost_ns);
+    owed = (one.thread == thread ? std::min(owed, kMaxCarriedNs) : 0) + times * static_cast<double>(one.cost_ns);
     thread = one.thread;
-    const double taken = std::min(owed, kMostShare * static_cast<double>(std::max<int64_t>(0, bare[one.edge])));
+    const double taken = std::min(owed, kMaxShare * static_cast<double>(std::max<int64_t>(0, bare[one.edge])));
     bare[one.edge] -= std::llround(taken);
     owed -= taken;
   }

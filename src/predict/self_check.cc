@@ -122,7 +122,7 @@ SelfCheck Compare(std::optional<int64_t> recorded, std::optional<int64_t> replay
   }
   check.recorded_step_ns = *recorded, check.replayed_step_ns = *replayed;
   check.error = static_cast<double>(*replayed) / static_cast<double>(*recorded) - 1;
-  if (std::abs(check.error) > kMostReplayError)
+  if (std::abs(check.error) > kMaxReplayError)
     check.refusal =
         StrCat("replaying the recording gives a step of ", FormatPercent(1 + check.error), " of what was recorded");
   return check;

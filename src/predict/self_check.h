@@ -24,9 +24,9 @@
 
 namespace gapless::internal {
 
-inline constexpr double kMostReplayError = 0.05;  // of the step; more: no prediction
-inline constexpr double kBandShare = 0.03;        // of the step
-inline constexpr double kMostUnexplained = 0.10;  // of the time: waits that nothing explains
+inline constexpr double kMaxReplayError = 0.05;  // of the step; more: no prediction
+inline constexpr double kBandShare = 0.03;       // of the step
+inline constexpr double kMaxUnexplained = 0.10;  // of the time: waits that nothing explains
 
 struct Response {
   std::string_view what;                // "kernels twice as fast"

@@ -16,7 +16,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kSeen = 400;  // stretches that a lane can show
-constexpr size_t kMostLanes = 4;
+constexpr size_t kMaxLanes = 4;
 
 // Of one lane, where each kind of thing happens.
 struct Layers {
@@ -108,7 +108,7 @@ class Drawing {
     std::vector<int64_t> most;
     for (const auto& [key, layers] : lanes) most.push_back(layers.recorded_ns);
     std::sort(most.begin(), most.end(), std::greater<>());
-    const int64_t least = most.size() > kMostLanes ? most[kMostLanes - 1] : 0;
+    const int64_t least = most.size() > kMaxLanes ? most[kMaxLanes - 1] : 0;
     for (const auto& [key, layers] : lanes) {
       if (layers.recorded_ns < least) continue;
       PictureLane lane{.name = StrCat(word, key)};

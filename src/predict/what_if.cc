@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMostFactor = 1000;
+constexpr double kMaxFactor = 1000;
 
 }  // namespace
 
@@ -88,7 +88,7 @@ std::string WhatIfItem::ToString() const {
 Result<double> WhatIfItem::Factor() const {
   double factor = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
-  if (error == std::errc() && end == value.data() + value.size() && factor >= 0 && factor <= kMostFactor) return factor;
+  if (error == std::errc() && end == value.data() + value.size() && factor >= 0 && factor <= kMaxFactor) return factor;
   return Fail(ErrorCode::kUsage, StrCat(name, " takes a factor on time from 0 to 1000, such as 0.5"),
               Printable(ToString()));
 }

@@ -11,7 +11,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMs = 1e6, kSecond = 1e9;
-constexpr size_t kLeastForP95 = 20, kLeastForP99 = 100;
+constexpr size_t kMinForP95 = 20, kMinForP99 = 100;
 
 std::optional<double> Percentile(const std::vector<double>& sorted, double p, size_t least) {
   if (sorted.empty() || sorted.size() < least) return std::nullopt;
@@ -23,8 +23,8 @@ void TakeLatencies(std::vector<double> latencies_ms, InferenceMetrics& metrics) 
   metrics.requests = sorted.size();
   metrics.latency_mean_ms = *Mean(sorted);
   metrics.latency_p50_ms = QuantileOfSorted(sorted, 0.50);
-  metrics.latency_p95_ms = Percentile(sorted, 0.95, kLeastForP95);
-  metrics.latency_p99_ms = Percentile(sorted, 0.99, kLeastForP99);
+  metrics.latency_p95_ms = Percentile(sorted, 0.95, kMinForP95);
+  metrics.latency_p99_ms = Percentile(sorted, 0.99, kMinForP99);
   metrics.latencies_ms = std::move(latencies_ms);
 }
 
@@ -50,7 +50,7 @@ void TakeText(std::span<const InferenceRequest> requests, double seconds, Infere
   }
   const std::vector<double> sorted = Sorted(first);
   metrics.time_to_first_token_p50_ms = QuantileOfSorted(sorted, 0.50);
-  metrics.time_to_first_token_p95_ms = Percentile(sorted, 0.95, kLeastForP95);
+  metrics.time_to_first_token_p95_ms = Percentile(sorted, 0.95, kMinForP95);
   metrics.time_per_output_token_ms = Median(others);
   if (rows_known && seconds > 0) metrics.tokens_per_second = tokens / seconds;
 }

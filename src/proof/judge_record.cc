@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostHistory = 2000;
+constexpr int64_t kMaxHistory = 2000;
 constexpr int kFreshRuns = 3;
 
 bool IsHigherBetter(const MetricRecord& metric) {
@@ -62,7 +62,7 @@ struct Past {
 };
 
 Result<Past> ReadPast(const BenchmarkRecord& current, History& history, const std::string& branch) {
-  HistoryFilter filter{.branch = branch, .limit = kMostHistory, .with_samples = false};
+  HistoryFilter filter{.branch = branch, .limit = kMaxHistory, .with_samples = false};
   if (!current.benchmark.empty()) filter.benchmark = current.benchmark;
   auto records = history.List(filter);
   if (!records) return Unexpected{records.error()};

@@ -81,7 +81,7 @@ std::string_view NameOf(ScalingCurve::Kind kind) {
 std::string WhyToRepeat(const ScalingCurve& curve) {
   if (curve.points.empty()) return "";
   const ScalingPoint& best = curve.points[BestOf(curve)];
-  if (best.efficiency <= kMostEfficiency) return "";
+  if (best.efficiency <= kMaxEfficiency) return "";
   return StrCat("measure again", curve.was_repeated ? ", the second measurement says the same" : "", ": ", best.ranks,
                 " ranks cannot be ", FormatPercent(best.efficiency), " efficient, so the run with ",
                 curve.points.front().ranks, curve.points.front().ranks == 1 ? " rank" : " ranks",
@@ -140,7 +140,7 @@ Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector
     }
   ScalingCurve curve = CurveOf(std::move(measured));
   const size_t best = BestOf(curve);
-  if (curve.rounds > 1 || curve.points[best].efficiency <= kMostEfficiency) return curve;
+  if (curve.rounds > 1 || curve.points[best].efficiency <= kMaxEfficiency) return curve;
   for (const size_t point : {size_t{0}, best}) {  // these two made it
     const int ranks = curve.points[point].ranks;
     if (on_count) on_count(ranks);

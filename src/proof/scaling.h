@@ -25,11 +25,11 @@ struct ScalingCurve {
   enum class Kind { kWeak, kStrong, kUnknown } kind = Kind::kUnknown;
   std::vector<ScalingPoint> points;
   size_t rounds = 1;
-  bool was_repeated = false;  // an efficiency above kMostEfficiency was measured a second time
+  bool was_repeated = false;  // an efficiency above kMaxEfficiency was measured a second time
 };
 
 // More than this is no efficiency, but a first count that was measured too slow, or a later one too fast.
-inline constexpr double kMostEfficiency = 1.05;
+inline constexpr double kMaxEfficiency = 1.05;
 // Why the curve is to be measured again, a sentence; empty: it is not.
 std::string WhyToRepeat(const ScalingCurve& curve);
 
@@ -44,7 +44,7 @@ std::vector<std::string> WithRanks(const std::vector<std::string>& command, int 
 ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds);
 
 // Measures every count in each of `rounds` rounds. `counts`: ascending, at least one. `on_count` is called before each
-// run. An efficiency above kMostEfficiency in a single round is measured once more: the count that has it, and the
+// run. An efficiency above kMaxEfficiency in a single round is measured once more: the count that has it, and the
 // first.
 Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts, size_t rounds = 1,
                                     const std::function<void(int ranks)>& on_count = {});

@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastRecordingCost = 0.01;  // of a recorded step; less is lost in the variation between steps
+constexpr double kMinRecordingCost = 0.01;  // of a recorded step; less is lost in the variation between steps
 constexpr size_t kTopFunctions = 3;
 
 // The last part of a path; of an archive's member, the member's.
@@ -246,7 +246,7 @@ void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
   std::optional<size_t> worst;
   for (size_t row = 0; row < cost.rows(); ++row)
     if (!worst || cost.Real(row, "added_share") > cost.Real(*worst, "added_share")) worst = row;
-  if (!worst || cost.Real(*worst, "added_share") < kLeastRecordingCost) return;
+  if (!worst || cost.Real(*worst, "added_share") < kMinRecordingCost) return;
   const std::string recorded = FormatDuration(cost.Int(*worst, "recorded_ns"));
   std::string text = StrCat("recording adds about ", FormatDuration(cost.Int(*worst, "added_ns")), " to a step (",
                             FormatPercent(cost.Real(*worst, "added_share")), "): ");

@@ -46,8 +46,8 @@ std::string GainText(const Gain& gain) {
 }
 
 bool IsToFix(const Bottleneck& bottleneck) {
-  constexpr double kLeastBought = 1.005;  // what would show as 1.00× is no gain
-  return !bottleneck.gain || bottleneck.gain->expected >= kLeastBought;
+  constexpr double kMinBought = 1.005;  // what would show as 1.00× is no gain
+  return !bottleneck.gain || bottleneck.gain->expected >= kMinBought;
 }
 
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {

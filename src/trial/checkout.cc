@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostText = size_t{1} << 26, kTail = 2000;
+constexpr size_t kMaxText = size_t{1} << 26, kTail = 2000;
 constexpr auto kPoll = std::chrono::milliseconds(5);
 
 struct Outcome {
@@ -36,7 +36,7 @@ Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::str
   auto child = Child::Start(options, &failure);
   if (!child) return Unexpected{child.error()};
   while (!child->Ended()) std::this_thread::sleep_for(kPoll);
-  Outcome outcome{*child->Ended(), ContentOf(path, kMostText)};
+  Outcome outcome{*child->Ended(), ContentOf(path, kMaxText)};
   while (!outcome.text.empty() && outcome.text.back() == '\n') outcome.text.pop_back();
   return outcome;
 }
@@ -49,7 +49,7 @@ Result<void> CloneShallow(const std::string& root, const std::string& clone) {
   const auto made = AskGit(root, {"init", "--quiet", clone});
   if (!made) return Unexpected{made.error()};
   GAPLESS_TRY(WriteFileAtomically(clone + "/.git/objects/info/alternates", *common + "/objects\n"));
-  return WriteFileAtomically(clone + "/.git/shallow", ContentOf(*common + "/shallow", kMostText));
+  return WriteFileAtomically(clone + "/.git/shallow", ContentOf(*common + "/shallow", kMaxText));
 }
 
 Result<void> CloneInto(const std::string& root, const std::string& clone) {

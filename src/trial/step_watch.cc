@@ -15,7 +15,7 @@ constexpr auto kSigkillAfterTimeout = std::chrono::seconds(6);  // a time limit,
 constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;                     // steps
 constexpr auto kAskAfter = std::chrono::seconds(1);  // of steps that take longer
-constexpr size_t kMostMessages = 8;
+constexpr size_t kMaxMessages = 8;
 constexpr int kWarning = 1;  // of a message, see docs/agent_protocol.md
 // A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
 // none.
@@ -68,7 +68,7 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       seen.out_of_memory = seen.out_of_memory || record.value == 1;
       break;
     case wire::RecordKind::kMessage:
-      if (record.value >= kWarning && seen.messages.size() < kMostMessages)
+      if (record.value >= kWarning && seen.messages.size() < kMaxMessages)
         seen.messages.push_back(process.texts[record.a]);
       break;
     case wire::RecordKind::kParity:

@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 28;
+constexpr size_t kMaxBytes = size_t{1} << 28;
 
 struct Series {
   std::string name;
@@ -64,7 +64,7 @@ void TakeText(std::string_view body, TelemetrySummary& summary) {
 }  // namespace
 
 TelemetrySummary SummarizeTelemetry(const std::string& path) {
-  const std::string content = ContentOf(path, kMostBytes);
+  const std::string content = ContentOf(path, kMaxBytes);
   const std::string_view bytes = content;
   TelemetrySummary summary;
   const auto file = At<telemetry::FileHeader>(bytes, 0);

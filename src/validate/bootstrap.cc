@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLeastResamples = 100;
+constexpr size_t kMinResamples = 100;
 
 Result<void> Check(std::span<const double> sample, const BootstrapOptions& options) {
   GAPLESS_TRY(CheckFinite(sample));
@@ -21,7 +21,7 @@ Result<void> Check(std::span<const double> sample, const BootstrapOptions& optio
   if (!(options.level > 0 && options.level < 1)) {
     return Fail(ErrorCode::kUsage, "the level of an interval must be between 0 and 1");
   }
-  if (options.resamples < kLeastResamples) return Fail(ErrorCode::kUsage, "a bootstrap needs 100 resamples");
+  if (options.resamples < kMinResamples) return Fail(ErrorCode::kUsage, "a bootstrap needs 100 resamples");
   return {};
 }
 

@@ -12,12 +12,12 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kEndRuns = 3;       // of each end, before anything is believed
-constexpr double kOpenNone = 0.01;   // above it the ends are run again: levels that are known well shorten the rest
-constexpr double kMostChange = 0.5;  // of the prior, as a logarithm; wider when the runs are
-constexpr size_t kNoises = 12;       // grid of the noise: from a third of the estimate to four times
-constexpr double kLeastNoise = 0.33, kMostNoise = 4;
-constexpr double kLevelsPerNoise = 5, kMostLevels = 400, kReach = 4;
+constexpr size_t kEndRuns = 3;      // of each end, before anything is believed
+constexpr double kOpenNone = 0.01;  // above it the ends are run again: levels that are known well shorten the rest
+constexpr double kMaxChange = 0.5;  // of the prior, as a logarithm; wider when the runs are
+constexpr size_t kNoises = 12;      // grid of the noise: from a third of the estimate to four times
+constexpr double kMinNoise = 0.33, kMaxNoise = 4;
+constexpr double kLevelsPerNoise = 5, kMaxLevels = 400, kReach = 4;
 constexpr double kToSd = 1.4826;
 constexpr double kNegligible = 1e-12;
 // Outliers: somewhere between a bit faster and much slower than their level.
@@ -105,10 +105,10 @@ void CommitSearch::MakeGrid() {
   if (grid_made_at_ == 0 || runs_ >= 2 * grid_made_at_ || !covered) {
     grid_made_at_ = runs_;
     const double range = *highest - *lowest;
-    const double noise = std::max({kToSd * *Median(sizes), range * kLevelsPerNoise / kMostLevels, 1e-6});
+    const double noise = std::max({kToSd * *Median(sizes), range * kLevelsPerNoise / kMaxLevels, 1e-6});
     noises_.resize(kNoises);
     for (size_t i = 0; i < kNoises; ++i)
-      noises_[i] = noise * kLeastNoise * std::pow(kMostNoise / kLeastNoise, static_cast<double>(i) / (kNoises - 1));
+      noises_[i] = noise * kMinNoise * std::pow(kMaxNoise / kMinNoise, static_cast<double>(i) / (kNoises - 1));
     spacing_ = noise / kLevelsPerNoise;
     levels_.clear();
     const auto count = static_cast<size_t>((range + 2 * kReach * noise) / spacing_) + 1;
@@ -137,7 +137,7 @@ double CommitSearch::LogOfOne(const Logs& all) const {
 }
 
 // The runs before on one level, those after on a higher one. Beforehand every size of the change is as likely on a
-// logarithmic scale, from the least one that counts to kMostChange.
+// logarithmic scale, from the least one that counts to kMaxChange.
 double CommitSearch::LogOfTwo(const Logs& before, const Logs& after) const {
   std::vector<double> by_noise, low, high;
   for (size_t noise = 0; noise < noises_.size(); ++noise) {
@@ -153,7 +153,7 @@ double CommitSearch::LogOfTwo(const Logs& before, const Logs& after) const {
     by_noise.push_back(sum > 0 ? scale + std::log(sum) : kNever);
   }
   // Of the prior 1 / (change · log(most / least)), one spacing cancels with the change's.
-  return LogSum(by_noise) + std::log(spacing_) - std::log(std::log(kMostChange / std::log1p(options_.least_change)));
+  return LogSum(by_noise) + std::log(spacing_) - std::log(std::log(kMaxChange / std::log1p(options_.least_change)));
 }
 
 // Every gap between commits that were run, with the posterior of its places, given a change; sets none_.

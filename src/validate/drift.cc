@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLeastValues = 10, kMostPoints = 1000;
+constexpr size_t kMinValues = 10, kMaxPoints = 1000;
 constexpr double kTwoSided95 = 1.959964;  // normal quantile of 97.5 %
 
 struct Point {
@@ -22,10 +22,10 @@ std::vector<Point> Points(std::span<const double> values) {
   std::vector<Point> points;
   for (size_t i = 0; i < values.size(); ++i)
     if (std::isfinite(values[i])) points.push_back({static_cast<double>(i), values[i]});
-  if (points.size() <= kMostPoints) return points;
+  if (points.size() <= kMaxPoints) return points;
   std::vector<Point> stretches;
-  for (size_t k = 0; k < kMostPoints; ++k) {
-    const size_t begin = k * points.size() / kMostPoints, end = (k + 1) * points.size() / kMostPoints;
+  for (size_t k = 0; k < kMaxPoints; ++k) {
+    const size_t begin = k * points.size() / kMaxPoints, end = (k + 1) * points.size() / kMaxPoints;
     std::vector<double> at, value;
     for (size_t i = begin; i < end; ++i) {
       at.push_back(points[i].at);
@@ -50,7 +50,7 @@ std::vector<double> Slopes(std::span<const Point> points) {
 
 std::optional<Drift> FindDrift(std::span<const double> values) {
   const std::vector<Point> points = Points(values);
-  if (points.size() < kLeastValues) return std::nullopt;
+  if (points.size() < kMinValues) return std::nullopt;
   const std::vector<double> slopes = Slopes(points);
   const double n = static_cast<double>(points.size()), pairs = static_cast<double>(slopes.size());
   Drift drift;

@@ -32,7 +32,7 @@ struct Window {
   double share;  // of the false alarms per run
 };
 constexpr std::array<Window, 5> kWindows = {{{1, 0.32}, {2, 0.10}, {3, 0.10}, {5, 0.25}, {8, 0.10}}};
-constexpr double kLeastPhi = 1.3;  // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
+constexpr double kMinPhi = 1.3;    // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
 constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
 
@@ -99,7 +99,7 @@ Baseline Learn(std::span<const double> values, size_t first, double floor_sd) {
   const std::vector<double> y = WinsoriseAroundMedian(since, 3.5, floor_sd);
   baseline.noise = NoiseByResiduals(y, {}, floor_sd);
   baseline.noise.phi *= static_cast<double>(y.size()) / (static_cast<double>(y.size()) + kPhiPrior);
-  if (baseline.noise.phi < kLeastPhi / std::sqrt(static_cast<double>(y.size()))) baseline.noise.phi = 0;
+  if (baseline.noise.phi < kMinPhi / std::sqrt(static_cast<double>(y.size()))) baseline.noise.phi = 0;
   for (const double v : y) baseline.level += v / static_cast<double>(y.size());
   const double phi = baseline.noise.phi;
   baseline.level_variance = MeanVariance(y.size(), phi);

@@ -44,7 +44,7 @@ namespace {
 // How many standard errors the AR(1) coefficient is raised by; measured by bench/coverage.cc: the least at which all
 // kinds of noise keep 93 % from the least n on.
 constexpr double kRaiseForMedian = 1.3, kRaiseForMean = 0.5;
-constexpr double kLeastEffective = 7;  // at the level 0.95; with 6, AR(1) 0.9 gets too many intervals that miss
+constexpr double kMinEffective = 7;  // at the level 0.95; with 6, AR(1) 0.9 gets too many intervals that miss
 constexpr double kHighestPhi = 0.99;
 
 // Normal scores of the ranks (Blom 1958); ties get the score of their middle rank. They have a lag-1 autocorrelation
@@ -158,7 +158,7 @@ Result<Offer> OfferInterval(std::span<const double> steps, const OfferOptions& o
     return Fail(ErrorCode::kUsage, "the level of an interval must be from 0.5 to 0.999");
   }
   const bool is_mean = options.location == Location::kMean;
-  const size_t least = is_mean ? kLeastStepsForMean : kLeastStepsForMedian;
+  const size_t least = is_mean ? kMinStepsForMean : kMinStepsForMedian;
   Offer offer;
   offer.n = steps.size();
   const auto series = is_mean ? std::vector<double>(steps.begin(), steps.end()) : NormalScores(steps);
@@ -171,7 +171,7 @@ Result<Offer> OfferInterval(std::span<const double> steps, const OfferOptions& o
   }
   const double tau = CautiousTime(series, *offer.lag1, options.location);
   offer.effective_n = static_cast<double>(offer.n) / tau;
-  const double enough = kLeastEffective * std::max(1.0, std::log(2 / (1 - options.level)) / std::log(2 / 0.05));
+  const double enough = kMinEffective * std::max(1.0, std::log(2 / (1 - options.level)) / std::log(2 / 0.05));
   if (*offer.effective_n < enough) {
     return Refuse(offer, static_cast<size_t>(std::ceil(enough * tau)),
                   StrCat("the steps depend on each other: ", offer.n, " of them tell as much as ",

@@ -17,8 +17,8 @@ enum class Location { kMedian, kMean };
 
 // Below these no interval is offered. The mean needs more: 2 % of slow steps move it, and a hundred steps may have none
 // of them.
-constexpr size_t kLeastStepsForMedian = 30;
-constexpr size_t kLeastStepsForMean = 200;
+constexpr size_t kMinStepsForMedian = 30;
+constexpr size_t kMinStepsForMean = 200;
 
 struct OfferOptions {
   double level = 0.95;  // from 0.5 to 0.999

@@ -36,7 +36,7 @@ Share Measure(Noise noise, size_t n, Location location) {
 
 TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
   for (const Noise noise : {Noise::kNormal, Noise::kLognormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
-    for (const size_t n : {kLeastStepsForMedian, size_t{50}, size_t{100}}) {
+    for (const size_t n : {kMinStepsForMedian, size_t{50}, size_t{100}}) {
       const Share share = Measure(noise, n, Location::kMedian);
       EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise) << ", " << n;
       EXPECT_GE(share.given, kSamples.AtLeast(n < 50 ? 0.55 : 0.95)) << NoiseName(noise) << ", " << n;
@@ -46,7 +46,7 @@ TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
 
 TEST(OfferedIntervalTest, CoversTheMeanFromTheLeastNumberOfStepsOn) {
   for (const Noise noise : {Noise::kNormal, Noise::kLognormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
-    const Share share = Measure(noise, kLeastStepsForMean, Location::kMean);
+    const Share share = Measure(noise, kMinStepsForMean, Location::kMean);
     EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise);
     EXPECT_GE(share.given, kSamples.AtLeast(0.95)) << NoiseName(noise);
   }
@@ -54,7 +54,7 @@ TEST(OfferedIntervalTest, CoversTheMeanFromTheLeastNumberOfStepsOn) {
 
 TEST(OfferedIntervalTest, StrongDependenceIsRefusedOrCovered) {
   for (const Noise noise : {Noise::kAr8, Noise::kAr9}) {
-    for (const size_t n : {kLeastStepsForMedian, size_t{50}, size_t{100}, size_t{300}}) {
+    for (const size_t n : {kMinStepsForMedian, size_t{50}, size_t{100}, size_t{300}}) {
       EXPECT_LE(Measure(noise, n, Location::kMedian).wrong, kSamples.AtMost(0.07 + 0.007))
           << NoiseName(noise) << ", " << n;
     }
@@ -77,7 +77,7 @@ TEST(OfferedIntervalTest, RefusesWithTheReasonAndTheNumberNeeded) {
   const auto few = OfferInterval(std::vector<double>{1, 2, 3});
   ASSERT_TRUE(few);
   EXPECT_FALSE(few->interval);
-  EXPECT_EQ(few->needed_n, kLeastStepsForMedian);
+  EXPECT_EQ(few->needed_n, kMinStepsForMedian);
   EXPECT_EQ(few->refusal, "an interval needs 30 steps; there are 3");
   std::vector<double> ramp;
   for (int i = 0; i < 100; ++i) ramp.push_back(100 + i);

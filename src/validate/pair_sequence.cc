@@ -12,9 +12,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMostWeight = 1.2;
+constexpr double kMaxWeight = 1.2;
 constexpr double kToSd = 1.4826;  // of a normal distribution: standard deviation over median size
-constexpr double kLeastRate = 0.2, kMostRate = 1.5;
+constexpr double kMinRate = 0.2, kMaxRate = 1.5;
 constexpr double kNoScale = 1e-12;
 constexpr int kCells = 64, kHalvings = 40;
 
@@ -22,8 +22,7 @@ constexpr int kCells = 64, kHalvings = 40;
 template <size_t N>
 std::array<double, N> MakeRates() {
   std::array<double, N> rates;
-  for (size_t i = 0; i < N; ++i)
-    rates[i] = kLeastRate * std::pow(kMostRate / kLeastRate, static_cast<double>(i) / (N - 1));
+  for (size_t i = 0; i < N; ++i) rates[i] = kMinRate * std::pow(kMaxRate / kMinRate, static_cast<double>(i) / (N - 1));
   return rates;
 }
 
@@ -69,7 +68,7 @@ void SymmetryEvidence::Add(double d) {
   const double size = std::abs(d);
   sizes_.insert(std::upper_bound(sizes_.begin(), sizes_.end(), size), size);
   const double scale = std::max(kToSd * MedianOfSorted(sizes_), kNoScale);
-  const double weight = std::clamp(d / scale, -kMostWeight, kMostWeight);
+  const double weight = std::clamp(d / scale, -kMaxWeight, kMaxWeight);
   sum_ += weight;
   double highest = -std::numeric_limits<double>::infinity();
   std::array<double, 2 * kRates> logs;

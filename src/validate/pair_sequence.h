@@ -7,7 +7,7 @@
 // depends on the sizes only, the product of exp(λ sign(d) w) / cosh(λ w) over the pairs is then a martingale of mean
 // one (de la Peña, "A general class of exponential inequalities for martingales and ratios", 1999, section 6), and it
 // ever exceeds 1/α with a probability of at most α (Ville 1939). Here w is the size of d over a robust scale of the
-// sizes so far, cut off at kMostWeight, so that outliers vote but do not rule (Huber 1964), and λ is mixed over a grid
+// sizes so far, cut off at kMaxWeight, so that outliers vote but do not rule (Huber 1964), and λ is mixed over a grid
 // on both sides (Robbins 1970).
 //
 // The confidence sequence is every shift θ that was never rejected when d − θ is tested in the same way (Howard,

@@ -8,7 +8,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostN = 1'000'000;
+constexpr size_t kMaxN = 1'000'000;
 
 Result<void> Check(double effect, double sd, size_t n, const PowerOptions& options) {
   if (!(options.level > 0 && options.level < 1 && options.power > 0 && options.power < 1)) {
@@ -56,7 +56,7 @@ Result<size_t> NeededN(double effect, double sd, const PowerOptions& options) {
   const double standardised = effect / sd;
   size_t low = 1, high = 2;  // the power grows with n
   while (Power(standardised, high, options) < options.power) {
-    if (high >= kMostN) return Fail(ErrorCode::kInput, "the effect is too small to be found with a million values");
+    if (high >= kMaxN) return Fail(ErrorCode::kInput, "the effect is too small to be found with a million values");
     low = high;
     high *= 2;
   }
@@ -64,7 +64,7 @@ Result<size_t> NeededN(double effect, double sd, const PowerOptions& options) {
     const size_t middle = low + (high - low) / 2;
     (Power(standardised, middle, options) < options.power ? low : high) = middle;
   }
-  if (high > kMostN) return Fail(ErrorCode::kInput, "the effect is too small to be found with a million values");
+  if (high > kMaxN) return Fail(ErrorCode::kInput, "the effect is too small to be found with a million values");
   return high;
 }
 

@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kExactPairs = 50, kExactSmaller = 8, kExactLarger = 1000;
-constexpr double kMostPairs = 20e6;
+constexpr double kMaxPairs = 20e6;
 
 bool IsSmallEnough(size_t nx, size_t ny) {
   return std::min(nx, ny) <= kExactSmaller && std::max(nx, ny) <= kExactLarger;
@@ -103,7 +103,7 @@ size_t NormalLowerRank(double mean, double sd, double tail) {
 Result<void> CheckShift(double pairs, double level) {
   if (!(level > 0 && level < 1)) return Fail(ErrorCode::kUsage, "the level of an interval must be between 0 and 1");
   if (pairs < 1) return Fail(ErrorCode::kInput, "a shift needs values");
-  if (pairs > kMostPairs) return Fail(ErrorCode::kInput, "too many values for a shift: more than twenty million pairs");
+  if (pairs > kMaxPairs) return Fail(ErrorCode::kInput, "too many values for a shift: more than twenty million pairs");
   return {};
 }
 

@@ -96,8 +96,7 @@ SeriesNoise NoiseByResiduals(std::span<const double> values, std::span<const siz
   }
   SeriesNoise noise;
   const double count = static_cast<double>(n), raw = squares > 0 ? products / squares : 0;
-  if (squares > 0)
-    noise.phi = std::clamp((raw + fitted / count) / std::max(0.1, 1 - 3 * fitted / count), 0.0, kMostPhi);
+  if (squares > 0) noise.phi = std::clamp((raw + fitted / count) / std::max(0.1, 1 - 3 * fitted / count), 0.0, kMaxPhi);
   const double lost = std::min(count - 1, fitted * noise.LongRunRatio());
   noise.sd = n < 2 ? floor_sd : std::max(floor_sd, std::sqrt(squares / (count - lost)));
   return noise;

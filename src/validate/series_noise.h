@@ -9,7 +9,7 @@
 namespace gapless::internal {
 
 // Noise around a level: its standard deviation, and how a value follows the one before it (AR(1) coefficient, 0 to
-// kMostPhi).
+// kMaxPhi).
 struct SeriesNoise {
   double sd = 0;
   double phi = 0;
@@ -17,7 +17,7 @@ struct SeriesNoise {
   // Variance of the mean of a long stretch, over what it would be were values independent.
   double LongRunRatio() const { return (1 + phi) / (1 - phi); }
 };
-inline constexpr double kMostPhi = 0.9;
+inline constexpr double kMaxPhi = 0.9;
 
 // The median of the `window` values around each; at the ends, of those there are.
 std::vector<double> RunningMedian(std::span<const double> values, size_t window);

@@ -24,8 +24,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostPoints = 2000;
-constexpr size_t kLeastSegment = 5;
+constexpr size_t kMaxPoints = 2000;
+constexpr size_t kMinSegment = 5;
 constexpr size_t kNeighbours = 5;  // to either side
 constexpr double kClip = 4;        // standard deviations
 constexpr double kPenalty = 4;     // times log n times the long-run variance
@@ -87,7 +87,7 @@ std::vector<size_t> Partition(std::span<const double> x, double penalty) {
   }
   std::vector<size_t> from(n + 1), candidates{0};
   best[0] = -penalty;
-  for (size_t end = kLeastSegment; end <= n; ++end) {
+  for (size_t end = kMinSegment; end <= n; ++end) {
     std::vector<size_t> kept;
     const auto cost = [&](size_t begin) {
       const double total = sum[end] - sum[begin];
@@ -99,8 +99,8 @@ std::vector<size_t> Partition(std::span<const double> x, double penalty) {
     for (const size_t begin : candidates) {
       if (cost(begin) <= best[end] + penalty) kept.push_back(begin);
     }
-    const size_t next = end + 1 - kLeastSegment;  // may begin a segment that ends at end + 1
-    if (next >= kLeastSegment) kept.push_back(next);
+    const size_t next = end + 1 - kMinSegment;  // may begin a segment that ends at end + 1
+    if (next >= kMinSegment) kept.push_back(next);
     candidates = std::move(kept);
   }
   std::vector<size_t> begins;
@@ -110,7 +110,7 @@ std::vector<size_t> Partition(std::span<const double> x, double penalty) {
 }
 
 std::vector<LevelSegment> Segments(std::span<const double> steps) {
-  const size_t batch = (steps.size() + kMostPoints - 1) / kMostPoints;
+  const size_t batch = (steps.size() + kMaxPoints - 1) / kMaxPoints;
   const auto points = batch > 1 ? BatchMedians(steps, batch) : std::vector<double>(steps.begin(), steps.end());
   const NoiseLevel noise = NoiseOf(points);
   const auto clipped = Clipped(points, noise.sd);
@@ -160,7 +160,7 @@ size_t Mser5(std::span<const double> steps) {
 Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyOptions& options) {
   GAPLESS_TRY(CheckFinite(steps));
   SteadyState out;
-  if (steps.size() < kLeastSteps) return out;
+  if (steps.size() < kMinSteps) return out;
   out.segments = Segments(steps);
   const NoiseLevel noise = NoiseOf(steps);
   const LevelSegment& last = out.segments.back();
@@ -184,7 +184,7 @@ Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyO
   const double level = *Median(steps.subspan(start));
   const double far = level + std::max(options.tolerance * std::abs(level), 2 * kClip * noise.sd);
   const size_t begin = start;
-  while (start + kLeastSegment < steps.size() && steps[start] > far) ++start;
+  while (start + kMinSegment < steps.size() && steps[start] > far) ++start;
   if (start > begin && out.warmth == Warmth::kFlat) out.warmth = Warmth::kWarmup;
   out.start = start;
   out.level = Median(steps.subspan(start));

@@ -15,7 +15,7 @@ namespace gapless::internal {
 // The classes of Barrett, Bolz-Tereick, Killick, Mount and Tratt 2017, "Virtual machine warmup blows hot and cold",
 // section 4.
 enum class Warmth {
-  kTooShort,  // fewer than kLeastSteps: nothing can be said
+  kTooShort,  // fewer than kMinSteps: nothing can be said
   kFlat,      // steady from the first step on
   kWarmup,    // slower first, and nothing before was faster than the steady part
   kSlowdown,  // some part before was faster than the steady one
@@ -23,7 +23,7 @@ enum class Warmth {
 };
 std::string_view WarmthName(Warmth warmth);
 
-constexpr size_t kLeastSteps = 20;
+constexpr size_t kMinSteps = 20;
 
 struct SteadyOptions {
   // Levels nearer to each other than this are one (relative), as are those that noise explains.

@@ -13,7 +13,7 @@ inline constexpr std::string_view kRingMagic = "GAPLRING";
 inline constexpr uint32_t kRingVersion = 1;
 inline constexpr size_t kRingHeaderBytes = 4096;
 inline constexpr size_t kRingRecordBytes = 64;
-inline constexpr uint32_t kMostRingRecords = uint32_t{1} << 20;
+inline constexpr uint32_t kMaxRingRecords = uint32_t{1} << 20;
 // More than any process writes: a header that says more lies.
 inline constexpr uint64_t kMaxWritten = uint64_t{1} << 56;
 

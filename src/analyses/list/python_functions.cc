@@ -24,7 +24,7 @@ constexpr ColumnSpec kColumns[] = {
     {"total_ns", kInt, "ns", "time in the function and what it calls"},
 };
 
-constexpr size_t kMostRows = 200;  // of a trace
+constexpr size_t kMaxRows = 200;  // of a trace
 
 void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   const Trace& trace = *of.trace;
@@ -34,7 +34,7 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
     if (functions.function[row] != StringId::kNone && functions.self_ns[row] != kAbsent) rows.push_back(row);
   std::stable_sort(rows.begin(), rows.end(),
                    [&](size_t a, size_t b) { return functions.self_ns[a] > functions.self_ns[b]; });
-  rows.resize(std::min(rows.size(), kMostRows));
+  rows.resize(std::min(rows.size(), kMaxRows));
   for (const size_t row : rows) {
     const std::string_view file = trace.Text(functions.file[row]);
     BeginRow(table, of)

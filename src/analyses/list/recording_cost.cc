@@ -4,7 +4,7 @@
 // If the agent saw the run, by comparison: the median of the steps in which the profiler recorded, against the
 // median of those in which it did not, without the first one and the one behind a recording. Steps differ for other
 // reasons, too, so a difference that is not above zero is no estimate. Elsewhere, by counting: each Python call that
-// was recorded took the recorder kLeastPythonCallNs at least.
+// was recorded took the recorder kMinPythonCallNs at least.
 #include <algorithm>
 #include <vector>
 
@@ -83,7 +83,7 @@ void AddCounted(const RunTrace& of, Table& table) {
              IsSomeIn(steps, {trace.slices.ts_ns[row], trace.slices.ts_ns[row] + 1});
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
-  const int64_t added_ns = calls / count * kLeastPythonCallNs;
+  const int64_t added_ns = calls / count * kMinPythonCallNs;
   auto row = BeginRow(table, of);
   row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls / count);
   row.Int(std::min(added_ns, median_ns)).Real(std::min(1.0, ShareOf(added_ns, median_ns)));

@@ -5,7 +5,7 @@
 // A step can hold a million events, a picture a few thousand. So neighbours in one lane that are short, with no long
 // gap between them, become one row that says how many they are and how much of its length they fill: nothing is left
 // out, and what is drawn is where it was. "Short" is the least power of two of ns with which a trace's rows fit its
-// share of kMostRows; a trace that fits as it is has no such row.
+// share of kMaxRows; a trace that fits as it is has no such row.
 #include <algorithm>
 #include <map>
 
@@ -15,8 +15,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostRows = 16'000;  // of device, idle and host lanes together, over all traces
-constexpr size_t kMostTraces = 16;    // the one with the slowest step, then by rank
+constexpr size_t kMaxRows = 16'000;  // of device, idle and host lanes together, over all traces
+constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then by rank
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
@@ -234,7 +234,7 @@ std::vector<Scene> ScenesOf(const std::vector<TraceTimeline>& timelines) {
   std::vector<Scene> scenes;
   if (slowest) scenes.push_back({.timeline = owner, .step = slowest->step, .span = slowest->span});
   for (const TraceTimeline& timeline : timelines) {
-    if (scenes.size() >= kMostTraces) break;
+    if (scenes.size() >= kMaxTraces) break;
     if (!slowest) scenes.push_back({.timeline = &timeline, .step = {}, .span = timeline.window.span});
     if (!slowest || &timeline == owner) continue;
     const auto at = std::ranges::find(timeline.window.steps, number, [&](const StepWindow& step) {
@@ -253,7 +253,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
     if (scene.span.length() <= 0) continue;
     AddOperations(scene);
     AddCalls(scene);
-    Writer(table, scene).Write(kMostRows / scenes.size());
+    Writer(table, scene).Write(kMaxRows / scenes.size());
   }
   return table;
 }

@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kDeviations = 3, kNormal = 1.4826, kLeastShare = 0.10;
+constexpr double kDeviations = 3, kNormal = 1.4826, kMinShare = 0.10;
 
 constexpr std::array<std::string_view, 8> kPartColumns = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
                                                           "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
@@ -103,7 +103,7 @@ Spread SpreadOf(const std::vector<Step>& steps) {
 
 bool IsOutlier(const Step& step, const Spread& spread) {
   const auto median = static_cast<double>(spread.median_ns);
-  const double bound = std::max(kDeviations * kNormal * static_cast<double>(spread.mad_ns), kLeastShare * median);
+  const double bound = std::max(kDeviations * kNormal * static_cast<double>(spread.mad_ns), kMinShare * median);
   return static_cast<double>(step.dur_ns) > median + bound;
 }
 

@@ -16,8 +16,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kWholeRuns = 10, kMostRuns = 10'000;
-constexpr size_t kMostSteps = 20;  // times --steps, when an interval is asked for
+constexpr int64_t kWholeRuns = 10, kMaxRuns = 10'000;
+constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
 
 struct Plan {
   RunRequest request;
@@ -37,14 +37,14 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   if (arguments.Has("runs")) {
     const auto runs = arguments.Number("runs", 1, 1);
     if (!runs) return Unexpected{runs.error()};
-    plan.runs = static_cast<size_t>(std::min(*runs, kMostRuns));
+    plan.runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
     if (!plan.request.folder.empty() && *plan.runs > 1)
       return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "leave it or --runs away");
   }
   const auto precision = ShareFrom(arguments, "precision", 0);
   if (!precision) return Unexpected{precision.error()};
   if (*precision > 0)
-    plan.request.enough = [wanted = *precision, most = plan.request.measure * kMostSteps](std::span<const int64_t> ns) {
+    plan.request.enough = [wanted = *precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
       if (ns.size() >= most) return true;
       std::vector<double> steps(ns.begin(), ns.end());
       const auto offer = OfferInterval(steps);

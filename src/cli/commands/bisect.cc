@@ -19,7 +19,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kDefaultRuns = 200, kMostRuns = 100'000;
+constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
 constexpr double kDefaultEffect = 0.02;
 constexpr size_t kShortSha = 10;
 
@@ -49,7 +49,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.request = std::move(*request);
   plan.commits = std::move(*commits);
   plan.options = {.confidence = *sure, .least_change = std::max(*effect, 1e-4)};
-  plan.options.most_runs = static_cast<size_t>(std::min(*runs, kMostRuns));
+  plan.options.most_runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
   plan.higher_is_better = arguments.Has("higher-is-better");
   plan.build = arguments.Value("build");
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",

@@ -18,7 +18,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kDefaultEffect = 0.05;
-constexpr int64_t kDefaultPairs = 60, kMostPairs = 10'000;
+constexpr int64_t kDefaultPairs = 60, kMaxPairs = 10'000;
 
 // The command measured once, as a record; what was given wins over what was found.
 Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequest& request) {
@@ -76,7 +76,7 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
                       .request = std::move(*request),
                       .effect = *effect,
                       .pattern_value = arguments.Has("pattern"),
-                      .most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs)),
+                      .most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs)),
                       .seed = std::random_device()(),
                       .on_pair = [&](const Comparison& comparison) {
                         if (session.stderr_is_tty)

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kDefaultFolder = "optimized";
 constexpr double kDefaultBudgetS = 600;
-constexpr int64_t kDefaultPairs = 12, kMostPairs = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+constexpr int64_t kDefaultPairs = 12, kMaxPairs = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
 
 struct Ordered {
   RunRequest request{};
@@ -42,7 +42,7 @@ Result<PlannerOptions> PlannerFrom(const Arguments& arguments) {
   if (!seed) return Unexpected{seed.error()};
   if (!pair_options) return Unexpected{pair_options.error()};
   options.budget_s = budget->value_or(kDefaultBudgetS);
-  options.most_pairs = static_cast<size_t>(std::min(*pairs, kMostPairs));
+  options.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
   options.pairs = *pair_options;
   options.seed = static_cast<uint64_t>(*seed);
   options.exact = arguments.Has("exact");

@@ -25,7 +25,7 @@ Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& a
   return combinations;
 }
 
-constexpr size_t kMostSwept = 10;
+constexpr size_t kMaxSwept = 10;
 
 Result<void> Fill(const Arguments& arguments, const std::vector<std::vector<WhatIfItem>>& combinations,
                   PredictView& view) {
@@ -46,7 +46,7 @@ Result<void> Fill(const Arguments& arguments, const std::vector<std::vector<What
   if (arguments.Has("sweep")) {
     const auto by = std::find(kSweepNames.begin(), kSweepNames.end(), arguments.Value("sweep"));
     view.sweep_by = *by;
-    view.sweep = Sweep(view.predictor, static_cast<SweepBy>(by - kSweepNames.begin()), kMostSwept);
+    view.sweep = Sweep(view.predictor, static_cast<SweepBy>(by - kSweepNames.begin()), kMaxSwept);
   }
   return {};
 }

@@ -14,14 +14,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostSteps = 1'000'000;
+constexpr int kMaxSteps = 1'000'000;
 
 std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "lines", "memory"}; }
 
 Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
   const auto number = arguments.Number(option, least, fallback);
   if (!number) return Unexpected{number.error()};
-  return static_cast<int>(std::min<int64_t>(*number, kMostSteps));
+  return static_cast<int>(std::min<int64_t>(*number, kMaxSteps));
 }
 
 Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {

@@ -16,7 +16,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
-constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMostSteps = 1000, kMostWaitS = 86'400;
+constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
 // What one training process did with the command.
@@ -156,7 +156,7 @@ Result<Wish> WishFrom(const Arguments& arguments) {
              python = arguments.Number("python", 1, 1);
   for (const auto* number : {&steps, &stop, &python})
     if (!*number) return Unexpected{number->error()};
-  wish.argument = std::min<int64_t>(*steps, kMostSteps);
+  wish.argument = std::min<int64_t>(*steps, kMaxSteps);
   wish.text = "asked for";
   if (arguments.Has("memory")) wish = {wire::AgentCommand::kMemory, 0, ""};
   if (arguments.Has("python")) wish = {wire::AgentCommand::kPython, *python, ""};
@@ -181,7 +181,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto sequence = control->Post(wish->command, wish->argument, wish->text);
   if (!sequence) return Unexpected{sequence.error()};
   waiting.Posted(*sequence);
-  GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMostWaitS), session));
+  GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMaxWaitS), session));
   return PrintTextOrJson(
       arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, *sequence); });
 }

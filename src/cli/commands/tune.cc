@@ -17,8 +17,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kDefaultBudgetS = 600;
-constexpr int64_t kDefaultRounds = 12, kMostRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
-constexpr int kMostRanks = 8;  // that are tried where none are named
+constexpr int64_t kDefaultRounds = 12, kMaxRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+constexpr int kMaxRanks = 8;  // that are tried where none are named
 
 struct TuneOrder {
   RunRequest request{};
@@ -41,7 +41,7 @@ Result<TuneOrder> OrderFrom(const Arguments& arguments) {
   if (!arguments.Has("steps")) order.request.measure = kDefaultSteps;
   if (!arguments.Has("warmup")) order.request.warmup = kDefaultWarmup;
   order.options = {.pairs = *pairs,
-                   .most_rounds = static_cast<size_t>(std::min(*rounds, kMostRounds)),
+                   .most_rounds = static_cast<size_t>(std::min(*rounds, kMaxRounds)),
                    .budget_s = budget->value_or(kDefaultBudgetS),
                    .seed = static_cast<uint64_t>(*seed)};
   auto ranks = RanksFrom(arguments, "ranks", order.request);
@@ -90,7 +90,7 @@ std::vector<int> UsualRanks() {
   const HostFacts host = DescribeHost();
   const auto devices = host.gpus.empty() ? host.cores : static_cast<int64_t>(host.gpus.size());
   std::vector<int> ranks = {1};
-  for (int more = 2; more <= std::min<int64_t>(devices, kMostRanks); more *= 2) ranks.push_back(more);
+  for (int more = 2; more <= std::min<int64_t>(devices, kMaxRanks); more *= 2) ranks.push_back(more);
   return ranks;
 }
 

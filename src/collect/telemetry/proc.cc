@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr std::string_view kBlanks = " \t\r\n";
 
 std::string_view Trimmed(std::string_view text) {
@@ -45,7 +45,7 @@ std::optional<std::string> ReadSmallFile(const std::string& path) {
   std::string content;
   char buffer[8192];
   ssize_t got = 0;
-  while (content.size() < kMostBytes && (got = read(file, buffer, sizeof buffer)) > 0)
+  while (content.size() < kMaxBytes && (got = read(file, buffer, sizeof buffer)) > 0)
     content.append(buffer, static_cast<size_t>(got));
   close(file);
   if (got < 0) return std::nullopt;

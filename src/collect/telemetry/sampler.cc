@@ -16,7 +16,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr double kLeastHz = 10, kMostHz = 100;
+constexpr double kMinHz = 10, kMaxHz = 100;
 
 bool Wanted(const TelemetryOptions& options, std::string_view name) {
   const auto& names = options.collectors;
@@ -39,7 +39,7 @@ Result<void> TelemetrySampler::Start(Descriptor file, const std::string& path, c
                 "choose another folder with -o");
   file_ = std::move(file);
   path_ = path;
-  interval_ns_ = static_cast<int64_t>(1e9 / std::clamp(options.hz, kLeastHz, kMostHz));
+  interval_ns_ = static_cast<int64_t>(1e9 / std::clamp(options.hz, kMinHz, kMaxHz));
   Follow(options.root_pid);
   sink_ = SampleSink();
   sink_.bytes() = TelemetryFileHeader(ClockNs(CLOCK_REALTIME), interval_ns_);

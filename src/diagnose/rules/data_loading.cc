@@ -58,12 +58,12 @@ Loader MainLoader(const Table& loading, const LedgerView& ledger) {
 // Workers that make batches twice as fast as the rest of the step uses them up: single batches take longer than the
 // mean.
 int64_t WorkersFor(const Loader& loader, const LedgerView& ledger) {
-  constexpr int64_t kLeast = 2, kMost = 16;
+  constexpr int64_t kMin = 2, kMax = 16;
   if (ledger.step_rows == 0 || loader.mean_ns <= 0) return 4;
   const double rest_ns =
       static_cast<double>(ledger.total.wall_ns - ledger.total.idle_data_ns) / static_cast<double>(ledger.step_rows);
   const double load_ns = static_cast<double>(loader.mean_ns) * loader.calls_per_step;
-  return std::clamp(static_cast<int64_t>(std::ceil(2 * load_ns / std::max(rest_ns, 1.0))), kLeast, kMost);
+  return std::clamp(static_cast<int64_t>(std::ceil(2 * load_ns / std::max(rest_ns, 1.0))), kMin, kMax);
 }
 
 Recommendation UseWorkers(Tables& tables, const Loader& loader, const LedgerView& ledger, bool in_pipeline) {

@@ -42,7 +42,7 @@ Overlap OverlapOf(const Table& communication) {
 // Kinds of collectives by exposed time, over all ranks.
 std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledger) {
   std::vector<Evidence> all;
-  for (const size_t row : LargestRows(communication, "exposed_ns", kMostRows)) {
+  for (const size_t row : LargestRows(communication, "exposed_ns", kMaxRows)) {
     if (communication.IsNull(row, "kind")) continue;
     const std::string kind(communication.Text(row, "kind"));
     const auto same = [&](const Evidence& one) { return one.text.starts_with(StrCat(kind, ":")); };
@@ -52,7 +52,7 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
     for (size_t other = 0; other < communication.rows(); ++other) {
       if (communication.Text(other, "kind") != kind) continue;
       exposed += communication.Int(other, "exposed_ns"), calls += communication.Int(other, "calls");
-      if (longest.size() < kMostRows && !communication.IsNull(other, "gpu_op_id"))
+      if (longest.size() < kMaxRows && !communication.IsNull(other, "gpu_op_id"))
         longest.push_back(communication.Int(other, "gpu_op_id"));
     }
     all.push_back({StrCat(kind, ": ", FormatCounted(calls, "call"), " in the recording, not hidden for ",

@@ -17,7 +17,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "python_functions", "whole_run"};
-constexpr size_t kMostFunctions = 3;
+constexpr size_t kMaxFunctions = 3;
 
 std::string_view BaseName(std::string_view path) {
   const size_t slash = path.find_last_of('/');
@@ -41,7 +41,7 @@ Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
 // Returns the functions of the user's code from a profile of the whole run, for recordings without stacks.
 std::vector<Evidence> EvidenceOfProfile(const Table& functions) {
   std::vector<Evidence> all;
-  for (size_t row = 0; row < functions.rows() && all.size() < kMostFunctions; ++row) {
+  for (size_t row = 0; row < functions.rows() && all.size() < kMaxFunctions; ++row) {
     const std::string name(functions.Text(row, "function"));
     if (functions.Int(row, "is_users") == 0 || name.starts_with('<')) continue;  // a comprehension is no place
     std::string text =
@@ -77,7 +77,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = steps.Share(stake);
   if (share < kHostPythonShare) return std::vector<Bottleneck>{};
   Bottleneck found;
-  for (size_t i = 0; i < functions.size() && i < kMostFunctions; ++i)
+  for (size_t i = 0; i < functions.size() && i < kMaxFunctions; ++i)
     if (i == 0 || 20 * functions[i].self_ns >= stake) found.evidence.push_back(EvidenceOf(functions[i], steps));
   if (functions.empty()) found.evidence = EvidenceOfProfile(tables.Get("python_functions"));
   const std::string most = !functions.empty()       ? functions[0].name

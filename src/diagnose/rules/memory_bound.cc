@@ -62,7 +62,7 @@ Moving MovingKernels(const Table& kernels, const Table& roofline) {
     const int64_t ns = kernels.Int(row, "long_ns") - kernels.Int(row, "long_optimizer_ns");
     if (ns == 0 || kernels.Text(row, "library") == "triton") continue;
     moving.ns += ns, moving.class_ns[kind] += ns;
-    if (auto& ids = moving.longest[kind]; ids.size() < kMostRows) ids.push_back(kernels.Int(row, "gpu_op_id"));
+    if (auto& ids = moving.longest[kind]; ids.size() < kMaxRows) ids.push_back(kernels.Int(row, "gpu_op_id"));
   }
   const int64_t softmax_ns = std::min(AttentionSoftmaxTime(roofline), moving.class_ns["reduce"]);
   moving.ns -= softmax_ns, moving.class_ns["reduce"] -= softmax_ns;

@@ -82,7 +82,7 @@ Work WorkOf(const Table& table) {
     float32_ns += table.Int(row, "off_float32_ns"), float64_ns += table.Int(row, "off_float64_ns");
     work.on_ns += table.Int(row, "on_units_ns");
     work.matrix_ns += table.Int(row, "matrix_ns");
-    if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMostRows)
+    if (!table.IsNull(row, "gpu_op_id") && work.longest.size() < kMaxRows)
       work.longest.push_back(table.Int(row, "gpu_op_id"));
     const bool described = !table.IsNull(row, "compute_major") || table.Text(row, "vendor") == "amd";
     if (!work.vendor.empty() && (work.described || !described)) continue;  // the first described, else the first
@@ -185,7 +185,7 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
     if (const auto type = TypeByName(kernels.Text(row, "precision")); type && *type != work.type) continue;
     auto& [ns, longest] = by_name[kernels.Text(row, "name")];
     ns += kernels.Int(row, "total_ns");
-    if (longest.size() < kMostRows) longest.push_back(kernels.Int(row, "gpu_op_id"));
+    if (longest.size() < kMaxRows) longest.push_back(kernels.Int(row, "gpu_op_id"));
   }
   std::vector<std::pair<std::string_view, std::pair<int64_t, std::vector<int64_t>>>> sorted(by_name.begin(),
                                                                                             by_name.end());

@@ -32,7 +32,7 @@ std::vector<Evidence> RegionEvidence(const Table& events) {
     if (colon == name.npos || slash == name.npos) continue;
     pieces.insert(name.substr(colon + 2, slash - colon - 2));
     if (name.substr(slash + 1) != "0") recompiled += StrCat(recompiled.empty() ? "" : ", ", name.substr(colon + 2));
-    if (slices.size() < kMostRows) slices.push_back(events.Int(row, "slice_id"));
+    if (slices.size() < kMaxRows) slices.push_back(events.Int(row, "slice_id"));
   }
   std::vector<Evidence> all;
   if (pieces.empty()) return all;

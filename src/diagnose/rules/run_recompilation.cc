@@ -8,7 +8,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
-constexpr size_t kMostReasons = 3, kMaxReasonBytes = 240;
+constexpr size_t kMaxReasons = 3, kMaxReasonBytes = 240;
 
 std::string Shortened(std::string_view reason) {
   std::string text(reason.substr(0, kMaxReasonBytes));
@@ -33,7 +33,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (Bottleneck& one : found) {
     for (const std::string_view kind : {"recompile", "graph_break"}) {
       const WholeRunSum sum = run.Sum(kind);
-      for (size_t i = 0; i < sum.rows.size() && i < kMostReasons; ++i)
+      for (size_t i = 0; i < sum.rows.size() && i < kMaxReasons; ++i)
         one.evidence.push_back({StrCat(kind == "recompile" ? "compiled again " : "graph break ",
                                        FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))), ": ",
                                        Shortened(table.Text(sum.rows[i], "detail"))),

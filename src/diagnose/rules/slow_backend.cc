@@ -32,7 +32,7 @@ OnHost Read(const Table& groups, const LedgerView& ledger) {
     if (host.backend.empty()) host.backend = backend;
     host.idle_ns += groups.Int(row, "idle_ns") * ledger.DevicesOf(groups.Int(row, "trace"));
     host.calls += groups.Int(row, "calls");
-    if (host.rows.size() < kMostRows) host.rows.push_back(row);
+    if (host.rows.size() < kMaxRows) host.rows.push_back(row);
   }
   return host;
 }

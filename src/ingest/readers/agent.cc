@@ -102,7 +102,7 @@ void TakeSaved(const std::string& ring_path, InOrder& in_order) {
 
 void TakeRing(ByteStream& stream, const RingHeader& header, InOrder& in_order) {
   std::vector<RingRecord> records;
-  const uint32_t most = std::min(header.capacity, wire::kMostRingRecords);  // what lies behind is no part of the ring
+  const uint32_t most = std::min(header.capacity, wire::kMaxRingRecords);  // what lies behind is no part of the ring
   ForEachRecord(stream, [&](const RingRecord& record) {
     const bool kept = record.number <= header.written && records.size() < most;
     if (kept) records.push_back(record);

@@ -13,7 +13,7 @@ namespace dom = simdjson::dom;
 constexpr std::string_view kExtensions[] = {".host.json"};
 constexpr std::string_view kStart = R"({"format":"gapless.host")";
 constexpr int64_t kVersion = 1;
-constexpr size_t kMostBytes = size_t{1} << 30, kAtOnce = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 30, kAtOnce = size_t{1} << 20;
 
 Sniff SniffHead(std::string_view head) { return head.starts_with(kStart) ? Sniff::kYes : Sniff::kNo; }
 
@@ -21,7 +21,7 @@ Result<std::string> ReadAll(Source& source) {
   auto stream = source.Open();
   if (!stream) return Unexpected{stream.error()};
   std::string all, buffer(kAtOnce, '\0');
-  while (all.size() < kMostBytes) {
+  while (all.size() < kMaxBytes) {
     const auto got = (*stream)->Read(buffer.data(), buffer.size());
     if (!got) return Unexpected{got.error()};
     if (*got == 0) return all;

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMostBetween = 4;       // plain statements between two imports that both are "at the top"
+constexpr int kMaxBetween = 4;        // plain statements between two imports that both are "at the top"
 constexpr size_t kLongestBlock = 20;  // lines of a block around an import
 
 // Words, commas and brackets; backslashes and comments are gone.
@@ -90,7 +90,7 @@ size_t BehindImports(const PythonSource& source) {
     if (IsImport(lines[i]) || HoldsImport(source, i, past)) {
       place = lines[past - 1].end;
       between = 0;
-    } else if (past > i + 1 || lines[i].opens_block || lines[i].shared || ++between > kMostBetween) {
+    } else if (past > i + 1 || lines[i].opens_block || lines[i].shared || ++between > kMaxBetween) {
       break;
     }
     i = past;

@@ -72,7 +72,7 @@ std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t siz
 // How many blocks of this kernel a multiprocessor holds at once, 1 at least: threads, registers and shared memory are
 // limited. What was not recorded limits nothing but the number of blocks.
 double ResidentBlocks(const Trace& trace, uint32_t op) {
-  constexpr double kMostBlocks = 16, kThreads = 1536, kRegisters = 65'536, kSharedBytes = 100'000;
+  constexpr double kMaxBlocks = 16, kThreads = 1536, kRegisters = 65'536, kSharedBytes = 100'000;
   const GpuOpTable& ops = trace.gpu_ops;
   const auto known = [](int32_t value) { return value == kAbsent32 ? 1.0 : std::max(1.0, static_cast<double>(value)); };
   double most_threads = kThreads;
@@ -80,7 +80,7 @@ double ResidentBlocks(const Trace& trace, uint32_t op) {
     if (trace.devices.device[row] == ops.device[op] && trace.devices.max_threads_per_sm[row] > 0)
       most_threads = trace.devices.max_threads_per_sm[row];
   const double threads = known(ops.block_x[op]) * known(ops.block_y[op]) * known(ops.block_z[op]);
-  double blocks = std::min(kMostBlocks, most_threads / threads);
+  double blocks = std::min(kMaxBlocks, most_threads / threads);
   if (ops.registers[op] > 0) blocks = std::min(blocks, kRegisters / (threads * ops.registers[op]));
   if (ops.shared_bytes[op] > 0) blocks = std::min(blocks, kSharedBytes / ops.shared_bytes[op]);
   return std::max(1.0, std::floor(blocks));

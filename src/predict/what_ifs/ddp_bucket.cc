@@ -26,7 +26,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024, kMostBuckets = 10'000;
+constexpr double kMiB = 1024.0 * 1024, kMaxBuckets = 10'000;
 
 // When the device was done with what a thread had launched before an instant.
 class Readiness {
@@ -76,10 +76,10 @@ double ReadyAt(const std::vector<Exchange>& step, double bytes) {
 }
 
 // Where buckets end: the first as recorded where it is smaller, then every `bucket_bytes`; no step has more than
-// kMostBuckets of them.
+// kMaxBuckets of them.
 std::vector<double> Cut(const std::vector<Exchange>& step, double bucket_bytes) {
   const double all = step.back().until_bytes, first = std::min(step[0].until_bytes, bucket_bytes);
-  const double each = std::max(bucket_bytes, (all - first) / kMostBuckets);
+  const double each = std::max(bucket_bytes, (all - first) / kMaxBuckets);
   const auto more = static_cast<size_t>(std::ceil((all - first) / each));
   std::vector<double> ends{first};
   for (size_t i = 1; i < more; ++i) ends.push_back(first + static_cast<double>(i) * each);

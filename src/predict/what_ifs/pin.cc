@@ -24,7 +24,7 @@ struct Pageable {
 
 double SpeedFactor(const GpuOpTable& ops, uint32_t op, const PinnedRates& rates, Case which, bool& is_recorded) {
   if (ops.bytes[op] == kAbsent) return Pick(which, 0.8, 0.5, 0.3);
-  if (ops.bytes[op] < kLeastStagedBytes || ops.dur_ns[op] <= 0) return 1;
+  if (ops.bytes[op] < kMinStagedBytes || ops.dur_ns[op] <= 0) return 1;
   const double gbps = static_cast<double>(ops.bytes[op]) / static_cast<double>(ops.dur_ns[op]);
   const PinnedRate rate = rates.Of(IsHostToDevice(ops.copy_kind[op]), gbps);
   is_recorded = is_recorded || rate.is_recorded;

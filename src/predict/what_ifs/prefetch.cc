@@ -20,7 +20,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastHidden = 0.01;  // share of the copies' time; kernels as short as that hide nothing
+constexpr double kMinHidden = 0.01;  // share of the copies' time; kernels as short as that hide nothing
 
 struct Copies {
   std::vector<uint8_t> is_one{}, launches{};  // by operation: can hide; by slice: its call
@@ -60,7 +60,7 @@ std::string NothingToHide(const Copies& copies) {
   if (copies.beside == 0) return "copies to the device have a stream of their own already";
   if (copies.blocking == copies.beside)
     return "copies from pageable memory block the host until they are over, on any stream: pin the memory first";
-  if (copies.hidden < kLeastHidden) return "there are no kernels that a copy could be under way beside";
+  if (copies.hidden < kMinHidden) return "there are no kernels that a copy could be under way beside";
   return {};
 }
 

@@ -24,7 +24,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kLeastNs = 5000;                              // of any kernel, with what is around it
+constexpr double kMinNs = 5000;                                // of any kernel, with what is around it
 constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // of the fused kernel
 
 // FLOPs per ns of the recording's matrix products, those of written-out attention aside where there are others; NaN:
@@ -72,7 +72,7 @@ class Written : public ChainSink {
     if (all <= 0) return;
     const double count = part == AttentionPart::kForward ? kForwardProducts : kBackwardProducts;
     double takes = flops / static_cast<double>(products.size()) * count / shares_.speed;
-    takes = std::isfinite(takes) ? std::max(kLeastNs, takes) : all - (1 - shares_.between) * between;
+    takes = std::isfinite(takes) ? std::max(kMinNs, takes) : all - (1 - shares_.between) * between;
     Replace(chain, products, std::min(1.0, takes / all));
   }
 

@@ -14,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kLeastWaitNs = 20'000;  // before a copy begins: less is its launch
+constexpr int64_t kMinWaitNs = 20'000;  // before a copy begins: less is its launch
 
 // By slice: what its call takes for the copy itself; kAbsent: it copies nothing.
 std::vector<int64_t> OwnCopies(const Trace& trace) {
@@ -57,7 +57,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
       [&](uint32_t slice) {
         const bool call = is_call(slice);
         if (call && is_needed(slice)) return ++needed, false;
-        const bool waits = call || own[slice] == kAbsent || slices.dur_ns[slice] - own[slice] >= kLeastWaitNs;
+        const bool waits = call || own[slice] == kAbsent || slices.dur_ns[slice] - own[slice] >= kMinWaitNs;
         ++(call ? calls : waits ? values : copies);
         return call || (waits && which != Case::kLittle);
       },

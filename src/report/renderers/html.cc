@@ -17,7 +17,7 @@ namespace gapless::internal {
 namespace {
 
 // Rows of a table that a page holds; beyond that, those with most of the column that says how much.
-constexpr size_t kMostRows = 250, kMostRowsOfPictures = 8000;
+constexpr size_t kMaxRows = 250, kMaxRowsOfPictures = 8000;
 constexpr int kLongestText = 1000;  // columns; a query gives the whole
 constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
 constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
@@ -37,7 +37,7 @@ int SortColumn(const Table& table) {
 // The rows to show, in the order of the table.
 std::vector<size_t> RowsToShow(const Table& table) {
   const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
-  const size_t most = picture ? kMostRowsOfPictures : kMostRows;
+  const size_t most = picture ? kMaxRowsOfPictures : kMaxRows;
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   const int column = SortColumn(table);

@@ -22,13 +22,13 @@ std::string UnitOf(std::string_view name) {
 // The values of parameters for each place of the results: "(10, 'a')"; nothing without parameters.
 std::vector<std::string> Combinations(const JsonValue& parameters) {
   std::vector<std::string> all = {""};
-  constexpr size_t kMost = 100'000;
+  constexpr size_t kMax = 100'000;
   for (const JsonValue& values : parameters.items()) {
     std::vector<std::string> longer;
     for (const std::string& before : all)
       for (const JsonValue& value : values.items()) {
         const std::string word = value.Text() != nullptr ? *value.Text() : ToJson(value);
-        if (longer.size() < kMost) longer.push_back(before.empty() ? word : StrCat(before, ", ", word));
+        if (longer.size() < kMax) longer.push_back(before.empty() ? word : StrCat(before, ", ", word));
       }
     all = std::move(longer);
   }

@@ -47,9 +47,9 @@ std::vector<double> SamplesBeside(std::string_view path, const JsonValue& summar
   // nvbench writes the path as it was given the JSON's: what counts is the folder beside it.
   if (!in && shown >= 2) in = std::ifstream(StrCat(folder, parts[shown - 2], "/", parts[shown - 1]), std::ios::binary);
   std::vector<double> seconds;
-  constexpr size_t kMost = size_t{1} << 26;
+  constexpr size_t kMax = size_t{1} << 26;
   char bytes[sizeof(float)];
-  while (seconds.size() < kMost && in.read(bytes, sizeof bytes)) {
+  while (seconds.size() < kMax && in.read(bytes, sizeof bytes)) {
     static_assert(std::endian::native == std::endian::little);
     float value = 0;
     std::memcpy(&value, bytes, sizeof value);

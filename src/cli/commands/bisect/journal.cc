@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kMark = "gapless bisect 1\t";
 constexpr std::string_view kCannotRun = "skip";
 constexpr size_t kDigits = 16;  // of a digest: as a name that is enough
-constexpr size_t kMostBytes = size_t{1} << 24;
+constexpr size_t kMaxBytes = size_t{1} << 24;
 
 std::string LineOf(const JournalEntry& entry) {
   return entry.value ? StrCat(entry.sha, "\t", *entry.value, "\n") : StrCat(entry.sha, "\t", kCannotRun, "\n");
@@ -42,7 +42,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   const std::string folder = std::filesystem::path(journal.path_).parent_path().string();
   if (!folder.empty()) GAPLESS_TRY(MakeFolders(folder, 0700));
   const std::string head = StrCat(kMark, key, "\n");
-  std::string text = ContentOf(journal.path_, kMostBytes);
+  std::string text = ContentOf(journal.path_, kMaxBytes);
   if (!anew && !text.empty() && !text.starts_with(head)) {
     if (!text.starts_with(kMark))
       return Fail(ErrorCode::kInput, "this file is not a journal of gapless bisect", journal.path_,

@@ -18,16 +18,16 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLeastProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
+constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
 
-constexpr size_t kMostNames = 8;
+constexpr size_t kMaxNames = 8;
 constexpr int kNameColumns = 60;
 constexpr std::string_view kMainSeries = "step_time";  // of gapless bench, which has others beside it
 
 std::string NamesOf(const std::vector<const ResultSeries*>& all) {
   std::vector<std::string> names;
   for (const ResultSeries* series : all) {
-    if (names.size() == kMostNames) {
+    if (names.size() == kMaxNames) {
       names.emplace_back("…");
       break;
     }
@@ -147,8 +147,8 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
            "commands, run both on one: gapless compare -- A -- B";
   switch (comparison.sampling) {
     case Sampling::kProcess:
-      if (std::min(comparison.a_count, comparison.b_count) < kLeastProcesses)
-        return StrCat("a value is a process; a verdict takes ", kLeastProcesses, " of them on each side");
+      if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
+        return StrCat("a value is a process; a verdict takes ", kMinProcesses, " of them on each side");
       return "a value is a process: what is said holds for the commands, on a machine as it was";
     case Sampling::kIteration:
       return "a value is an iteration of one process on each side: the files show how these two processes ran; the "
@@ -201,7 +201,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;
   }
-  if (std::min(comparison.a_count, comparison.b_count) < kLeastProcesses)
+  if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);
   const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);

@@ -24,7 +24,7 @@ namespace {
 
 // The recorder of the agent waits, warms up and records so many steps (collect/agent_options.h), then writes its file.
 constexpr size_t kRecordedSteps = 5 + 3 + 6 + 2;
-constexpr size_t kMostReport = size_t{1} << 28;
+constexpr size_t kMaxReport = size_t{1} << 28;
 
 FixValues NoValue(const FixContext& /*context*/) { return {.values = {""}}; }
 
@@ -106,7 +106,7 @@ Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return Fail(ErrorCode::kInput, "there is no such file", path, "gapless analyze RUN --json=FILE writes one");
-  const auto report = JsonValue::Parse(ContentOf(path, kMostReport));
+  const auto report = JsonValue::Parse(ContentOf(path, kMaxReport));
   if (!report) return Fail(ErrorCode::kInput, StrCat("this report cannot be read: ", report.error().message), path);
   if (!report->Get("bottlenecks").is_array())
     return Fail(ErrorCode::kInput, "there are no bottlenecks in this file", path,

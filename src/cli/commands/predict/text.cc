@@ -73,8 +73,8 @@ std::string MeasuredText(const Predictor& predictor, const Prediction& predictio
 
 std::string Percent(double part, double whole) { return FormatPercent(whole > 0 ? part / whole : 0); }
 
-constexpr size_t kMostShares = 5;
-constexpr int kLeastName = 20, kBeforeShare = 12, kBeforeSwept = 46;  // columns that stand before the names
+constexpr size_t kMaxShares = 5;
+constexpr int kMinName = 20, kBeforeShare = 12, kBeforeSwept = 46;  // columns that stand before the names
 
 std::string PathText(const RankGraph& rank, const CriticalPath& path, int columns) {
   std::string text = StrCat("critical path of ", path.parts.size(), " stretches\n"), bounds;
@@ -87,9 +87,9 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
     const auto shares = SharesBy(rank, path, static_cast<PathOwner>(owner));
     if (shares.empty()) continue;
     text += StrCat("  by ", NameOf(static_cast<PathOwner>(owner)), "\n");
-    for (size_t i = 0; i < std::min(shares.size(), kMostShares); ++i)
+    for (size_t i = 0; i < std::min(shares.size(), kMaxShares); ++i)
       text += StrCat("    ", Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7),
-                     " ", Ellipsize(Printable(shares[i].name), std::max(columns - kBeforeShare, kLeastName)), "\n");
+                     " ", Ellipsize(Printable(shares[i].name), std::max(columns - kBeforeShare, kMinName)), "\n");
   }
   return text;
 }
@@ -100,7 +100,7 @@ std::string SweepText(const PredictView& view, int columns) {
     text += "  ";
     for (size_t i = 1; i < part.shares.size(); ++i) text += Padded(FormatPercent(part.shares[i]), 8);
     text += StrCat(Padded(Ms(part.time_ns), 10), "  ",
-                   Ellipsize(Printable(part.name), std::max(columns - kBeforeSwept, kLeastName)), "\n");
+                   Ellipsize(Printable(part.name), std::max(columns - kBeforeSwept, kMinName)), "\n");
   }
   return text;
 }

@@ -16,9 +16,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kWidth = 900, kHeight = 290, kLeastLeft = 76, kRight = 16, kTop = 60, kBottom = 34;
+constexpr double kWidth = 900, kHeight = 290, kMinLeft = 76, kRight = 16, kTop = 60, kBottom = 34;
 constexpr double kBin = 2, kLetter = 6.9, kLabelGap = 8, kTick = 8;
-constexpr size_t kMostPoints = 1500, kMostTitles = 500, kMostLabels = 24;
+constexpr size_t kMaxPoints = 1500, kMaxTitles = 500, kMaxLabels = 24;
 constexpr size_t kDates = 6;
 constexpr int kTitleColumns = 46;
 
@@ -94,7 +94,7 @@ class Panel {
   std::string Title() const;
   std::string Axis() const;
   std::string Dates() const;
-  std::string Runs() const { return trend_.points.size() > kMostPoints ? Bins() : Points(); }
+  std::string Runs() const { return trend_.points.size() > kMaxPoints ? Bins() : Points(); }
   std::string Points() const;
   std::string Bins() const;
   std::string Levels() const;
@@ -105,11 +105,11 @@ class Panel {
 
   const Trend& trend_;
   TrendView view_;
-  double left_ = kLeastLeft;
+  double left_ = kMinLeft;
 };
 
 double Panel::Left() const {
-  double left = kLeastLeft;
+  double left = kMinLeft;
   for (const double tick : view_.ticks) left = std::max(left, kLetter * DisplayWidth(view_.TickText(tick)) + 16);
   return left;
 }
@@ -168,7 +168,7 @@ std::string Panel::Dates() const {
 }
 
 std::string Panel::Points() const {
-  const bool few = trend_.points.size() <= kMostTitles;
+  const bool few = trend_.points.size() <= kMaxTitles;
   const std::string radius = few ? "2.4" : "1.5";
   std::string out;
   for (size_t i = 0; i < trend_.points.size(); ++i) {
@@ -224,8 +224,8 @@ std::string Panel::Changes() const {
   std::vector<std::pair<double, double>> taken;
   std::string out;
   for (const size_t i : order) {
-    const std::string label = taken.size() < kMostLabels ? Label(trend_.changes[i], taken) : "";
-    const bool is_tick = label.empty() && order.size() > kMostLabels;
+    const std::string label = taken.size() < kMaxLabels ? Label(trend_.changes[i], taken) : "";
+    const bool is_tick = label.empty() && order.size() > kMaxLabels;
     out += Mark(trend_.changes[i], is_tick ? kTop + kTick : kHeight - kBottom) + label;
   }
   return out;

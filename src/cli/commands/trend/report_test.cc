@@ -156,14 +156,14 @@ TEST(TrendViewTest, SpansTheValuesButNotFarOutliers) {
 }
 
 TEST(TrendViewTest, TicksAreRoundAndFew) {
-  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kMax = std::numeric_limits<double>::max();
   for (const std::vector<double>& values : std::vector<std::vector<double>>{{5},
                                                                             {0, 0, 0},
                                                                             {-1, 1},
                                                                             {1e-300, 2e-300},
                                                                             {1e9, 1e9 + 1e-6},
                                                                             {0, 5e-324},
-                                                                            {-kMost, kMost},
+                                                                            {-kMax, kMax},
                                                                             {1e18, 1e18 + 512},
                                                                             {0.1, 0.3}}) {
     const TrendView view = ViewOf(DayByDay(values));
@@ -207,9 +207,9 @@ TEST(TrendSvgTest, StaysSmallHoweverManyRuns) {
 }
 
 TEST(TrendSvgTest, OddValuesGiveNumbers) {
-  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kMax = std::numeric_limits<double>::max();
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
-           {}, {5}, {0, 0}, {-kMost, kMost}, std::vector<double>(30, -1e-300), {1e9, 1e9 + 1e-6}, {0, 5e-324}}) {
+           {}, {5}, {0, 0}, {-kMax, kMax}, std::vector<double>(30, -1e-300), {1e9, 1e9 + 1e-6}, {0, 5e-324}}) {
     const TrendReport report = values.empty() ? ReportOf({}) : ReportOf({DayByDay(values)});
     ExpectFinite(TrendSvg(report));
     EXPECT_FALSE(TrendHtml(report).empty());

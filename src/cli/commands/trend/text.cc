@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kSparkWidth = 44, kMostChanges = 12, kLeastRuns = 10;
+constexpr size_t kSparkWidth = 44, kMaxChanges = 12, kMinRuns = 10;
 constexpr int kNameWidth = 40;
 
 // Medians of the series in as many stretches as fit.
@@ -60,7 +60,7 @@ std::string Detail(const Trend& trend, size_t number) {
 }
 
 std::string Changes(const Trend& trend) {
-  const size_t count = trend.changes.size(), begin = count > kMostChanges ? count - kMostChanges : 0;
+  const size_t count = trend.changes.size(), begin = count > kMaxChanges ? count - kMaxChanges : 0;
   int when = 0, size = 0, levels = 0;
   for (size_t i = begin; i < count; ++i) {
     const ChangePoint& change = trend.changes[i];
@@ -86,8 +86,8 @@ std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
                             runs == 1 ? "" : "s", ", last ", AmountOf(trend.points.back().value, trend.unit));
   if (trend.higher_is_better) text += *trend.higher_is_better ? ", higher is better" : ", lower is better";
   text += StrCat("\n    ", Spark(trend, utf8), "\n", Changes(trend));
-  if (runs < kLeastRuns)
-    text += StrCat("    too few to tell a change of level: it takes ", kLeastRuns, "\n");
+  if (runs < kMinRuns)
+    text += StrCat("    too few to tell a change of level: it takes ", kMinRuns, "\n");
   else if (trend.changes.empty())
     text += "    no change of level\n";
   if (const std::string drift = DriftText(trend); !drift.empty()) text += StrCat("    ", drift, "\n");

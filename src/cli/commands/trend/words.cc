@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kDayOnly = 10, kMinuteOnly = 16, kShortHash = 10, kLeastHash = 7;
+constexpr size_t kDayOnly = 10, kMinuteOnly = 16, kShortHash = 10, kMinHash = 7;
 constexpr int kNameColumns = 12;
 constexpr double kLargestPlain = 1e15, kSmallestPlain = 1e-4, kLargestShare = 99.995;
 
@@ -94,7 +94,7 @@ std::string_view JudgementOf(TrendChange kind) {
 std::string DayOf(int64_t unix_ns) { return FormatTimestamp(unix_ns).substr(0, kDayOnly); }
 
 bool IsHash(std::string_view commit) {
-  return commit.size() >= kLeastHash && commit.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  return commit.size() >= kMinHash && commit.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
 std::string ShortCommit(std::string_view commit) {

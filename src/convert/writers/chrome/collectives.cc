@@ -4,7 +4,7 @@
 namespace gapless::internal::chrome {
 namespace {
 
-constexpr size_t kMostAtOnce = 64;  // rows of one time that are looked at
+constexpr size_t kMaxAtOnce = 64;  // rows of one time that are looked at
 
 // What the reader takes for this kind.
 std::string_view NameOfKind(std::string_view kind) {
@@ -18,7 +18,7 @@ template <class Fits>
 void Collectives::AddFirst(int64_t ts_ns, Fits fits, Events& out) {
   const CollectiveTable& rows = trace_.collectives;
   while (at_ < rows.size() && rows.ts_ns[at_] < ts_ns) ++at_;
-  const size_t last = std::min(rows.size(), at_ + kMostAtOnce);
+  const size_t last = std::min(rows.size(), at_ + kMaxAtOnce);
   for (size_t row = at_; row < last && rows.ts_ns[row] == ts_ns; ++row) {
     if (used_[row] || !fits(row)) continue;
     used_[row] = true;

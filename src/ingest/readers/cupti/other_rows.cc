@@ -14,7 +14,7 @@ using wire::RecordType;
 
 constexpr uint64_t kMarkerInstant = 1, kMarkerStart = 2, kMarkerEnd = 4;  // CUPTI's flags
 constexpr uint64_t kObjectThread = 2;                                     // CUPTI's object kinds
-constexpr size_t kMostOpenRanges = 1 << 20;
+constexpr size_t kMaxOpenRanges = 1 << 20;
 constexpr uint64_t kAllocation = 1, kRelease = 2;  // CUPTI's memory operations
 
 int32_t Narrow(uint64_t value) { return value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value); }
@@ -29,7 +29,7 @@ void Rows::AddMarker(FieldReader& fields) {
   if (fields.missing()) return Tell(Note::kBadRecord);
   if (ts_ns == kAbsent) return Tell(Note::kBadTime);
   if ((flags & kMarkerInstant) != 0) return Tell(Note::kInstant);
-  if ((flags & (kMarkerStart | kMarkerEnd)) == 0 || open_ranges_.size() >= kMostOpenRanges) return;
+  if ((flags & (kMarkerStart | kMarkerEnd)) == 0 || open_ranges_.size() >= kMaxOpenRanges) return;
   const bool starts = (flags & kMarkerStart) != 0;
   const OpenRange here{.name = starts ? NameOf(name).text : StringId::kNone,
                        .ts_ns = ts_ns,

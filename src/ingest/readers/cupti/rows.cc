@@ -14,7 +14,7 @@ using wire::RecordType;
 
 constexpr int64_t kMaxDurationNs = int64_t{86'400} * 1'000'000'000;  // a day: longer than any recording
 // Numbers of texts grow by one; what is far beyond is damage.
-constexpr size_t kMostNamesAhead = 65'536, kMostNames = size_t{1} << 22;
+constexpr size_t kMaxNamesAhead = 65'536, kMaxNames = size_t{1} << 22;
 
 struct NoteText {
   std::string_view kind;
@@ -103,7 +103,7 @@ void Rows::Add(RecordType type, FieldReader fields) {
 
 void Rows::AddText(FieldReader& fields) {
   const uint64_t number = fields.Next();
-  if (number == 0 || number > names_.size() + kMostNamesAhead || number >= kMostNames) return Tell(Note::kBadRecord);
+  if (number == 0 || number > names_.size() + kMaxNamesAhead || number >= kMaxNames) return Tell(Note::kBadRecord);
   size_t size = std::min(fields.left(), wire::kMaxTextBytes);
   const auto* const bytes = reinterpret_cast<const char*>(fields.Bytes(size));
   if (number >= names_.size()) names_.resize(number + 1);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kStepsBetweenLooks = 100'000;
 constexpr int kLongestCell = 64 * 1024 * 1024;
-constexpr size_t kMostInMemory = size_t{8} << 30;
+constexpr size_t kMaxInMemory = size_t{8} << 30;
 
 bool IsStoredDatabase(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -63,7 +63,7 @@ Result<std::string> ReadAll(Source& source) {
     auto got = (*stream)->Read(bytes.data() + before, kPiece);
     bytes.resize(before + (got ? *got : 0));
     if (!got || *got == 0) return bytes;  // what came before damage is used
-    if (bytes.size() > kMostInMemory)
+    if (bytes.size() > kMaxInMemory)
       return Fail(ErrorCode::kInput, "more than 8 GiB when decompressed", source.path(), "decompress it into a file");
   }
 }

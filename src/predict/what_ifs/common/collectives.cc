@@ -67,7 +67,7 @@ LinkSpeed FitLink(std::span<const LinkSample> samples) {
   const double spread = n * xx - x * x, slope = spread > 0 ? (n * xy - x * y) / spread : 0;
   if (least.size() > 1 && slope > 0) {
     const double latency_ns = (y - slope * x) / n;
-    return {std::clamp(latency_ns, 0.0, kMostLatencyNs), latency_ns >= 0 ? slope : xy / xx, true};
+    return {std::clamp(latency_ns, 0.0, kMaxLatencyNs), latency_ns >= 0 ? slope : xy / xx, true};
   }
   if (x > 0) link.ns_per_byte = std::max(0.0, (y - n * link.latency_ns) / x);
   return link;

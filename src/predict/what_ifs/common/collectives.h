@@ -10,7 +10,7 @@
 //
 // with the bytes of nccl-tests' bus bandwidth. One size alone does not tell the two apart; the latency is then taken as
 // kUsualLatencyNs, which is of the order of what nccl-tests prints for small messages. Where even the shortest of each
-// size waited, the fit finds more than any link takes: what is beyond kMostLatencyNs is waiting, too.
+// size waited, the fit finds more than any link takes: what is beyond kMaxLatencyNs is waiting, too.
 //
 // Gradients are exchanged from the hooks of AccumulateGrad (DistributedDataParallel). Where no collective of sums comes
 // from there, those of the thread of the backward pass count, and where none does either, all large ones.
@@ -25,7 +25,7 @@
 
 namespace gapless::internal {
 
-inline constexpr double kUsualLatencyNs = 20'000, kMostLatencyNs = 100'000;
+inline constexpr double kUsualLatencyNs = 20'000, kMaxLatencyNs = 100'000;
 
 struct LinkSpeed {
   double latency_ns = kUsualLatencyNs;

@@ -17,7 +17,7 @@
 namespace gapless::internal {
 
 // Copies of less than this go in one piece, and are not faster from pinned memory.
-inline constexpr int64_t kLeastStagedBytes = int64_t{64} * 1024;
+inline constexpr int64_t kMinStagedBytes = int64_t{64} * 1024;
 
 // Returns true if the call of this operation still waits for it.
 bool BlocksHost(const Trace& trace, const EdgeTimes& times, uint32_t op);

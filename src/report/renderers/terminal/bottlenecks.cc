@@ -8,9 +8,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMargin = 4;         // " 1  "
-constexpr int kMostShown = 5;      // bottlenecks; -v shows all
-constexpr size_t kMostAdvice = 2;  // of each
+constexpr int kMargin = 4;        // " 1  "
+constexpr int kMaxShown = 5;      // bottlenecks; -v shows all
+constexpr size_t kMaxAdvice = 2;  // of each
 
 Tone ToneOf(double severity) {
   return severity > kCriticalSeverity ? Tone::kCritical : severity >= kWarningSeverity ? Tone::kWarning : Tone::kDim;
@@ -94,7 +94,7 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
   size_t shown = 0;
   for (const Recommendation& advice : bottleneck.recommendations) {
     if (advice.text == last) continue;
-    if (!paint.verbose() && shown++ == kMostAdvice) return;
+    if (!paint.verbose() && shown++ == kMaxAdvice) return;
     last = advice.text;
     const std::string effort = advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")");
     AppendIndented(out, advice.text + effort, paint, Tone::kAction, "→ ");
@@ -172,7 +172,7 @@ std::string BottlenecksSection(const Report& report, const Paint& paint) {
     return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), why, not_to_fix);
   }
   std::string out = paint.In(Tone::kBold, "what to fix, and what each brings after those above it") + "\n";
-  const int shown = paint.verbose() ? last : std::min(last, kMostShown);
+  const int shown = paint.verbose() ? last : std::min(last, kMaxShown);
   for (size_t i = 0; i < found.size(); ++i)
     if (places[i] > 0 && places[i] <= shown) out += One(places[i], found[i], report, paint);
   if (shown < last) out += StrCat("    and ", last - shown, " more (-v shows them)\n");

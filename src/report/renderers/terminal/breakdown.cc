@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostRanks = 8;
+constexpr size_t kMaxRanks = 8;
 constexpr int kRankColumns = 30;         // name and bar
 constexpr double kWorthSaying = 0.0005;  // of the wall time
 
@@ -156,9 +156,9 @@ std::string RanksSection(const Report& report, const Paint& paint) {
   const DeviceBreakdown* most_idle = *std::ranges::max_element(devices, {}, IdleShare);
   const DeviceBreakdown* straggler = StragglerOf(report.tables.Get("ranks"), devices);
   const size_t all = devices.size();
-  if (!paint.verbose() && all > kMostRanks) {
+  if (!paint.verbose() && all > kMaxRanks) {
     std::ranges::stable_sort(devices, std::greater<>(), IdleShare);
-    devices.resize(kMostRanks);
+    devices.resize(kMaxRanks);
   }
   std::string out = paint.In(Tone::kBold, PadRight("ranks", kRankColumns)) + PadLeft("compute", 9) +
                     PadLeft("comm", 9) + PadLeft("copy", 9) + PadLeft("idle", 9) + "\n";

@@ -8,7 +8,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMostNotes = 6;
+constexpr size_t kMaxNotes = 6;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::string HeaderSection(const Report& report, const Paint& paint) {
 
 std::string NotesSection(const Report& report, const Paint& paint) {
   const std::vector<Note> notes = NotesOf(report);
-  const size_t shown = paint.verbose() ? notes.size() : std::min(notes.size(), kMostNotes);
+  const size_t shown = paint.verbose() ? notes.size() : std::min(notes.size(), kMaxNotes);
   std::string out;
   for (size_t i = 0; i < shown; ++i) {
     const Tone tone = notes[i].severity == Severity::kError ? Tone::kCritical : Tone::kWarning;

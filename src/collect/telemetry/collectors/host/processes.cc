@@ -13,9 +13,9 @@
 namespace gapless::internal::host {
 namespace {
 
-constexpr size_t kTopThreads = 16;         // written at a time
-constexpr size_t kMostThreadSeries = 256;  // of a recording: loaders that start anew each epoch must not fill it
-constexpr double kLeastUse = 0.005;        // cores; a thread below is asleep
+constexpr size_t kTopThreads = 16;        // written at a time
+constexpr size_t kMaxThreadSeries = 256;  // of a recording: loaders that start anew each epoch must not fill it
+constexpr double kMinUse = 0.005;         // cores; a thread below is asleep
 
 double TicksPerSecond() {
   static const auto kTicks = static_cast<double>(std::max(sysconf(_SC_CLK_TCK), 1L));
@@ -99,7 +99,7 @@ void ProcessesPart::Threads(const Tick& tick, SampleSink& sink) {
       Thread& thread = threads_[tid];
       thread.seen = tick.mono_ns;
       const double cores = thread.meter.PerSecond(seconds, tick.mono_ns);
-      if (cores >= kLeastUse) used.emplace_back(cores, pid, tid);
+      if (cores >= kMinUse) used.emplace_back(cores, pid, tid);
     }
   std::erase_if(threads_, [&](const auto& entry) { return entry.second.seen != tick.mono_ns; });
   const size_t top = std::min(used.size(), kTopThreads);
@@ -108,7 +108,7 @@ void ProcessesPart::Threads(const Tick& tick, SampleSink& sink) {
     const auto [cores, pid, tid] = used[i];
     auto named = thread_names_.find(tid);
     if (named == thread_names_.end()) {
-      if (thread_names_.size() >= kMostThreadSeries) continue;
+      if (thread_names_.size() >= kMaxThreadSeries) continue;
       const std::string comm = ReadLineOf(StrCat(proc_, '/', pid, "/task/", tid, "/comm"));
       named = thread_names_.emplace(tid, StrCat("thread.cpu/", pid, '/', tid, comm.empty() ? "" : " ", comm)).first;
     }
