@@ -23,7 +23,7 @@ class ABTestResult(Record):
     """`speedup` above 1: the optimised configuration is faster. The ends of its 95 % interval are None while they are not bounded.
 
     `p_value` and interval hold at whatever number of pairs one stops. `verdict` is `faster`, `slower`, `equivalent` (the difference is
-    below 1 %) or `cannot_tell`. `mde_share` is the change that so many pairs could have shown. `memory_saved_gb` is of the GPU, on a CPU
+    below 1 %) or `cannot_tell`. `mde_share` is the smallest change that this number of pairs could have shown. `memory_saved_gb` is of the GPU, on a CPU
     of the resident memory of this process (in 1e9 bytes).
 
     >>> found = ABTestValidator().compare_configurations({}, {"compile": True}, make_model, loader)  # doctest: +SKIP
@@ -120,7 +120,7 @@ class ABTestValidator:
 
 
 class _Made:
-    """What `model_fn` gave, ready to take steps."""
+    """A model made by `model_fn`, ready to take steps."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ def _nothing(_: Any) -> None:
 
 
 def _current_cuda() -> Any:
-    """The CUDA device in use; None where there is none."""
+    """Returns the CUDA device in use, or None without one."""
     try:
         import torch
     except ImportError:  # steps may be of anything

@@ -134,7 +134,7 @@ class PerformanceBenchmark:
         make_optimizer: MakeOptimizer | None = None,
         criterion: Criterion | None = None,
     ) -> dict[int, PerformanceMetrics]:
-        """Weak scaling: the same training in so many processes, with as many samples a step in each; what they did together.
+        """Weak scaling: the same training in several processes, with as many samples a step in each; returns their combined throughput.
 
         Processes are spawned, with DistributedDataParallel over nccl, one a GPU; on a machine without GPUs over gloo, with as many threads
         in each process whatever their number. The model is pickled, so its class must be importable and the calling script guarded

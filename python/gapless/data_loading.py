@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which settings load a dataset fastest, by trying them."""
+"""Finds the settings that load a dataset fastest, by trying them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DataLoadingOptimizer:
 
 
 def _settings(count: int, given: Mapping[str, Any], present: int) -> dict[str, Any]:
-    """Arguments of DataLoader: those that were given, but with so many workers."""
+    """Returns the given arguments of DataLoader with the number of workers replaced."""
     import torch
 
     left = {name: value for name, value in given.items() if name in SETTINGS}

@@ -57,7 +57,7 @@ def _is_pair(convolution: Any, norm: Any) -> bool:
     from torch import nn
 
     kinds = ((nn.Conv1d, nn.BatchNorm1d), (nn.Conv2d, nn.BatchNorm2d), (nn.Conv3d, nn.BatchNorm3d))
-    known = any(isinstance(convolution, one) and isinstance(norm, other) for one, other in kinds)
+    known = any(isinstance(convolution, kind) and isinstance(norm, other) for kind, other in kinds)
     return known and norm.running_mean is not None and norm.num_features == convolution.out_channels
 
 
@@ -76,7 +76,7 @@ def _in_place(module: Any) -> bool:
 def _chains(model: Any) -> list[Any]:
     from torch import nn
 
-    return [one for one in model.modules() if isinstance(one, nn.Sequential)]
+    return [module for module in model.modules() if isinstance(module, nn.Sequential)]
 
 
 def _fuse_chain(chain: Any) -> None:

@@ -125,7 +125,7 @@ def _rows(sample: Any, size: int) -> Any:
     if isinstance(sample, dict):
         return {name: _rows(one, size) for name, one in sample.items()}
     if isinstance(sample, (list, tuple)):
-        return [_rows(one, size) for one in sample]
+        return [_rows(item, size) for item in sample]
     if not hasattr(sample, "repeat_interleave"):
         return sample
     if sample.dim() == 0 or not sample.shape[0]:

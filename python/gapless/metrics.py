@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a benchmark measures."""
+"""The metrics of a benchmark."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .record import Record, hidden
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dictionaries, numbers that are none as None: what JSON can hold."""
+    """Returns `value` as JSON can hold it: dataclasses as dictionaries, NaN and infinities as None."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def fields_of(value: Any) -> dict[str, Any]:
     """The shown fields of a dataclass, as `plain` has them."""
-    return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value) if one.repr}
+    return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.repr}
 
 
 @dataclass
@@ -57,18 +57,18 @@ class PerformanceMetrics(Record):
     step_times_ms: list[float] = hidden(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, without the single steps."""
+        """Returns the metrics by name, without the times of single steps."""
         return fields_of(self)
 
     @classmethod
     def of_steps(cls, step_times_ms: Sequence[float], samples: int | None) -> PerformanceMetrics:
-        """Of steps that took so long and so many samples together; `samples` is None where they could not be counted."""
+        """Returns the metrics of steps from their times and the number of samples of all; `samples` is None if it is not known."""
         times = sorted(step_times_ms)
         if not times:
             return cls()
         total_ms = math.fsum(times)
         mean = total_ms / len(times)
-        spread = math.fsum((one - mean) ** 2 for one in times)
+        spread = math.fsum((step_time - mean) ** 2 for step_time in times)
         return cls(
             samples_per_second=None if samples is None or total_ms <= 0 else samples / total_ms * 1e3,
             step_time_ms=mean,

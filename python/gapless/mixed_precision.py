@@ -145,12 +145,12 @@ def _widened(output: Any, dtype: Any) -> Any:
     if isinstance(output, dict):
         return type(output)((name, _widened(one, dtype)) for name, one in output.items())
     if isinstance(output, (list, tuple)) and type(output) in (list, tuple):
-        return type(output)(_widened(one, dtype) for one in output)
+        return type(output)(_widened(part, dtype) for part in output)
     return output
 
 
 def _weight(layer: Any) -> float | None:
-    """Returns the expected speedup of a layer; None for one that computes nothing."""
+    """Returns the expected speedup of a layer, or None if it computes nothing."""
     name = type(layer).__name__
     if name in (
         "Sequential",

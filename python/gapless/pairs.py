@@ -114,7 +114,7 @@ def take_pairs(a: Side, b: Side, batches: Iterator[Any], pairs: int, coin: rando
 
 @dataclass
 class PairVerdict:
-    """What the program says of pairs. `low` and `high` bound the speedup of B over A; None while there is no bound."""
+    """The program's verdict on pairs. `low` and `high` bound the speedup of B over A; None while there is no bound."""
 
     verdict: str  # faster, slower, equivalent, cannot_tell
     speedup: float

@@ -18,7 +18,7 @@ from .program import ask
 from .record import Record
 
 NO_AND_CANNOT_TELL = (0, 1, 5)  # exit statuses of `gapless same` that are answers
-MAX_RUNS = 8  # of the baseline, for one decision
+MAX_RUNS = 8  # runs of the baseline for one decision
 
 
 @dataclass
@@ -139,8 +139,8 @@ def _standing_in() -> Any:
 class LossParity(Record):
     """The answer to: does the optimised model train as the baseline does, over the same batches?
 
-    `parity` is the decision of `training`; None where nothing could be told. `max_difference` is that of losses of the same step, each from
-    the baseline's parameters; infinite where one is a number and the other is none.
+    `parity` is the decision of `training`; None if no decision was possible. `max_difference` is that of losses of the same step, each from
+    the baseline's parameters; infinite if only one of the two is a number.
     """
 
     parity: bool | None

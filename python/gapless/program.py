@@ -39,7 +39,7 @@ def find_program() -> str | None:
 
 
 def say(*words: str, accept: Sequence[int] = (0,)) -> str:
-    """What `gapless WORDS` prints. `accept` are the exit statuses that are answers: 1 is one where a no is an answer."""
+    """Returns the output of `gapless WORDS`. `accept` lists the exit statuses that are answers, such as 1 for "no"."""
     program = find_program()
     if program is None:
         raise ProgramError(NO_PROGRAM)
@@ -54,7 +54,7 @@ def say(*words: str, accept: Sequence[int] = (0,)) -> str:
 
 
 def ask(*words: str, accept: Sequence[int] = (0,)) -> Any:
-    """What `gapless WORDS --json` prints, as Python has it. A command for it comes after `--`, as always."""
+    """Returns the parsed output of `gapless WORDS --json`. A command for it comes after `--`, as always."""
     at = words.index("--") if "--" in words else len(words)
     return json.loads(say(*words[:at], "--json", *words[at:], accept=accept))
 

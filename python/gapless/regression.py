@@ -177,7 +177,7 @@ def result_document(metrics: Metrics, metadata: Mapping[str, Any] | None = None)
     if label is not None:
         document["label"] = str(label)
     if isinstance(metrics, PerformanceMetrics) and metrics.step_times_ms:
-        document["steps"] = [round(one * 1e6) for one in metrics.step_times_ms]
+        document["steps"] = [round(time_ms * 1e6) for time_ms in metrics.step_times_ms]
     return document
 
 

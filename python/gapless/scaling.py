@@ -136,7 +136,7 @@ def run_process(rank: int, count: int, folder: str) -> None:
         torch.set_num_threads(threads)
     store = f"file://{folder}/store-{count}"
     torch.distributed.init_process_group("nccl" if on_gpu else "gloo", init_method=store, rank=rank, world_size=count)
-    weights = [one for one in model.parameters() if one.requires_grad]
+    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if weights:
         model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[rank] if on_gpu else None)
     optimizer = make_optimizer(model.parameters()) if make_optimizer is not None else None
@@ -149,11 +149,11 @@ def run_process(rank: int, count: int, folder: str) -> None:
 
 
 def _joined(results: list[dict[str, Any]]) -> PerformanceMetrics:
-    slowest = [max(times) for times in zip(*(one["step_times_ms"] for one in results))]
+    slowest = [max(times) for times in zip(*(result["step_times_ms"] for result in results))]
     metrics = PerformanceMetrics.of_steps(slowest, None)
 
     def known(name: str) -> list[float]:
-        values = [one[name] for one in results]
+        values = [result[name] for result in results]
         return [] if None in values else values
 
     rates, fills, shares = known("samples_per_second"), known("memory_usage_gb"), known("gpu_utilization")

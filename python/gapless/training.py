@@ -51,7 +51,7 @@ class Batches:
 
 
 def device_of(model: Any) -> Any:
-    """Where the model's first parameter or buffer is; None for a model that has neither."""
+    """Returns the device of the model's first parameter or buffer, or None if it has neither."""
     for tensors in ("parameters", "buffers"):
         for tensor in getattr(model, tensors, list)():
             return tensor.device
@@ -69,12 +69,12 @@ def moved(batch: Any, device: Any) -> Any:
     if hasattr(batch, "to"):
         return batch.to(device)
     if isinstance(batch, (list, tuple)):
-        return [moved(one, device) for one in batch]
+        return [moved(item, device) for item in batch]
     return batch
 
 
 def samples_of(batch: Any) -> int | None:
-    """The length of the first tensor in a batch; None where there is none."""
+    """Returns the length of the first tensor in a batch, or None without a tensor."""
     if hasattr(batch, "dim") and hasattr(batch, "shape"):
         return int(batch.shape[0]) if batch.dim() > 0 else None
     parts: Iterable[Any] = ()
@@ -158,7 +158,7 @@ class Training:
         self._inferred = InferredLoss()
         self.optimizer = optimizer
         if optimizer is None:
-            weights = [one for one in getattr(model, "parameters", list)() if one.requires_grad]
+            weights = [parameter for parameter in getattr(model, "parameters", list)() if parameter.requires_grad]
             if weights:
                 import torch
 
@@ -235,7 +235,7 @@ def _call(model: Any, batch: Mapping[str, Any]) -> Any:
 
 
 def _answer(output: Any) -> Any:
-    """Returns the tensor of an output that a target is compared with; None where there is none."""
+    """Returns the tensor of an output that a target is compared with, or None without one."""
     if isinstance(output, Mapping):
         output = output.get("logits", next(iter(output.values()), None))
     elif isinstance(output, (list, tuple)):
@@ -287,5 +287,5 @@ def _on_host(state: Any) -> Any:
     if isinstance(state, dict):
         return {name: _on_host(one) for name, one in state.items()}
     if isinstance(state, (list, tuple)):
-        return type(state)(_on_host(one) for one in state)
+        return type(state)(_on_host(part) for part in state)
     return state.detach().to("cpu", copy=True) if hasattr(state, "detach") else state

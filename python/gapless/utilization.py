@@ -60,7 +60,7 @@ class Utilization:
 
 
 def uuid_of(device: Any) -> str | None:
-    """Of a CUDA device; None where PyTorch does not say it (before 2.3)."""
+    """Returns the utilisation of a CUDA device, or None if PyTorch does not report it (before 2.3)."""
     import torch
 
     found = getattr(torch.cuda.get_device_properties(device), "uuid", None)

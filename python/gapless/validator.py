@@ -131,7 +131,7 @@ class TrainedModel:
         self.training = Training(self.model, optimizer, self.criterion)
 
     def losses(self, batches: list[Any], seed: int) -> list[float]:
-        """Of a training over the batches, after which the model is as it was."""
+        """Trains over the batches and restores the model afterwards."""
         memory = Memory(self.training.device)
         with Kept(self.model), _seeded(seed, self.training.device):
             self.begin()
@@ -201,12 +201,12 @@ def _seeded(seed: int, device: Any) -> Iterator[None]:
 
 
 def _own_bytes(model: Any, device: Any) -> int:
-    tensors = {id(one): one for kind in ("parameters", "buffers") for one in getattr(model, kind, list)()}
-    return sum(one.numel() * one.element_size() for one in tensors.values() if one.device == device)
+    tensors = {id(tensor): tensor for kind in ("parameters", "buffers") for tensor in getattr(model, kind, list)()}
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values() if tensor.device == device)
 
 
 def _share_weights(a: Any, b: Any) -> bool:
-    places = [{one.data_ptr() for one in getattr(model, "parameters", list)() if one.numel()} for model in (a, b)]
+    places = [{parameter.data_ptr() for parameter in getattr(model, "parameters", list)() if parameter.numel()} for model in (a, b)]
     return bool(places[0] & places[1])
 
 
@@ -249,7 +249,7 @@ VERDICTS = {
     "faster": "The optimised model is faster.",
     "slower": "The optimised model is slower.",
     "equivalent": "Both models are as fast.",
-    "cannot_tell": "It cannot be told which model is faster.",
+    "cannot_tell": "The runs do not show which model is faster.",
 }
 
 

@@ -2,7 +2,7 @@
 """Python runs this when it starts, because the folder is on PYTHONPATH: lets the agent wait for PyTorch, then gives way.
 
 The program must not notice. Another `sitecustomize` further down the path is run as if this one were not there, under its own
-name; when there is none, this module leaves with the very error that Python's `site` takes for "there is none".
+name; without such a module this one raises the very error that Python's `site` expects when no module is found.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ NO_ORDERS = [0]
 
 
 class Agent(Counts):
-    # What fixes work with; install.py sets them.
+    # The objects that fixes work with; install.py sets them.
     fixes: Fixes
     models: Models
     constructors: Constructors
@@ -85,7 +85,7 @@ class Agent(Counts):
         self.sole = self.fired_ns = self.due_ns = 0
         self.unsaid = list(self.complaints)
 
-    # What goes into the ring.
+    # Records that go into the ring.
 
     def open(self) -> Ring | None:
         """The ring, made when there is first something to say."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program may call. All of it does nothing when no agent is active."""
+"""Functions that a program may call. Each does nothing when no agent is active."""
 
 from __future__ import annotations
 

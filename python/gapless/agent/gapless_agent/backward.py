@@ -42,7 +42,7 @@ class Backward:
             self.outer.put_on()
 
     def inside(self, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        """Puts a wrapper between this one and torch's own: it does not change what is told of the loss."""
+        """Puts a wrapper between this one and torch's own: it does not change what is recorded of the loss."""
         owner = self.agent.torch.autograd
         if self.outer is not None:
             self.outer.take_off()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where one step ends in a program that has no optimiser and updates its parameters by hand.
+"""Finds the end of each step in a program that has no optimiser and updates its parameters by hand.
 
 The problem: such an update is a few operators on tensors, and no function of torch stands for it. What can be seen is each backward pass
 and, when it begins, whether the parameters still are what they were when the one before began.
 
 The way: a step ends at the first backward pass that begins after parameters were written; several passes without a write are one step
 (gradients are accumulated). The parameters are the leaves of the graph behind the loss. Those that are written together are one source of
-`steps.py`, as an optimiser is: so a GAN has two. That they were written tells their version, which grows with each operator that writes in
-place. A write through `.data` does not show there: then some of their bytes tell it, and on a device, where these cannot be read without
+`steps.py`, as an optimiser is: so a GAN has two. Their version shows that they were written: it grows with each operator that writes in
+place. A write through `.data` does not change the version: then some of their bytes show it, and on a device, where these cannot be read without
 waiting, that their gradients were cleared. What ends last is the last step, when the process ends; where the process went on for much longer,
 that step is taken to be as long as the one before it.
 
@@ -30,11 +30,11 @@ from .steps import UNSURE, Steps
 WALKS = 16  # backward passes whose graph is looked through; later ones now and then
 MOST_NODES = 20_000
 SURE_FIRES = 8  # of the only group of parameters, before the first steps are written
-FRESH_PASSES = 3  # so many passes in a row that know none of the parameters before them: each iteration makes new ones
-PATIENCE = 64  # backward passes without a write, before the program is told that nothing is understood
+FRESH_PASSES = 3  # after 3 passes in a row with parameters that no earlier pass had, each iteration makes new ones
+PATIENCE = 64  # backward passes without a write, before the user learns that no step was recognised
 SAMPLED_LEAVES = 64
 NO_TASK = -1  # what torch calls the graph task where no backward pass runs
-HISTORY = 32  # writes that are kept in mind, to tell which parameters come next
+HISTORY = 32  # the latest writes, from which the next parameters are predicted
 SAMPLED_BYTES = 16  # at the beginning, in the middle and at the end of a leaf
 ADVICE = (
     "Backward passes are seen, but not where a step ends: the program has no optimiser of torch.optim, and {}. "
@@ -44,7 +44,7 @@ ADVICE = (
 
 
 class Known(NamedTuple):
-    """What a leaf was when the latest backward pass began."""
+    """The state of a leaf when the latest backward pass began."""
 
     version: int
     sample: tuple[int, bytes]
@@ -169,7 +169,7 @@ class ByHand:
         if not self.fires and (self.fresh >= FRESH_PASSES or self.passes >= PATIENCE):
             self._give_up()
 
-    # What is written.
+    # Records that are written.
 
     def _learn(self, found: list[Any]) -> None:
         known = 0
@@ -291,9 +291,9 @@ class ByHand:
 
 
 def leaves_in(inputs: Any, tensor: Any) -> list[Any]:
-    """Of the arguments of torch.autograd.grad, those that are no results of others."""
+    """Returns the arguments of torch.autograd.grad that are leaves."""
     given = [inputs] if isinstance(inputs, tensor) else list(inputs) if isinstance(inputs, (list, tuple)) else []
-    return [one for one in given if isinstance(one, tensor) and one.requires_grad and one.is_leaf]
+    return [item for item in given if isinstance(item, tensor) and item.requires_grad and item.is_leaf]
 
 
 def leaves_of(roots: Any, tensor: Any) -> list[Any]:
@@ -314,7 +314,7 @@ def leaves_of(roots: Any, tensor: Any) -> list[Any]:
 
 
 def sample_of(leaf: Any) -> tuple[int, bytes]:
-    """Where the leaf lies in memory, and some of its bytes; zeros where they cannot be read."""
+    """Returns the address of the leaf and some of its bytes, which are zeros if they cannot be read."""
     try:
         address = int(leaf.data_ptr())
         size = int(leaf.numel() * leaf.element_size())

@@ -97,7 +97,7 @@ class Calls:
         named = first if isinstance(first, Mapping) else kwargs
         found = named.get("input_ids", None if first is named else first)
         if not isinstance(found, torch.Tensor):
-            found = next((one for one in named.values() if isinstance(one, torch.Tensor)), None)
+            found = next((value for value in named.values() if isinstance(value, torch.Tensor)), None)
         if found is None or found.dim() == 0:
             return layout.NONE, 0
         ids = found.dim() == 2 and found.dtype in (torch.int64, torch.int32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each command of the control block does."""
+"""The functions that carry out the commands of the control block."""
 
 from __future__ import annotations
 

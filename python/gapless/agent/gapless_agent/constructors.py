@@ -34,7 +34,7 @@ class Given:
         return name in self.signature.parameters
 
     def get(self, name: str) -> Any:
-        """What was given, else the default; None where there is no such argument."""
+        """Returns the argument as given, else its default, or None if there is no such argument."""
         if name in self.bound.arguments:
             return self.bound.arguments[name]
         parameter = self.signature.parameters.get(name)

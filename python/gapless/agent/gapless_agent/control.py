@@ -23,7 +23,7 @@ class Command(NamedTuple):
     text: str
 
 
-# What obeys a command: answers the acknowledgement's value and a text, "" for none.
+# A handler carries out a command and returns the value of its acknowledgement and a text, which may be "".
 Obey = Callable[[Command], "tuple[int, str]"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hooks of every step read and write, side by side in memory.
+"""Counters that the hooks of every step read and write, side by side in memory.
 
 A hook that runs between two steps finds the caches full of the program's data, and pays some 0.1 us for each object that it looks at:
 so many of the microseconds that it costs. Slots lie next to each other and are found without a dictionary; a hook that has them all
@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Callable
 
-LONG_WAIT_NS = 1_000_000  # of a batch: is told of by itself
+LONG_WAIT_NS = 1_000_000  # a wait for a batch of 1 ms or more gets its own record
 CALL_NS = 200  # what calling a wrapper costs before its first line, measured by bench/agent_overhead.py
 COUNT_NS = 2000  # what counting a backward pass takes where caches are cold; two clocks around it would take as much
 
@@ -41,7 +41,7 @@ class Counts:
     wait_ns: float  # a whole number; NaN: nobody counts any longer
     cost_ns: int  # without that of counting backward passes
     hook_calls: int  # without those of backward passes, which are counted anyway
-    # Of steps.py and step_writer.py.
+    # Counters of steps.py and step_writer.py.
     sole: int  # the optimiser whose step ends the step, with nothing else to look at; 0: none
     fired_ns: int  # when that stepped last
     begun: tuple[Any, ...]  # Totals where the step that runs began
@@ -54,7 +54,7 @@ class Counts:
 
     in_loader: bool  # a loader is asked for a batch
     main_thread: int | None
-    # What would else be names of modules.
+    # Objects that are looked up here instead of in their modules, which is faster.
     clock: Callable[[], int]
     thread: Callable[[], int]
     identity: Callable[[object], int]

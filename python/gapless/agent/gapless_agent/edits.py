@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the user's own script a change belongs, and how it would be written there.
+"""Finds the place of a change in the user's own script, and how it would be written there.
 
-A place is told only where the user's code made the call itself: a loader that a library builds inside has no line that one could
-edit. What cannot be told is left out; the change is then described in words only.
+A place is recorded only where the user's code made the call itself: a loader that a library builds inside has no line that one could
+edit. A place that cannot be found is left out; the change is then described in words only.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def statement(place: Place) -> ast.stmt | None:
 
 
 def loop_around(frame: FrameType | None) -> Place | None:
-    """Where the user's loop begins that the program is in: the outermost of the innermost function that has one."""
+    """Returns the place where the running loop of the user begins: the outermost loop of the innermost function that has one."""
     while frame is not None:
         file = frame.f_code.co_filename
         if is_users(file):
@@ -140,7 +140,7 @@ def result_of(place: Place, callee: str) -> str:
 
 
 def mentions(place: Place, attribute: str) -> bool:
-    """Whether the statement has `.attribute` in it."""
+    """Returns true if the statement has `.attribute` in it."""
     here = statement(place)
     return here is not None and any(
         isinstance(node, ast.Attribute) and node.attr == attribute for node in ast.walk(here)
@@ -148,7 +148,7 @@ def mentions(place: Place, attribute: str) -> bool:
 
 
 def names_in(frame: FrameType, kind: type) -> dict[int, str]:
-    """What the objects of a kind are called there: variables, and attributes of `self`."""
+    """Returns the names of a kind's objects at that place: variables, and attributes of `self`."""
     found: dict[int, str] = {}
     own = frame.f_locals.get("self")
     for name, value in (
@@ -164,7 +164,7 @@ def names_in(frame: FrameType, kind: type) -> dict[int, str]:
 
 
 def call_name(frame: FrameType, made: Any) -> str:
-    """What the class of `made` is called in the file: it may be imported under another name."""
+    """Returns the name of the class of `made` in the file: it may be imported under another name."""
     kind = type(made)
     here = statement(Place(frame.f_code.co_filename, frame.f_lineno))
     text = ast.unparse(here) if here is not None else ""

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 class Fixes:
     def __init__(self, running: Running) -> None:
         self.running, self.agent = running, running.agent
-        self.guard = self.agent.guard("the fixes", "Those that are on stay on; what more they change is not told.")
+        self.guard = self.agent.guard("the fixes", "Fixes that are on stay on; further changes are not reported.")
         self.active: dict[str, tuple[Any, str]] = {}  # module and value, in the order of switching on
-        self.asked: dict[str, str] = {}  # from the start: what never takes effect is told at the end
+        self.asked: dict[str, str] = {}  # from the start: fixes that never take effect are reported at the end
         self.took_effect: set[str] = set()
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
         self.reasons: dict[str, list[str]] = {}  # why something was left as it is
         self.queue: list[tuple[int, int, int, str]] = []
         self.due: list[tuple[int, Callable[[], None]]] = []
@@ -68,7 +68,7 @@ class Fixes:
                     self._say(layout.FIX_REFUSED, name, value, reason)
                 return value_of, reason
             self.active[name] = (fix, value)
-            self.told = {key for key in self.told if not key.startswith(name + " ")}
+self.reported = {key for key in self.reported if not key.startswith(name + " ")}
             what = fix.on(self.agent, value)
         except Exception as error:
             self.refuse(name, f"{type(error).__name__}: {error}", value)
@@ -110,7 +110,7 @@ class Fixes:
         full = f"{__package__}.fixes.{name}"
         return importlib.import_module(full) if importlib.util.find_spec(full) is not None else None
 
-    # What fixes call.
+    # Methods that fixes call.
 
     def is_on(self, name: str) -> bool:
         return name in self.active
@@ -119,11 +119,11 @@ class Fixes:
         return self.active[name][1] if name in self.active else self.asked.get(name, "")
 
     def changed(self, name: str, what: str, edit: dict[str, Any] | None = None) -> None:
-        """The fix took effect. The same change at the same place is told once."""
+        """The fix took effect. The same change at the same place is reported once."""
         self.took_effect.add(name)
         key = f"{name} {what} {json.dumps(edit, sort_keys=True)}"
-        if key not in self.told:
-            self.told.add(key)
+        if key not in self.reported:
+            self.reported.add(key)
             self._say(layout.FIX_ON, name, self.value_of(name), what, edit)
 
     def pass_over(self, name: str, reason: str) -> None:
@@ -215,9 +215,9 @@ class Fixes:
             return f"{type(error).__name__}: {error}"
 
     def reset(self) -> None:
-        """In the child after a fork: what was told before is told; the rest the child tells if it trains itself."""
+        """Resets the state in a forked child: it reports a change only if it trains itself."""
         self.asked = {name: value for name, value in self.asked.items() if name not in self.took_effect}
-        self.told.clear()
+        self.reported.clear()
         self.reasons.clear()
         for fix, _ in self.active.values():
             in_child = getattr(fix, "in_child", None)

@@ -25,7 +25,7 @@ _FLOATS, _DOUBLES, _HALVES = _MEMORY.cast("f"), _MEMORY.cast("d"), _MEMORY.cast(
 
 
 def bytes_at(address: int, count: int) -> bytes:
-    """What lies in the memory of this process there; the caller knows that it does."""
+    """Reads memory of this process; the caller knows that the address is valid."""
     return _MEMORY[address : address + count].tobytes()
 
 

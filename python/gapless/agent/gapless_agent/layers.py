@@ -13,7 +13,7 @@ Call = Callable[..., Any]
 
 
 class Known(NamedTuple):
-    """Where the script makes its optimiser, and what it calls its modules there."""
+    """The place where the script makes its optimiser, and the names of its modules there."""
 
     place: edits.Place
     names: dict[int, str]
@@ -31,7 +31,7 @@ class Root:
 
 
 class Layer:
-    """What one fix does with a root. Made by the fix, derived from this."""
+    """The change that one fix makes to a root module. Each fix derives its own class."""
 
     training_only = True  # around calls with gradients only
     traces = False  # the call is looked at by a compiler, which must not meet a wrapper of ours
@@ -51,21 +51,21 @@ class Layer:
         return None
 
     def call(self, module: Any, call: Call) -> Call:
-        """What is called instead."""
+        """The function that is called instead."""
         return call
 
     def after(self, module: Any, result: Any) -> Any:
         return result
 
     def works(self, root: Root, module: Any) -> None:
-        """The first call succeeded: tells what was changed."""
+        """Reports the change, after the first call succeeded."""
 
     def lost(self, root: Root, module: Any) -> None:
         """Takes back what `found` did."""
 
 
 class State:
-    """What a forward pass changes besides its result."""
+    """The state that a forward pass changes besides its result."""
 
     def __init__(self, torch: Any, module: Any) -> None:
         self.torch = torch

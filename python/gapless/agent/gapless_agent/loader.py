@@ -91,7 +91,7 @@ class Loaders:
                 agent.in_loader = False
             after = agent.clock()
             wait_ns = after - before
-            # What collating makes of pairs, without a call.
+            # Counts the usual batch, a list that begins with a tensor, without a call.
             kind = agent.kind
             shape = batch[0].shape if kind(batch) is agent.plain and batch and kind(batch[0]) is agent.tensor else None
             if shape and wait_ns < agent.long_wait_ns:

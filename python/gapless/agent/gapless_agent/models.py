@@ -24,7 +24,7 @@ from .optim import Optimizers, parameters_of
 from .patches import hide
 
 STEPS = 3
-SURE_CALLS = 4  # as in roots.py: so many calls without gradients and without an optimiser are inference
+SURE_CALLS = 4  # as in roots.py: 4 calls without gradients and without an optimiser are inference
 
 
 class Models:
@@ -51,7 +51,7 @@ class Models:
         if self.layers:
             self.search()
 
-    # What fixes call.
+    # Methods that fixes call.
 
     def add(self, layer: Layer) -> None:
         self.layers.append(layer)
@@ -195,7 +195,7 @@ class Models:
         self.wrapped[kind] = (own, vars(kind)["__call__"])
 
     def _plain(self, kind: type) -> Call:
-        """What the class calls without us; looked up each time, for others wrap Module's too."""
+        """Returns the call of the class without the agent's hook, looked up each time because others wrap it, too."""
         parents: Any = super(kind, kind)  # type: ignore[arg-type,misc,unused-ignore]
         call: Call = self.wrapped[kind][0] or parents.__call__
         return call

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimisers: torch's own global hooks tell when one stepped; its constructor tells that one exists."""
+"""Optimisers: torch's own global hooks report each step of an optimiser; its constructor reports that it exists."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Optimizers:
             agent.sole, agent.fired_ns = source, now
 
     def when_fired(self) -> dict[int, int]:
-        """By optimiser: when it stepped last."""
+        """Returns the time of the last step of each optimiser."""
         agent = self.agent
         if agent.sole:
             self.fires[agent.sole] = agent.fired_ns
@@ -168,7 +168,7 @@ class Optimizers:
 
 def steps_twice(kind: Any) -> bool:
     """A class with a step of its own below another one: it may call that, and torch's hooks are on both."""
-    return sum("step" in vars(one) for one in kind.__mro__ if one.__name__ != "Optimizer") > 1
+    return sum("step" in vars(base) for base in kind.__mro__ if base.__name__ != "Optimizer") > 1
 
 
 def is_inner(optimizer: Any) -> bool:
@@ -183,7 +183,7 @@ def is_inner(optimizer: Any) -> bool:
 
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
-    """Of each group in its order. None of an optimiser that is built only in part; those without a shape yet are left out."""
+    """Yields the parameters of each group in order, without those that have no shape yet; none if the optimiser is only partly built."""
     groups = getattr(optimizer, "param_groups", None)
     for group in groups if isinstance(groups, list) else []:
         for parameter in group.get("params", ()) if isinstance(group, dict) else ():

@@ -53,7 +53,7 @@ class Options:
     own_fixes: list[str] = field(default_factory=list)  # files of fixes of the user's own
     switch_loaders: bool = False  # workers of DataLoaders can be exchanged between two steps, see loader_switch.py
     fix_environment: list[str] = field(default_factory=list)  # variables that fixes have set for this process
-    digest_step: int = 0  # after so many steps, a digest of all parameters; 0: none
+    digest_step: int = 0  # number of steps before a digest of all parameters is taken; 0: no digest
 
     @property
     def full(self) -> bool:
@@ -71,7 +71,7 @@ def _fill(target: _T, given: Any) -> _T:
         if isinstance(default, (Record, Parity)):
             _fill(default, value)
         elif isinstance(default, list):
-            if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 setattr(target, entry.name, value)
         elif type(value) is type(default) or (isinstance(default, float) and type(value) is int):
             setattr(target, entry.name, value)

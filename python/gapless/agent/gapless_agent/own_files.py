@@ -33,7 +33,7 @@ def make_file(path: str) -> int:
 
 
 def remove(*paths: str) -> None:
-    """Those of them that are there."""
+    """Returns the files that exist."""
     for path in paths:
         try:
             os.unlink(path)

@@ -27,7 +27,7 @@ def hide(error: BaseException) -> None:
     error.__traceback__ = trace
 
 
-# The mark by which Python's `warnings` tells frames of its import system: it leaves them out when it counts `stacklevel`.
+# The file name by which Python's `warnings` recognises frames of its import system, which it skips when it counts `stacklevel`.
 _UNSEEN = _HERE + "importlib._bootstrap" + os.sep
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rank this process is, and which folder of the run is its own."""
+"""Finds the rank of this process and its folder of the run."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Recorder:
                 os.environ.pop(_QUIET, None)
 
     def _counts_calls(self) -> bool:
-        """Returns true if cProfile runs: Python tells one profiler of its calls, and the recorder's would take cProfile's place for good."""
+        """Returns true if cProfile runs: Python reports calls to one profiler only, and the recorder's would take cProfile's place for good."""
         return self.agent.options.python == "cprofile"
 
     def _experimental(self) -> Any:

@@ -149,7 +149,7 @@ class Ring:
 
 
 def handle_path(path: str) -> str:
-    """Where the file lies until its header is complete."""
+    """Returns the path of the file until its header is complete."""
     folder, name = os.path.split(path)
     return os.path.join(folder, "." + name + ".part")
 
@@ -169,7 +169,7 @@ def _create(folder: str, pid: int) -> tuple[str, int]:
 
 
 def open_ring(folder: str, capacity: int, place: Place, role: int, versions: str, host: str) -> Ring | None:
-    """Where the disk has no room for so many records, one of a few: the launcher takes them out as they come."""
+    """Opens a ring of `capacity` records, or of a few if the disk is full: the launcher takes records out as they come."""
     for records in (capacity, min(capacity, FEW_RECORDS)):
         try:
             return Ring(folder, os.getpid(), records, place, role, versions, host)

@@ -24,7 +24,7 @@ from .optim import Optimizers
 from .patches import hide
 from .steps import HOLD, UNSURE, Steps
 
-SURE_CALLS = 4  # so many calls without gradients and without an optimiser are inference
+SURE_CALLS = 4  # 4 calls without gradients and without an optimiser are inference
 
 
 class Roots:
@@ -39,7 +39,7 @@ class Roots:
         self.module: Any = agent.torch.nn.Module
         self.known: type | None = None
         self.looks = False
-        # Where the program has put a wrapper of its own around one of ours, ours stays, and does nothing.
+        # If the program has put its own wrapper around one of the agent's, the agent's wrapper stays and does nothing.
         self.generation = 0
         self.source = 0
         self.calls: dict[int, int] = {}

@@ -29,7 +29,7 @@ class Scalers:
 
     def reset(self) -> None:
         self.last_scale = 0.0
-        self.fires: dict[int, int] = {}  # of the optimisers, at the last update
+        self.fires: dict[int, int] = {}  # time of the last step of each optimiser, at the last update
 
     def _forget(self) -> None:
         self.agent.scaled = None

@@ -71,7 +71,7 @@ class StepFunction:
                 return
         sys.meta_path.insert(0, self.finder)
 
-    # Which module.
+    # The module.
 
     def is_meant(self, names: dict[str, Any]) -> bool:
         if self.is_file:

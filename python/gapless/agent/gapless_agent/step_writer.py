@@ -26,7 +26,7 @@ FLAG_FIRST, NONE = layout.FLAG_FIRST, layout.NONE
 
 
 class Totals(NamedTuple):
-    """What had been counted at a moment."""
+    """The counters at one moment."""
 
     perf_ns: int
     backwards: int
@@ -88,7 +88,7 @@ class StepWriter:
             ring.progress(agent.step, agent.all_cost_ns(), agent.all_hook_calls())
 
     def _check(self, perf_ns: int) -> None:
-        """What changes rarely: whether there is a GPU to look after, and the clock on the wall, where somebody sets it anew."""
+        """Updates what changes rarely: the presence of a GPU, and the wall clock, which somebody may set anew."""
         self.check_ns = perf_ns + CHECK_NS
         if self.agent.torch.cuda.is_initialized():
             self.agent.attention = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where one step ends and the next begins, found without the program's help.
+"""Finds the end of each step and the beginning of the next, without the program's help.
 
 The problem: an iteration of the program may fire several events (one or more optimisers, each once or several times; in inference
 one or more models), and exactly one of them must end the step. The slowest of them does: the one that fires least often. Of those
@@ -32,7 +32,7 @@ class Steps:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.guard = agent.guard(
-            "where steps end", "No step is counted from here on, and nothing is told by step.", "counts_steps"
+            "where steps end", "No step is counted from here on, and nothing is reported by step.", "counts_steps"
         )
         self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
         self.writer = StepWriter(agent)
@@ -59,7 +59,7 @@ class Steps:
         self.begin()
 
     def trains(self) -> None:
-        """What ended steps so far were calls of a model, if anything; from now on it is something else."""
+        """Changes the source of steps: until now calls of a model ended them, if anything did."""
         if self.inference:
             self.inference, self.marker, self.agent.sole = False, None, 0
             self.kept.clear()
@@ -161,7 +161,7 @@ class Steps:
             for name, _, _ in self.kept:
                 counts[name] = counts.pop(name, 0) + 1  # ordered by who fired last
             least = min(counts.values())
-            source = [one for one, count in counts.items() if count == least][-1]
+            source = [kind for kind, count in counts.items() if count == least][-1]
         self._count_kept()
         self.marker = source
         kept, self.kept = self.kept, []

@@ -9,7 +9,7 @@
     nothing(agent) -> str               optional: why it never took effect
     in_child(agent) -> None             optional: called in the child after a fork
 
-Here it runs right after `import torch`, before the script goes on, or between two steps. What it does later it tells with
+Here it runs right after `import torch`, before the script goes on, or between two steps. It reports what it does later with
 `agent.fixes.changed(id, what, edit)`; an object that must stay as it is, with `agent.fixes.pass_over(id, why)`; that it cannot be
 applied after all, with `agent.fixes.refuse(id, why)`. Arguments of constructors are changed through `agent.constructors`, models
 are found by `agent.models`, everything else goes through `agent.patches`: constructors and methods of classes, never names of modules.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixes of DistributedDataParallel share."""
+"""Functions that the fixes of DistributedDataParallel share."""
 
 from __future__ import annotations
 

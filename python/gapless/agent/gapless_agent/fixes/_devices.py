@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether there is a GPU, without touching it: a process that has asked CUDA can no longer fork children that use it."""
+"""Finds out if there is a GPU, without touching it: a process that has asked CUDA can no longer fork children that use it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def has_cuda(torch: Any) -> bool:
 
 
 def capability(torch: Any) -> tuple[int, int] | None:
-    """Of the current device, once the program itself uses CUDA."""
+    """Returns the compute capability of the current device, or None until the program itself uses CUDA."""
     return torch.cuda.get_device_capability() if torch.cuda.is_initialized() else None
 
 
 def kind_of(module: Any) -> str:
-    """Where the parameters of a module are: "cpu", "cuda"…"""
+    """Returns the type of the device that holds the parameters of a module: "cpu", "cuda"…"""
     parameter = next(iter(module.parameters()), None)
     return "cpu" if parameter is None else str(parameter.device.type)
 

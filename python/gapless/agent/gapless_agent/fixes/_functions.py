@@ -21,12 +21,12 @@ _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 
 
 def of_the_program() -> Iterator[FunctionType]:
-    """Of its own modules and their classes; not those that are made while others run."""
-    for module in [one for one in sys.modules.values() if isinstance(one, ModuleType)]:
+    """Yields the functions of the program's own modules and classes, without functions made while others run."""
+    for module in [value for value in sys.modules.values() if isinstance(value, ModuleType)]:
         file = module.__dict__.get("__file__")
         if not isinstance(file, str) or not edits.is_users(os.path.abspath(file)):
             continue
-        owners: list[Any] = [module, *(one for one in vars(module).values() if isinstance(one, type))]
+        owners: list[Any] = [module, *(value for value in vars(module).values() if isinstance(value, type))]
         for owner in owners:
             for value in list(vars(owner).values()):
                 function = _innermost(value)
@@ -48,7 +48,7 @@ def _innermost(value: Any) -> FunctionType | None:
 
 
 def value_of(expression: ast.expr, function: FunctionType) -> Any:
-    """Of `name` or `name.attribute` that the function finds in its module; None of anything else."""
+    """Returns the value of `name` or `name.attribute` in the function's module, or None for any other expression."""
     name = expression.value if isinstance(expression, ast.Attribute) else expression
     if not isinstance(name, ast.Name) or name.id in function.__code__.co_varnames:
         return None
@@ -64,7 +64,7 @@ def recompiled(function: FunctionType, change: Callable[[ast.FunctionDef], bool]
     code = function.__code__
     try:
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-        node = next((one for one in ast.walk(tree) if _begins_at(one, code)), None)
+        node = next((child for child in ast.walk(tree) if _begins_at(child, code)), None)
         if not isinstance(node, ast.FunctionDef) or not _is_same(_compiled(tree, code), code) or not change(node):
             return None
         result = _compiled(ast.fix_missing_locations(tree), code)
@@ -76,7 +76,7 @@ def recompiled(function: FunctionType, change: Callable[[ast.FunctionDef], bool]
 def _begins_at(node: ast.AST, code: CodeType) -> bool:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return False
-    return min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) == code.co_firstlineno
 
 
 def _is_same(found: CodeType | None, code: CodeType) -> bool:
@@ -89,5 +89,5 @@ def _compiled(tree: ast.Module, like: CodeType) -> CodeType | None:
     for code in within:
         if (code.co_name, code.co_firstlineno) == (like.co_name, like.co_firstlineno):
             return code
-        within.extend(one for one in code.co_consts if isinstance(one, CodeType))
+        within.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixes of DataLoaders share."""
+"""Functions that the fixes of DataLoaders share."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def is_iterable(given: Given) -> bool:
 
 
 def holds_cuda(torch: Any, data: Any, depth: int = 3) -> bool:
-    """Whether a dataset has tensors on a GPU: a forked worker cannot read them."""
+    """Returns true if a dataset has tensors on a GPU: a forked worker cannot read them."""
     if isinstance(data, torch.Tensor):
         return bool(data.is_cuda)
     if depth == 0 or data is None or isinstance(data, (str, bytes, int, float)):
         return False
     if isinstance(data, (list, tuple)):
-        return any(holds_cuda(torch, one, depth - 1) for one in data[:64])
+        return any(holds_cuda(torch, value, depth - 1) for value in data[:64])
     if isinstance(data, dict):
-        return any(holds_cuda(torch, one, depth - 1) for one in list(data.values())[:64])
-    return any(holds_cuda(torch, one, depth - 1) for one in list(getattr(data, "__dict__", {}).values()))
+        return any(holds_cuda(torch, value, depth - 1) for value in list(data.values())[:64])
+    return any(holds_cuda(torch, value, depth - 1) for value in list(getattr(data, "__dict__", {}).values()))

@@ -39,11 +39,11 @@ def replaced(statement: ast.stmt, call: ast.Call, by: ast.expr) -> ast.stmt:
 
 
 def text(statements: list[ast.stmt]) -> tuple[str, ...]:
-    return tuple(line for one in statements for line in ast.unparse(ast.fix_missing_locations(one)).splitlines())
+    return tuple(line for statement in statements for line in ast.unparse(ast.fix_missing_locations(statement)).splitlines())
 
 
 def _function(loop: Loop, name: str) -> tuple[list[ast.stmt], ast.expr]:
-    """What a row gives: an expression alone is a lambda."""
+    """Writes the function of a row: an expression alone is a lambda."""
     arguments = [ast.arg(target) for target in loop.targets]
     given = ast.arguments(posonlyargs=[], args=arguments, kwonlyargs=[], kw_defaults=[], defaults=[])
     if not loop.body:

@@ -48,7 +48,7 @@ def rewrite(function: ast.FunctionDef, stacks: Stacks, helper: str) -> list[RowL
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Lists of statements, those of functions and classes inside aside."""
+    """Yields lists of statements, without those of inner functions and classes."""
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
         if isinstance(block, list):
@@ -133,13 +133,13 @@ def _stored(statement: ast.stmt) -> list[str]:
 
 
 def _is_alone(function: ast.FunctionDef, statement: ast.For, loop: Loop) -> bool:
-    """Nothing outside the loop speaks of what it names."""
-    names = {*loop.targets, *(name for one in loop.body for name in _stored(one))}
+    """Returns true if nothing outside the loop uses a name that the loop binds."""
+    names = {*loop.targets, *(name for statement in loop.body for name in _stored(statement))}
     return len(_named(function, names)) == len(_named(statement, names))
 
 
 def _named(node: ast.AST, names: set[str]) -> list[ast.Name]:
-    return [one for one in ast.walk(node) if isinstance(one, ast.Name) and one.id in names]
+    return [child for child in ast.walk(node) if isinstance(child, ast.Name) and child.id in names]
 
 
 def _appended(statement: ast.stmt) -> tuple[str, ast.expr | None]:

@@ -46,10 +46,10 @@ class Scaling:
                 if not self._active() or kwargs.get("create_graph") or kwargs.get("grad_variables") is not None:
                     return original(tensors, grad_tensors, *args, **kwargs)
                 scale = self.scale
-                before = [one.grad for one in self._parameters() if one.grad is not None]
+                before = [parameter.grad for parameter in self._parameters() if parameter.grad is not None]
                 _multiply(self.agent.torch, before, scale)
                 result = original(tensors, self._seeds(tensors, grad_tensors, scale), *args, **kwargs)
-                after = [one.grad for one in self._parameters() if one.grad is not None]
+                after = [parameter.grad for parameter in self._parameters() if parameter.grad is not None]
                 self.found.append(_unscale(self.agent.torch, after, scale))
                 return result
             except BaseException as error:
@@ -63,13 +63,13 @@ class Scaling:
         if isinstance(tensors, torch.Tensor):
             return torch.full_like(tensors, scale) if given is None else given * scale
         seeds = list(given) if given is not None else [None] * len(tensors)
-        return [torch.full_like(one, scale) if seed is None else seed * scale for one, seed in zip(tensors, seeds)]
+        return [torch.full_like(tensor, scale) if seed is None else seed * scale for tensor, seed in zip(tensors, seeds)]
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._active() or not self.found:
             return
         found, self.found = self.found, []
-        infinite = any(float(one) > 0 for one in found if one is not None)
+        infinite = any(float(flag) > 0 for flag in found if flag is not None)
         if infinite:
             for group in optimizer.param_groups:
                 for parameter in group["params"]:

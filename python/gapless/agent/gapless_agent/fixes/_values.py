@@ -13,10 +13,10 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     """A copy with each leaf changed; of the same classes. What is no container is a leaf."""
     kind = type(value)
     if isinstance(value, tuple):
-        parts = [mapped(one, change) for one in value]
+        parts = [mapped(item, change) for item in value]
         return kind(*parts) if hasattr(value, "_fields") else kind(parts) if kind is not tuple else tuple(parts)
     if isinstance(value, list):
-        return kind(mapped(one, change) for one in value)
+        return kind(mapped(item, change) for item in value)
     if isinstance(value, Mapping):
         made: Any = copy.copy(value)
         for name in list(value):

@@ -94,7 +94,7 @@ def _around_zero(agent: Agent, every: int, original: Callable[..., Any]) -> Call
 
 
 def _around_unscale(agent: Agent, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What was unscaled once must not be added to gradients that are scaled."""
+    """Refuses the fix when the program unscales: unscaled gradients must not be added to scaled ones."""
 
     def unscale_(self_: Any, *args: Any, **kwargs: Any) -> Any:
         if agent.fixes.is_on("accumulate") and self_.is_enabled():

@@ -19,7 +19,7 @@ _before: list[set[int]] = []
 
 
 def parse(text: str) -> set[int]:
-    """`0-3,8`, as the kernel writes lists of processors; empty when it is none."""
+    """`0-3,8`, as the kernel writes lists of processors; empty if the text is no such list."""
     found: set[int] = set()
     for part in text.strip().split(","):
         match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part)
@@ -45,7 +45,7 @@ def _near_gpu(local: int) -> set[int]:
 
 
 def _share() -> tuple[int, int]:
-    """Which of how many ranks of this host this is."""
+    """Returns the index of this rank on this host, and the number of its ranks."""
     local, count = os.environ.get("LOCAL_RANK", ""), os.environ.get("LOCAL_WORLD_SIZE", "")
     return (int(local), int(count)) if local.isdigit() and count.isdigit() and int(local) < int(count) else (0, 1)
 

@@ -77,7 +77,7 @@ def on(agent: Agent, value: str) -> str:
 
 
 def off(agent: Agent) -> str:
-    """What was allocated stays where it is; new memory comes the old way."""
+    """Allocates new memory the old way; memory that was allocated stays where it is."""
     value = agent.fixes.value_of("allocator") or USUAL
     variable, user = _variable(agent.torch), _user()
     for name in settings(value):

@@ -57,7 +57,7 @@ def nothing(agent: Agent) -> str:
 
 
 def _watch(agent: Agent) -> None:
-    """Whether the program does it itself: a GradScaler, or autocast inside of the model."""
+    """Hooks GradScaler and autocast to detect mixed precision in the program."""
     if _seen["wrapped"]:
         return
     _seen["wrapped"] = True
@@ -159,7 +159,7 @@ class _Entered:
 
 
 def _autocasts(torch: Any, device: str) -> bool:
-    """Whether autocast is on, of any torch."""
+    """Returns true if autocast is on, in any version of torch."""
     if device == "cuda":
         return bool(torch.is_autocast_enabled())
     if hasattr(torch.amp, "GradScaler"):  # 2.3 and later ask by device

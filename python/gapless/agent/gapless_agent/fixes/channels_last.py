@@ -37,7 +37,7 @@ def nothing(agent: Agent) -> str:
 
 
 def _has_images(torch: Any, module: Any) -> bool:
-    return any(isinstance(one, (torch.nn.Conv2d, torch.nn.ConvTranspose2d)) for one in module.modules())
+    return any(isinstance(child, (torch.nn.Conv2d, torch.nn.ConvTranspose2d)) for child in module.modules())
 
 
 def _wrapped(agent: Agent, given: Given) -> Plan | None:

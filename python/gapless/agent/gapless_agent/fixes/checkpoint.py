@@ -24,7 +24,7 @@ IMPORT = "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper impor
 
 
 def _every(value: str) -> float | None:
-    """Of how many blocks one is computed again."""
+    """Returns K: one of every K blocks is computed again."""
     if value in ("", "block"):
         return 1.0
     try:
@@ -62,11 +62,11 @@ def repeated(torch: Any, module: Any) -> list[Any]:
     """The blocks: of all lists of modules of one class in a row, the one with the most parameters; outer ones first."""
     best: list[Any] = []
     most = 0
-    for one in module.modules():
-        if not isinstance(one, (torch.nn.ModuleList, torch.nn.Sequential)):
+    for module_list in module.modules():
+        if not isinstance(module_list, (torch.nn.ModuleList, torch.nn.Sequential)):
             continue
         kinds: dict[type, list[Any]] = {}
-        for child in one.children():
+        for child in module_list.children():
             if next(child.children(), None) is not None:
                 kinds.setdefault(type(child), []).append(child)
         for same in kinds.values():
@@ -168,15 +168,15 @@ def _switch_on(module: Any) -> None:
 @contextlib.contextmanager
 def _counted_once(torch: Any, block: Any) -> Iterator[None]:
     """Batch norm normalises as in the first pass and leaves its statistics alone: nothing of them goes into a mean of momentum 0."""
-    norms = [one for one in block.modules() if getattr(one, "track_running_stats", False) and one.training]
-    before = [(one.momentum, one.num_batches_tracked) for one in norms]
+    norms = [norm for norm in block.modules() if getattr(norm, "track_running_stats", False) and norm.training]
+    before = [(norm.momentum, norm.num_batches_tracked) for norm in norms]
     counts = [None if count is None else count.clone() for _, count in before]
-    for one in norms:
-        one.momentum = 0.0
+    for norm in norms:
+        norm.momentum = 0.0
     try:
         yield
     finally:
-        for one, (momentum, count), kept in zip(norms, before, counts):
-            one.momentum = momentum
+        for norm, (momentum, count), kept in zip(norms, before, counts):
+            norm.momentum = momentum
             if count is not None:
                 count.copy_(kept)

@@ -55,9 +55,9 @@ class Folded(Layer):
             return f"{type(module).__name__} is not in eval mode: its batch norm uses the batch"
         if module._forward_hooks or module._forward_pre_hooks:
             return f"{type(module).__name__} has hooks"
-        self.pairs = sum(isinstance(one, self.agent.torch.nn.modules.batchnorm._BatchNorm) for one in module.modules())
+        self.pairs = sum(isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in module.modules())
         folded = self._fold(module)
-        self.pairs -= sum(isinstance(one, self.agent.torch.nn.modules.batchnorm._BatchNorm) for one in folded.modules())
+        self.pairs -= sum(isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in folded.modules())
         if not self.pairs:
             return f"{type(module).__name__} has no batch norm behind a convolution"
         self.copies[id(module)] = (_state(module), folded)
@@ -89,7 +89,7 @@ class Folded(Layer):
             if isinstance(own, (tuple, list))
             else []
         )
-        if not pairs or not all(isinstance(one, torch.Tensor) and _close(one, other) for one, other in pairs):
+        if not pairs or not all(isinstance(output, torch.Tensor) and _close(output, other) for output, other in pairs):
             raise ValueError("the folded model computes something else")
         return result
 
@@ -110,4 +110,4 @@ def _close(one: Any, other: Any) -> bool:
 def _state(module: Any) -> tuple[int, ...]:
     """Changes when a parameter or buffer is written to or replaced."""
     kept = [*module.parameters(), *module.buffers()]
-    return tuple([one._version for one in kept] + [id(one) for one in kept])
+    return tuple([tensor._version for tensor in kept] + [id(tensor) for tensor in kept])

@@ -90,7 +90,7 @@ def _why_not_here(title: str, name: str, is_on: bool, differentiable: Any) -> st
 
 
 def _change_over(agent: Agent, optimizer: Any, name: str) -> bool:
-    """Of an optimiser that has stepped already."""
+    """Switches an optimiser that has stepped already; returns false, with the reason reported, if it cannot."""
     signature = inspect.signature(type(optimizer).__init__).parameters
     groups = optimizer.param_groups
     title = type(optimizer).__name__
@@ -122,7 +122,7 @@ def _can_fuse(torch: Any, groups: list[dict[str, Any]]) -> bool:
     utilities = __import__("torch.utils._foreach_utils", fromlist=["_get_fused_kernels_supported_devices"])
     supported = getattr(utilities, "_get_fused_kernels_supported_devices", lambda: ["cuda"])()
     parameters = [parameter for group in groups for parameter in group["params"]]
-    return all(torch.is_floating_point(one) and one.device.type in supported for one in parameters)
+    return all(torch.is_floating_point(parameter) and parameter.device.type in supported for parameter in parameters)
 
 
 def _place_steps(optimizer: Any) -> None:

@@ -59,7 +59,7 @@ def _freeze(agent: Agent) -> None:
     _since.append(agent.step)
     agent.fixes.at_step(agent.step + EVERY_STEPS, lambda: _collect(agent, _since[-1:]))
     what = f"{gc.get_freeze_count()} objects are left out, automatic collection is off: every {EVERY_STEPS} steps"
-    # What the model needs exists before the loop; what grows in it is up to the user, who sees the comment.
+    # The objects of the model exist before the loop; the comment warns the user about objects that the loop creates.
     by_hand = (
         "gc.collect()",
         "gc.freeze()",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..agent import Agent
 
 LIVE = True
-NEVER = sys.maxsize  # so many passes no step has
+NEVER = sys.maxsize  # more passes than any step has
 _kept: list[NoSync] = []
 
 

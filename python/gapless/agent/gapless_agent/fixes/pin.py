@@ -48,8 +48,8 @@ def _pin(agent: Agent, given: Given) -> Plan | None:
 
 
 def goes_to_cuda(torch: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether `tensor.to(…)` copies to a GPU and says nothing about waiting."""
-    if "non_blocking" in kwargs or any(isinstance(one, bool) for one in args):
+    """Returns true if `tensor.to(…)` copies to a GPU and does not set `non_blocking`."""
+    if "non_blocking" in kwargs or any(isinstance(argument, bool) for argument in args):
         return False
     target = args[0] if args else kwargs.get("device", kwargs.get("other"))
     if isinstance(target, str):

@@ -48,16 +48,16 @@ class Attention(Layer):
         self.enabled: list[str] = []
 
     def found(self, root: Root, module: Any) -> str:
-        eager = [one for one in module.modules() if _is_eager(one)]
-        eager = [one for one in eager if not any(one is not other and one in other.modules() for other in eager)]
-        old = [one for one in eager if not hasattr(one, "set_attn_implementation")]
+        eager = [child for child in module.modules() if _is_eager(child)]
+        eager = [child for child in eager if not any(child is not other and child in other.modules() for other in eager)]
+        old = [child for child in eager if not hasattr(child, "set_attn_implementation")]
         if old:
             return (
                 f'{type(old[0]).__name__} chooses its attention when it is made: pass attn_implementation="sdpa" there'
             )
         self._enable(module)
-        for one in eager:
-            one.set_attn_implementation("sdpa")
+        for child in eager:
+            child.set_attn_implementation("sdpa")
         self.changed[id(module)] = eager
         if not eager and not self.enabled:
             return "no model of a library uses eager attention; what a script writes by hand stays as it is"
@@ -74,17 +74,17 @@ class Attention(Layer):
                 self.enabled.append(name)
 
     def works(self, root: Root, module: Any) -> None:
-        for one in self.changed.get(id(module), []):
+        for child in self.changed.get(id(module), []):
             edit = None
-            if root.setup is not None and one is module:
+            if root.setup is not None and child is module:
                 edit = edits.lines("before", root.setup[0], f'{root.setup[1]}.set_attn_implementation("sdpa")')
             self.agent.fixes.changed("sdpa", f"{type(one).__name__}: attn_implementation eager → sdpa", edit)
         if self.enabled:
             self.agent.fixes.changed("sdpa", f"kernels for attention that were off are on: {', '.join(self.enabled)}")
 
     def lost(self, root: Root, module: Any) -> None:
-        for one in self.changed.pop(id(module), []):
-            one.set_attn_implementation("eager")
+        for child in self.changed.pop(id(module), []):
+            child.set_attn_implementation("eager")
         for name in self.enabled:
             getattr(self.agent.torch.backends.cuda, f"enable_{name}_sdp")(False)
         self.enabled.clear()

@@ -52,7 +52,7 @@ def nothing(agent: Agent) -> str:
 
 
 class _Rows:
-    """Stands for one loop: called with what a row gives, and what the loop runs over."""
+    """Stands for one loop: called with the function of a row and the values that the loop runs over."""
 
     def __init__(self, agent: Agent, name: str, file: str, loop: _row_loops.RowLoop) -> None:
         self.agent, self.name, self.file, self.loop = agent, name, file, loop
@@ -69,7 +69,7 @@ class _Rows:
 
     def _stack(self, of_row: Any, over: Any) -> Any:
         torch = self.agent.torch
-        if self.refused or not all(isinstance(one, torch.Tensor) and one.dim() > 0 for one in over):
+        if self.refused or not all(isinstance(value, torch.Tensor) and value.dim() > 0 for value in over):
             return self._one_by_one(of_row, over)
         if not self.agrees:
             before = _versions(over)
@@ -102,9 +102,9 @@ class _Rows:
         if not _agree(self.agent.torch, expected, found):
             return self._refuse("torch.vmap gives other numbers")
         self.agrees = True
-        self.tell()
+        self.report()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         edit = None
         if self.loop.lines:
             edit = {"kind": "replace", "file": self.file, "line": self.loop.first, "last": self.loop.last}
@@ -118,11 +118,11 @@ class _Rows:
 
 def _versions(over: Any) -> list[int | None]:
     """Another one after each change in place."""
-    return [None if one.is_inference() else one._version for one in over]
+    return [None if value.is_inference() else value._version for value in over]
 
 
 class _RandomNumbers:
-    """Those that are drawn without torch."""
+    """The states of the random generators outside torch."""
 
     def __init__(self) -> None:
         self.numpy = getattr(sys.modules.get("numpy"), "random", None)
@@ -130,7 +130,7 @@ class _RandomNumbers:
         self.legacy = self.numpy.get_state() if self.numpy is not None else None
 
     def put_back(self) -> bool:
-        """Whether any were drawn in between."""
+        """Restores the states; returns true if random numbers were drawn since they were saved."""
         drawn = random.getstate() != self.python
         random.setstate(self.python)
         if self.numpy is not None:
@@ -165,7 +165,7 @@ def _swap(agent: Agent) -> None:
         function.__code__ = code
     for rows in _rows:
         if rows.agrees:
-            rows.tell()
+            rows.report()
 
 
 def _rewritten(agent: Agent, function: FunctionType) -> CodeType | None:

@@ -99,7 +99,7 @@ def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
 
 
 def forks() -> bool:
-    """Whether a worker is forked unless one says otherwise; what the program has not chosen yet is not chosen here."""
+    """Returns true if workers are forked by default; does not choose a start method for the program."""
     if not sys.platform.startswith("linux"):
         return True  # what is usual there is best there
     chosen = multiprocessing.get_start_method(allow_none=True)

@@ -40,7 +40,7 @@ def _around(agent: Agent, original: Callable[..., Any]) -> Callable[..., Any]:
         try:
             if set_to_none or not agent.on or not agent.fixes.is_on("zero_grad"):
                 return original(self_, set_to_none)
-            if "zero_grad" not in agent.fixes.took_effect or not agent.fixes.told:
+            if "zero_grad" not in agent.fixes.took_effect or not agent.fixes.reported:
                 _tell(agent, self_)
             return original(self_, True)
         except BaseException as error:
