@@ -10,8 +10,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMaxMemoryBytes = int64_t{8} << 20;  // of an expression and what it remembers of texts
-constexpr size_t kMaxExpressionBytes = 4096;           // of an expression
+constexpr int64_t kMaxMemoryBytes = int64_t{8} << 20;  // memory of a compiled expression and its match cache
+constexpr size_t kMaxExpressionBytes = 4096;           // length of an expression
 
 re2::StringPiece PieceOf(std::string_view text) { return {text.data(), text.size()}; }
 

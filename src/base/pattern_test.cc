@@ -15,7 +15,7 @@ Texts MatchesOf(std::string_view expression, std::string_view text) {
   const auto pattern = Pattern::Make(expression, "--pattern", Pattern::Anchors::kLine);
   EXPECT_TRUE(pattern) << pattern.error().ToString();
   Texts found;
-  if (pattern) pattern->ForEach(text, [&](std::string_view one) { found.emplace_back(one); });
+  if (pattern) pattern->ForEach(text, [&](std::string_view match) { found.emplace_back(match); });
   return found;
 }
 

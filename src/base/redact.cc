@@ -174,7 +174,7 @@ class CommandReader {
     for (const auto& [program, option, after_colon] : kShort) {
       if (command_[i - 1] != option) continue;
       const auto before = command_.first(i - 1);
-      if (std::ranges::none_of(before, [&](const std::string& one) { return BaseName(one) == program; })) continue;
+      if (std::ranges::none_of(before, [&](const std::string& text) { return BaseName(text) == program; })) continue;
       // Ports of containers, variables of shells.
       if (program != "sshpass" && program != "redis-cli" && !after_colon &&
           std::ranges::find(before, "login") == before.end())

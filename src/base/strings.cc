@@ -81,9 +81,9 @@ std::string FormatBytes(int64_t bytes) {
   return StrCat(FormatNumber(value / unit.size, DecimalsFor(magnitude / unit.size, 3)), " ", unit.name);
 }
 
-std::string FormatCounted(int64_t count, std::string_view one, std::string_view many) {
-  if (count == 1) return StrCat("1 ", one);
-  return many.empty() ? StrCat(FormatCount(count), " ", one, "s") : StrCat(FormatCount(count), " ", many);
+std::string FormatCounted(int64_t count, std::string_view singular, std::string_view many) {
+  if (count == 1) return StrCat("1 ", singular);
+  return many.empty() ? StrCat(FormatCount(count), " ", singular, "s") : StrCat(FormatCount(count), " ", many);
 }
 
 std::string FormatTimes(double times) {

@@ -23,7 +23,7 @@ std::string FormatBytes(int64_t bytes);
 // Thousands separated: "75,718".
 std::string FormatCount(int64_t count);
 // A number with its noun: "1 copy", "1,204 copies"; `many` is the plural, empty if it is `one` with an s.
-std::string FormatCounted(int64_t count, std::string_view one, std::string_view many = {});
+std::string FormatCounted(int64_t count, std::string_view singular, std::string_view many = {});
 // A mean number of times as people say it: "once", "48 times", "2.5 times", "1,204 times".
 std::string FormatTimes(double times);
 // Fixed decimals: FormatNumber(1.2345, 2) == "1.23".

@@ -10,10 +10,10 @@ namespace gapless::internal {
 // A recording of the first optimiser steps, to be compared with another run's (docs/parity.md). None without a role.
 struct ParityOptions {
   std::string role{};                // "baseline", "probe", "repeat", "reseeded", "candidate"
-  std::string folder{}, baseline{};  // of this recording; of the baseline's, for all other roles
+  std::string folder{}, baseline{};  // folder of this recording, and of the baseline's for all other roles
   int steps = 20;                    // that the baseline records; the others follow it
   double seconds = 0;                // after which the baseline records no more; 0: no limit
-  double noise = 0;                  // of a probe
+  double noise = 0;                  // noise of a probe
   bool wide = false;                 // the noise is also on the state of recurrent layers
   int reseed = 0;                    // added to the seed
   bool IsOn() const { return !role.empty(); }
@@ -29,7 +29,7 @@ struct AgentOptions {
   bool memory_history = false;  // the allocator's own, for snapshots
   std::string python;           // "", "sample", "cprofile", "lines", "tracemalloc"
   int python_hz = 100;
-  bool every_loss = false;                     // of short steps, too, however many
+  bool every_loss = false;                     // record every loss, also of many short steps
   bool calls = false;                          // tell each call of the model of a program that infers
   std::vector<std::string> fixes{};            // switched on from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};        // absolute paths of the user's own, which `fixes` may name

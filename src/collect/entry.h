@@ -21,7 +21,7 @@ struct Entry {
   RunFolder folder;
   ControlBlock control;
   bool first = true;
-  std::string suffix{};   // of its files' names: "", or "-3"
+  std::string suffix{};   // suffix of its files' names: "", or "-3"
   uint64_t launcher = 0;  // its number in rings: 0 of the first, else its task's and one
 
   // "telemetry", ".gts" → "telemetry-3.gts"

@@ -14,7 +14,8 @@ constexpr double kBand = 0.99, kAboveMedian = 1.5;
 constexpr int64_t kBands = 3;           // the band is from the median to the 99th percentile
 constexpr int64_t kAfterRecording = 3;  // steps
 constexpr int64_t kWorse = 2;           // so many times as far off as the last one: told without a pause
-constexpr double kWorthNaming = 0.2;    // of what the step took more than the median
+constexpr double kWorthNaming =
+    0.2;  // share of the time that the step took above the median; smaller causes are not named
 
 bool IsSlow(const StepParts& parts, const StepHistory& history) {
   if (history.size() < StepHistory::kEnough) return false;

@@ -31,14 +31,15 @@ class Watcher {
 
 struct LaunchOptions {
   std::vector<std::string> command;
-  std::string folder{};                                            // of the run; empty: the first free default
-  std::string working_folder{};                                    // of the command; empty: ours
-  std::vector<int> cpus{};                                         // the command may run on; empty: on ours
-  std::string agent_options{};                                     // JSON, as the agent takes it
-  std::vector<std::pair<std::string, std::string>> environment{};  // of the command, added to ours or replacing it
-  bool cupti_always = false;                                       // the native collector in Python processes, too
-  int telemetry_hz = 0;                                            // 0: none
-  bool shared_folder = false;                                      // others may write in the run's folder
+  std::string folder{};          // folder of the run; empty: the first free default
+  std::string working_folder{};  // working folder of the command; empty: ours
+  std::vector<int> cpus{};       // the command may run on; empty: on ours
+  std::string agent_options{};   // JSON, as the agent takes it
+  std::vector<std::pair<std::string, std::string>>
+      environment{};           // environment of the command, added to ours or replacing it
+  bool cupti_always = false;   // the native collector in Python processes, too
+  int telemetry_hz = 0;        // 0: none
+  bool shared_folder = false;  // others may write in the run's folder
   bool output_to_stderr = false;
   std::string output_path{};  // a file that takes the command's output and errors; empty: none
   std::vector<std::string> missing{};
@@ -51,7 +52,7 @@ struct LaunchResult {
   int exit_status = 0;
   int signal = 0;
   int told_to_stop = 0;  // the signal that the launcher got meanwhile, SIGINT or SIGTERM; 0: none
-  int64_t wall_ns = 0;   // of the command, by a clock that is never set
+  int64_t wall_ns = 0;   // wall time of the command, by a clock that is never set
   Manifest manifest;     // its `incomplete` says what could not be written
   std::vector<std::unique_ptr<AgentProcess>> processes;
 };

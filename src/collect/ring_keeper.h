@@ -32,7 +32,7 @@ struct AgentProcess {
   std::vector<std::string> recordings{};  // files the profiler wrote, as the agent named them
   std::vector<std::string> messages{};    // warnings and errors
   int64_t last_step_ns = 0;               // duration of the last step; 0: none yet
-  int64_t steps_ns = 0;                   // of all steps
+  int64_t steps_ns = 0;                   // total time of all steps
   bool was_recorded = false;              // the last step
   // Durations of the steps that the profiler recorded, and of the others but the first and those behind a recording.
   StepHistory recorded_steps{}, other_steps{};

@@ -24,8 +24,8 @@ WriteWindows WindowsOf(const StepTable& steps, std::span<const int64_t> sorted_n
 // "5–10" of the steps there are, for the hint.
 std::string NumbersThereAre(std::span<const RunTrace* const> traces) {
   int64_t first = INT64_MAX, last = INT64_MIN;
-  for (const RunTrace* one : traces)
-    for (const int64_t number : one->trace->steps.number)
+  for (const RunTrace* run_trace : traces)
+    for (const int64_t number : run_trace->trace->steps.number)
       first = std::min(first, number), last = std::max(last, number);
   if (first > last) return "the recording has no steps";
   return StrCat("the recording has steps ", first, " to ", last);
@@ -39,8 +39,8 @@ Result<std::vector<WriteWindows>> WindowsOfSteps(std::span<const RunTrace* const
   std::ranges::sort(sorted);
   std::vector<WriteWindows> windows;
   bool any = false;
-  for (const RunTrace* one : traces) {
-    windows.push_back(WindowsOf(one->trace->steps, sorted));
+  for (const RunTrace* run_trace : traces) {
+    windows.push_back(WindowsOf(run_trace->trace->steps, sorted));
     any = any || !windows.back().empty();
   }
   if (!any) return Fail(ErrorCode::kInput, "no such step", "", NumbersThereAre(traces));

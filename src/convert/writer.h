@@ -39,8 +39,9 @@ using WriteWindows = Intervals;
 
 struct WriteInput {
   const Run& run;
-  std::vector<const RunTrace*> traces{};               // to be written
-  std::optional<std::vector<WriteWindows>> windows{};  // of each of `traces`, maybe none; absent: all there is
+  std::vector<const RunTrace*> traces{};  // to be written
+  std::optional<std::vector<WriteWindows>>
+      windows{};  // windows of each of `traces`, possibly empty; absent: everything
   WriteParts parts{};
   Tables* tables = nullptr;                                  // with parts.annotations: what to annotate with
   const Advice* advice = nullptr;                            // the same

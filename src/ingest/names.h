@@ -16,7 +16,7 @@ struct KernelTraits {
   GpuOpClass op_class = GpuOpClass::kOther;
   MatrixUnit matrix_unit = MatrixUnit::kUnknown;
   KernelPrecision precision =
-      KernelPrecision::kUnknown;  // of matrix products (with vectors, too), convolutions, attention
+      KernelPrecision::kUnknown;  // precision of matrix products (with vectors, too), convolutions, attention
 };
 KernelTraits ClassifyKernel(std::string_view kernel);
 

@@ -33,7 +33,7 @@ struct ReadContext {
 struct Reader {
   std::string_view name;                         // equals the file name
   std::string_view help;                         // one line for `gapless formats`
-  std::span<const std::string_view> extensions;  // of files looked for in folders, with the dot: ".json"
+  std::span<const std::string_view> extensions;  // extensions, with the dot, of files looked for in folders: ".json"
   // Does the (decompressed) input start like this format? kMaybe: only if no other reader says yes.
   Sniff (*sniff)(std::string_view head);
   // Reads everything into `builder`. What was odd or lost is counted there; an error means nothing useful was found.

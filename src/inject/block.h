@@ -22,7 +22,7 @@ class BlockSink {
 class Block {
  public:
   static constexpr size_t kPayloadBytes = size_t{192} * 1024;
-  static constexpr size_t kMaxBody = 254;  // of a record without text
+  static constexpr size_t kMaxBody = 254;  // maximum length of a record without text
 
   explicit Block(BlockSink& sink) : sink_(sink) {}
   Block(const Block&) = delete;

@@ -17,7 +17,7 @@ namespace gapless::internal::inject {
 namespace {
 
 std::atomic<Collector*> g_collector{nullptr};
-std::atomic<pid_t> g_pid{0};  // of the process that was asked to start
+std::atomic<pid_t> g_pid{0};  // pid of the process that was asked to start
 
 void FinishAtExit() {
   if (Collector* const collector = Installed()) collector->Finish();

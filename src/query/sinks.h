@@ -23,7 +23,7 @@ class PrintingSink : public RowSink {
 };
 
 struct TextTableOptions {
-  int width = 0;     // of the terminal: longer rows are cut; 0: no limit
+  int width = 0;     // width of the terminal: longer rows are cut; 0: no limit
   bool utf8 = true;  // "–" for NULL and "…" for a cut; else nothing and "~"
 };
 

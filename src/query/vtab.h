@@ -17,7 +17,7 @@ struct TraceSource {
   const SqlTable* table = nullptr;
   const Run* run = nullptr;
   std::vector<const RunTrace*> traces;  // in the order of the run, so row ids ascend
-  size_t rows = 0;                      // of all traces
+  size_t rows = 0;                      // rows of all traces
 };
 
 // A table that an analysis makes when it is first read.

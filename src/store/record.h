@@ -63,6 +63,6 @@ struct BenchmarkRecord {
 
 // Of branches, commits, benchmarks, metrics and units: they are in indices, which PostgreSQL limits.
 inline constexpr size_t kLongestName = 500;
-inline constexpr size_t kLongestText = size_t{64} << 20;  // of any other text
+inline constexpr size_t kLongestText = size_t{64} << 20;  // maximum length of any other text
 
 }  // namespace gapless::internal

@@ -38,7 +38,7 @@ struct ResultInput {
   std::string_view path;  // as given
   std::string_view text;
   const JsonValue* json = nullptr;  // null: the text is no JSON
-  std::string_view column;          // of plain numbers: a name, or a number from 1; empty: all
+  std::string_view column;          // column of plain numbers: its name, or its number from 1; empty: all columns
 };
 
 struct ResultReader {

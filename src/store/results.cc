@@ -45,12 +45,12 @@ const ResultReader* ReaderOf(const ResultInput& input) {
 // Names are unique in what readers give: the second of two equal ones gets "#2". Series without values go.
 void Tidy(std::vector<ResultSeries>& series) {
   std::map<std::string, int> times;
-  for (ResultSeries& one : series) {
-    std::erase_if(one.values, [](double value) { return !std::isfinite(value); });
-    if (one.values.empty()) continue;
-    if (const int time = ++times[one.name]; time > 1) one.name += StrCat("#", time);
+  for (ResultSeries& result_series : series) {
+    std::erase_if(result_series.values, [](double value) { return !std::isfinite(value); });
+    if (result_series.values.empty()) continue;
+    if (const int time = ++times[result_series.name]; time > 1) result_series.name += StrCat("#", time);
   }
-  std::erase_if(series, [](const ResultSeries& one) { return one.values.empty(); });
+  std::erase_if(series, [](const ResultSeries& result_series) { return result_series.values.empty(); });
 }
 
 }  // namespace

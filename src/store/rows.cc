@@ -12,7 +12,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kRowsAtOnce = 1000;  // of an INSERT; databases limit the number of parameters
+constexpr size_t kRowsAtOnce = 1000;  // rows in one INSERT; databases limit the number of parameters
 constexpr int64_t kPage = 200;        // records
 constexpr size_t kBytesAtOnce = size_t{16} << 20;
 
@@ -100,7 +100,7 @@ class Inserter {
   std::string_view into_;
   size_t columns_;
   std::vector<SqlCell> cells_;
-  size_t size_ = 0;  // of the bytes in them
+  size_t size_ = 0;  // total size of the texts in bytes
 };
 
 Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkRecord& record) {

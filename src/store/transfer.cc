@@ -150,7 +150,7 @@ class Batch {
     const auto recorded = history_.RecordAll(records_);
     records_.clear();
     if (!recorded) return Unexpected{recorded.error()};
-    for (const Recorded& one : *recorded) ++(one.added ? imported_.added : imported_.present);
+    for (const Recorded& item : *recorded) ++(item.added ? imported_.added : imported_.present);
     return {};
   }
   // A line of an exported history.

@@ -24,7 +24,7 @@ void MergeJoin(std::vector<uint32_t>& hosts, const Column<int64_t>& host_key, st
                const Column<int64_t>& op_key, auto link) {
   StableOrder(hosts, [&](uint32_t row) { return SortKey{host_key[row], 0}; });
   StableOrder(ops, [&](uint32_t row) { return SortKey{op_key[row], 0}; });
-  size_t begin = 0, end = 0;  // of the hosts with the current key
+  size_t begin = 0, end = 0;  // range of the hosts with the current key
   for (const uint32_t op : ops) {
     const int64_t key = op_key[op];
     if (begin == end || host_key[hosts[begin]] != key) {

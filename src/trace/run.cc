@@ -115,55 +115,57 @@ void AssignExecutions(std::vector<RunTrace>& traces) {
 }
 
 void AssignRoles(std::vector<RunTrace>& traces) {
-  for (RunTrace& one : traces)
+  for (RunTrace& run_trace : traces)
     for (const RunTrace& other : traces) {
-      if (&one == &other || one.execution != other.execution) continue;
+      if (&run_trace == &other || run_trace.execution != other.execution) continue;
       // A profile of functions says what no other recording does.
-      if (one.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
-      if (!SameProcess(*one.trace, *other.trace) || !SameStretch(*one.trace, *other.trace)) continue;
-      const bool tie = !MoreRows(*one.trace, *other.trace) && !MoreRows(*other.trace, *one.trace);
-      if (MoreRows(*other.trace, *one.trace) || (tie && other.index < one.index)) one.role = Role::kSupplement;
+      if (run_trace.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
+      if (!SameProcess(*run_trace.trace, *other.trace) || !SameStretch(*run_trace.trace, *other.trace)) continue;
+      const bool tie = !MoreRows(*run_trace.trace, *other.trace) && !MoreRows(*other.trace, *run_trace.trace);
+      if (MoreRows(*other.trace, *run_trace.trace) || (tie && other.index < run_trace.index))
+        run_trace.role = Role::kSupplement;
     }
 }
 
 void AssignProcesses(std::vector<RunTrace>& traces) {
-  for (RunTrace& one : traces) {
+  for (RunTrace& run_trace : traces) {
     const auto first = std::find_if(traces.begin(), traces.end(), [&](const RunTrace& other) {
-      return &other == &one || (other.execution == one.execution && SameProcess(*other.trace, *one.trace));
+      return &other == &run_trace ||
+             (other.execution == run_trace.execution && SameProcess(*other.trace, *run_trace.trace));
     });
-    one.process = first->index;
+    run_trace.process = first->index;
   }
 }
 
 void AssignTimeAxis(std::vector<RunTrace>& traces) {
   const auto timeless = [](const Trace& trace) { return IsSurroundings(trace) && trace.counters.size() == 0; };
   // Samples that share no time with the recordings of their execution begin with the earliest of them.
-  const auto is_unplaced = [&](const RunTrace& one) {
-    if (!HasLooseClock(*one.trace)) return false;
+  const auto is_unplaced = [&](const RunTrace& run_trace) {
+    if (!HasLooseClock(*run_trace.trace)) return false;
     const auto shares = [&](const RunTrace& other) {
-      return &other != &one && other.execution == one.execution && !timeless(*other.trace) &&
-             !HasLooseClock(*other.trace) && Overlap(SpanOf(*one.trace), SpanOf(*other.trace)) > 0;
+      return &other != &run_trace && other.execution == run_trace.execution && !timeless(*other.trace) &&
+             !HasLooseClock(*other.trace) && Overlap(SpanOf(*run_trace.trace), SpanOf(*other.trace)) > 0;
     };
     const auto is_recording = [&](const RunTrace& other) {
-      return other.execution == one.execution && !timeless(*other.trace) && !HasLooseClock(*other.trace);
+      return other.execution == run_trace.execution && !timeless(*other.trace) && !HasLooseClock(*other.trace);
     };
     return std::ranges::any_of(traces, is_recording) && std::ranges::none_of(traces, shares);
   };
-  for (RunTrace& one : traces) {
-    if (timeless(*one.trace) || is_unplaced(one)) continue;
-    int64_t zero = SpanOf(*one.trace).start;
+  for (RunTrace& run_trace : traces) {
+    if (timeless(*run_trace.trace) || is_unplaced(run_trace)) continue;
+    int64_t zero = SpanOf(*run_trace.trace).start;
     for (const RunTrace& other : traces)
-      if (other.execution == one.execution && !timeless(*other.trace) && !is_unplaced(other))
+      if (other.execution == run_trace.execution && !timeless(*other.trace) && !is_unplaced(other))
         zero = std::min(zero, SpanOf(*other.trace).start);
-    one.ts_shift_ns = SpanOf(*one.trace).start - zero;
+    run_trace.ts_shift_ns = SpanOf(*run_trace.trace).start - zero;
   }
 }
 
 void AssignIds(std::vector<RunTrace>& traces) {
   IdBase next;
-  for (RunTrace& one : traces) {
-    one.base = next;
-    const Trace& trace = *one.trace;
+  for (RunTrace& run_trace : traces) {
+    run_trace.base = next;
+    const Trace& trace = *run_trace.trace;
     next.slice += static_cast<int64_t>(trace.slices.size());
     next.gpu_op += static_cast<int64_t>(trace.gpu_ops.size());
     next.gpu_annotation += static_cast<int64_t>(trace.gpu_annotations.size());
@@ -193,8 +195,8 @@ Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
 
 std::vector<const RunTrace*> Run::primary() const {
   std::vector<const RunTrace*> found;
-  for (const RunTrace& one : traces_)
-    if (one.role == Role::kPrimary && one.execution == 0) found.push_back(&one);
+  for (const RunTrace& run_trace : traces_)
+    if (run_trace.role == Role::kPrimary && run_trace.execution == 0) found.push_back(&run_trace);
   return found;
 }
 

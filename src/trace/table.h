@@ -71,7 +71,7 @@ class Table {
   struct Cells {
     std::vector<int64_t> ints;
     std::vector<double> reals;
-    std::vector<StringId> texts;  // of texts_
+    std::vector<StringId> texts;  // ids in texts_
     std::vector<uint8_t> present;
     size_t size = 0;
   };

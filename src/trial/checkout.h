@@ -34,7 +34,7 @@ class Checkouts {
 
   struct Place {
     std::string folder;      // the same folder as the one given, in this commit
-    int build_status = 0;    // of the build; 125: cannot be built here
+    int build_status = 0;    // exit status of the build; 125: cannot be built here
     std::string build_tail;  // the last it printed, when it failed
   };
   // Checked out and built when it is first asked for.

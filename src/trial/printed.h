@@ -11,7 +11,8 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kLongestLine = size_t{16} << 10;  // of a longer one half of it from either end is kept
+inline constexpr size_t kLongestLine =
+    size_t{16} << 10;  // maximum length of a line; of a longer line both ends are kept, half of it each
 
 struct Printed {
   std::string text{};    // every line ends with \n, also where the program went back to the line's beginning

@@ -27,9 +27,9 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 
 struct RunRequest {
   std::vector<std::string> command;
-  std::string working_folder{};          // of the command; empty: ours
+  std::string working_folder{};          // working folder of the command; empty: ours
   std::vector<int> cpus{};               // it may run on; empty: on ours
-  std::string folder{};                  // of the run, kept; empty: a temporary one, removed
+  std::string folder{};                  // folder of the run, kept; empty: a temporary one, removed
   size_t warmup = 10;                    // steps, or matches of the pattern, that do not count
   size_t measure = 100;                  // and that do
   bool to_the_end = false;               // the program is not stopped when it has been measured
@@ -44,7 +44,7 @@ struct RunRequest {
   std::vector<std::string> own_fixes{};  // files of the user's own fixes
   bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
-  std::vector<std::pair<std::string, std::string>> environment{};  // of the command, beside ours
+  std::vector<std::pair<std::string, std::string>> environment{};  // environment of the command, beside ours
   std::vector<Watcher*> watchers{};                                // told of what happens meanwhile
   bool show_output = false;                                        // pass the program's output through
   bool output_to_stderr = false;
@@ -70,17 +70,17 @@ struct RunSample {
   int exit_status = 0;
   bool stopped = false;  // by us, because enough was measured
   bool timed_out = false;
-  bool interrupted = false;        // the user wants all of it to end
-  int64_t wall_ns = 0;             // of the whole process
-  size_t warmup = 0;               // left out
-  std::vector<int64_t> step_ns{};  // measured steps of the first rank
-  int64_t warmup_ns = 0;           // of the steps before
-  int64_t parity_ns = 0;           // of these, of the steps that RunRequest::parity had recorded
-  std::vector<double> values{};    // matches of the pattern
-  std::vector<ModelCall> calls{};  // of the first rank after warm-up, when inference is measured
-  std::vector<double> losses{};    // of all steps of the first rank from the first on; NaN where none was seen
-  std::optional<double> samples_per_second{};  // of all ranks, over the measured steps
-  std::vector<FixReport> fixes{};              // of the first rank
+  bool interrupted = false;                    // the user wants all of it to end
+  int64_t wall_ns = 0;                         // wall time of the whole process
+  size_t warmup = 0;                           // left out
+  std::vector<int64_t> step_ns{};              // measured steps of the first rank
+  int64_t warmup_ns = 0;                       // duration of the warm-up steps
+  int64_t parity_ns = 0;                       // duration of those warm-up steps that RunRequest::parity had recorded
+  std::vector<double> values{};                // matches of the pattern
+  std::vector<ModelCall> calls{};              // calls of the first rank after warm-up, when inference is measured
+  std::vector<double> losses{};                // losses of all steps of the first rank; NaN where none was seen
+  std::optional<double> samples_per_second{};  // throughput of all ranks over the measured steps
+  std::vector<FixReport> fixes{};              // reports of the first rank
   std::optional<int64_t> parity_events{};      // optimiser steps of the recording that `parity` asked for
   std::string failure{};                       // the exception that ended a process, without secrets
   bool out_of_memory = false;                  // which was because memory ran out

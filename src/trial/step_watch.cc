@@ -14,9 +14,9 @@ constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(
 constexpr auto kSigkillAfterTimeout = std::chrono::seconds(6);  // a time limit, such as that of --budget, is kept
 constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;                     // steps
-constexpr auto kAskAfter = std::chrono::seconds(1);  // of steps that take longer
+constexpr auto kAskAfter = std::chrono::seconds(1);  // pause between questions where a step takes longer
 constexpr size_t kMaxMessages = 8;
-constexpr int kWarning = 1;  // of a message, see docs/agent_protocol.md
+constexpr int kWarning = 1;  // level of a message, see docs/agent_protocol.md
 // A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
 // none.
 constexpr int64_t kMaxStepsAhead = 1 << 16;

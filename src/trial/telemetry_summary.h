@@ -13,7 +13,7 @@ namespace gapless::internal {
 struct TelemetrySummary {
   std::map<std::string, SeriesSummary, std::less<>> series{};  // by name; of several devices the mean of their values
   size_t gpus = 0;                                             // that have a series
-  std::optional<double> gpu_capacity_bytes{};                  // of the smallest
+  std::optional<double> gpu_capacity_bytes{};                  // memory of the smallest GPU
 };
 
 // What the file holds up to where it ends or goes wrong; empty when it cannot be read.

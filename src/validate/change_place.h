@@ -23,13 +23,14 @@ class StretchSums {
   double Innovations(size_t begin, size_t end, double level, double phi) const;
 
  private:
-  std::vector<double> sum_, square_, product_;  // of values, squares, and each value with its next; before index i
+  std::vector<double> sum_, square_,
+      product_;  // sums of values, of squares, and of products of neighbours, before index i
 };
 
 struct ChangePlace {
   size_t index = 0;            // most likely first index of the new level
   size_t first = 0, last = 0;  // 95 % of the likelihood lies within
-  double share = 1;            // of the likelihood within `tolerance` of index
+  double share = 1;            // share of the likelihood within `tolerance` of index
 };
 
 // The place of the one change between `begin` and `end`, near `guess` (80 indices either way at most), each level at

@@ -10,16 +10,16 @@
 namespace gapless::internal {
 
 struct ChangePointOptions {
-  size_t min_segment = 5;        // values a level needs; fewer are outliers
-  double penalty = 2.6;          // of a change: times ln n, the noise's variance and its long-run ratio
-  double min_deviations = 3.8;   // of a change: standard errors of the difference between the two levels
-  double min_place_share = 0.3;  // of a change: the share of its likelihood within `tolerance` of its index
+  size_t min_segment = 5;       // values a level needs; fewer are outliers
+  double penalty = 2.6;         // penalty of a change, times ln n, the noise's variance and its long-run ratio
+  double min_deviations = 3.8;  // minimum size of a change, in standard errors of the difference between the two levels
+  double min_place_share = 0.3;  // minimum share of a change's likelihood within `tolerance` of its index
   size_t tolerance = 5;
   double min_relative = 0.005;  // a change smaller than this share of the level before is not told
 };
 
 struct ChangePoint {
-  size_t index = 0;                       // of the first value at the new level
+  size_t index = 0;                       // index of the first value at the new level
   size_t first = 0, last = 0;             // it lies within, with 95 % confidence if it is one
   double before = 0, after = 0;           // mean levels, outliers pulled in
   std::optional<double> relative_change;  // (after - before) / |before|; absent when before is 0

@@ -12,9 +12,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kEndRuns = 3;      // of each end, before anything is believed
+constexpr size_t kEndRuns = 3;      // runs of each end before the search begins
 constexpr double kOpenNone = 0.01;  // above it the ends are run again: levels that are known well shorten the rest
-constexpr double kMaxChange = 0.5;  // of the prior, as a logarithm; wider when the runs are
+constexpr double kMaxChange = 0.5;  // maximum change under the prior, as a logarithm; wider when the runs are
 constexpr size_t kNoises = 12;      // grid of the noise: from a third of the estimate to four times
 constexpr double kMinNoise = 0.33, kMaxNoise = 4;
 constexpr double kLevelsPerNoise = 5, kMaxLevels = 400, kReach = 4;

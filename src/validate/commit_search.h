@@ -23,7 +23,7 @@
 namespace gapless::internal {
 
 struct CommitSearchOptions {
-  double confidence = 0.99;    // of the answer
+  double confidence = 0.99;    // confidence of the answer
   double least_change = 0.02;  // smaller ones do not count, as a share
   double none_share = 0.1;     // what is believed beforehand of there being no change
   size_t most_runs = 400;
@@ -81,7 +81,7 @@ class CommitSearch {
   std::set<size_t> skipped_{};
   std::vector<double> noises_{}, levels_{};
   double spacing_ = 0;
-  size_t least_step_ = 1;  // of the grid's levels: the least change that counts
+  size_t least_step_ = 1;  // smallest step of the grid's levels: the smallest change that counts
   SearchState state_ = SearchState::kGoesOn;
   size_t next_ = 0;
   CommitRange best_{};

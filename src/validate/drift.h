@@ -9,7 +9,7 @@ namespace gapless::internal {
 
 struct Drift {
   double slope = 0;                // per run, in the metric's unit
-  double low = 0, high = 0;        // of the slope, 95 %
+  double low = 0, high = 0;        // 95 % interval of the slope
   double phi = 0;                  // lag-1 dependence of what is left after the slope
   std::optional<double> relative;  // slope over the median, per run; absent when the median is 0
 

@@ -42,10 +42,10 @@ std::vector<std::vector<double>> Samples() {
   std::vector<std::vector<double>> samples = {{}};
   for (const double value : kNumbers)
     for (const size_t n : {1U, 2U, 3U, 12U, 40U, 230U}) samples.emplace_back(n, value);  // all the same
-  for (const double one : kNumbers)
+  for (const double number : kNumbers)
     for (const double other : {0.0, 1.0, kMin, 1e308, -1e308, kNan}) {
       std::vector<double> mixed;
-      for (int i = 0; i < 60; ++i) mixed.push_back(i % 3 == 0 ? one : other);
+      for (int i = 0; i < 60; ++i) mixed.push_back(i % 3 == 0 ? number : other);
       samples.push_back(std::move(mixed));
     }
   std::vector<double> rising, jump(100, 1e-308), near(100, 1e308);

@@ -29,7 +29,7 @@ namespace {
 
 struct Window {
   size_t runs;
-  double share;  // of the false alarms per run
+  double share;  // share of the false alarms per run
 };
 constexpr std::array<Window, 5> kWindows = {{{1, 0.32}, {2, 0.10}, {3, 0.10}, {5, 0.25}, {8, 0.10}}};
 constexpr double kMinPhi = 1.3;    // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
@@ -76,7 +76,7 @@ double MeanVariance(size_t n, double phi) {
 }
 
 struct Baseline {
-  size_t first = 0, runs = 0;  // of the branch's values
+  size_t first = 0, runs = 0;  // index of the first of the branch's values, and their number
   double level = 0, level_variance = 0, freedom = 1;
   SeriesNoise noise;
 };

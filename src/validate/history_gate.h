@@ -47,10 +47,10 @@ struct GateVerdict {
   size_t baseline_first = 0;  // index in the history of the first run of the baseline
   size_t baseline_runs = 0;
   size_t window_runs = 1;           // the newest runs, the current one included, that the verdict is from
-  std::optional<double> level;      // of the baseline, in the metric's unit
+  std::optional<double> level;      // level of the baseline, in the metric's unit
   std::optional<double> noise;      // standard deviation of one run, as a share of the level
   std::optional<double> phi;        // how a run follows the one before it (lag-1)
-  std::optional<double> change;     // of the window against the level, as a share; > 0 is a larger value
+  std::optional<double> change;     // change of the window against the level, as a share; > 0 is a larger value
   std::optional<double> statistic;  // the window's distance in standard errors; > 0 is worse
   std::optional<double> limit;      // what the statistic must pass
   std::optional<double> mde;        // share that a first run shows with 80 % power, in the worse direction

@@ -16,8 +16,8 @@ namespace gapless::internal {
 namespace {
 
 struct Piece {
-  double low, high;  // of the level
-  size_t start;      // of the stretch that is cheapest there
+  double low, high;  // range of the level
+  size_t start;      // start of the cheapest stretch that ends there
 };
 
 class Partition {

@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMaxWeight = 1.2;
-constexpr double kToSd = 1.4826;  // of a normal distribution: standard deviation over median size
+constexpr double kToSd = 1.4826;  // standard deviation over median absolute value of a normal distribution
 constexpr double kMinRate = 0.2, kMaxRate = 1.5;
 constexpr double kNoScale = 1e-12;
 constexpr int kCells = 64, kHalvings = 40;

@@ -33,8 +33,8 @@ struct Outcome {
 
 Outcome Decide(std::span<const double> d, double margin) {
   PairSequence sequence({.margin = margin});
-  for (const double one : d) {
-    sequence.Add(one);
+  for (const double value : d) {
+    sequence.Add(value);
     if (sequence.Verdict() != PairVerdict::kCannotTell) break;
   }
   return {sequence.Verdict(), sequence.size()};
@@ -49,11 +49,11 @@ TEST(SymmetryEvidence, ThreePairsByHand) {
     for (const double sign : {1.0, -1.0}) {
       const double rate = sign * 0.2 * std::pow(7.5, i / 7.0);
       double product = 1;
-      for (const double one : w) product *= std::exp(rate * one) / std::cosh(rate * one);
+      for (const double value : w) product *= std::exp(rate * value) / std::cosh(rate * value);
       mixed += product / 16;
     }
   SymmetryEvidence evidence;
-  for (const double one : d) evidence.Add(one);
+  for (const double value : d) evidence.Add(value);
   EXPECT_NEAR(evidence.highest_log(), std::log(mixed), 1e-12);
 }
 
@@ -115,7 +115,7 @@ TEST(PairSequence, IntervalCoversAtEveryLook) {
     for (uint64_t seed = 0; seed < 200; ++seed) {
       const auto d = Pairs(kind, 0.02, 0.03, 60, 0.002, seed + 1000);
       SymmetryEvidence truth(std::log(1.03));
-      for (const double one : d) truth.Add(one);
+      for (const double value : d) truth.Add(value);
       missed += truth.highest_log() >= std::log(20.0) ? 1 : 0;
     }
     EXPECT_LE(missed, 10) << NameOf(kind);
@@ -126,7 +126,7 @@ TEST(PairSequence, Interval) {
   PairSequence sequence;
   EXPECT_FALSE(sequence.Interval().low);
   const auto d = Pairs(NoiseKind::kOutliers, 0.02, 0.05, 40, 0, 5);
-  for (const double one : d) sequence.Add(one);
+  for (const double value : d) sequence.Add(value);
   const RatioInterval interval = sequence.Interval();
   ASSERT_TRUE(interval.low && interval.high);
   EXPECT_LT(*interval.low, 1.05);

@@ -46,12 +46,12 @@ struct ParityEvent {
   bool skipped = false, handed = false, recurrent = false;
   std::optional<Precision> precision{};  // the coarsest that the program computes in by itself; of a first event
   std::vector<TensorPrint> gradients{}, buffers{};
-  std::vector<std::string> names{}, buffer_names{};  // of the first event of an optimiser
+  std::vector<std::string> names{}, buffer_names{};  // names in the first event of an optimiser
 };
 
 struct ParityRecording {
   std::vector<ParityEvent> events{};
-  double noise = 0;   // of a probe
+  double noise = 0;   // noise of a probe
   bool wide = false;  // a probe with noise on the state of recurrent layers too
 };
 
@@ -74,8 +74,8 @@ enum class ParityNeed : uint8_t { kNothing, kProbe, kWideProbe, kRepeat, kReseed
 struct ParityReport {
   ParityVerdict verdict = ParityVerdict::kCannotTell;
   ParityNeed need = ParityNeed::kNothing;  // with kCannotTell
-  double need_noise = 0;                   // of the probe that is needed
-  Precision precision = Precision::kFp32;  // of kRounding: the claim it was held against
+  double need_noise = 0;                   // noise of the probe that is needed
+  Precision precision = Precision::kFp32;  // precision claimed for kRounding
   std::string reason{};                    // one sentence without a full stop, for a person
   std::optional<size_t> step{};            // from 1: where it shows first
   std::string tensor{};                    // name of the parameter or buffer that decided

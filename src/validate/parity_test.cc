@@ -195,7 +195,7 @@ TEST(Parity, DistributionsAreHeldAgainstAMargin) {
   const auto around = [](double mean, double spread) {
     return [=](size_t i) { return std::exp(mean + (i % 2 == 0 ? spread : -spread)); };
   };
-  const double error = std::sqrt(20.0 / 19 / 20);  // of the mean, for a spread of 1
+  const double error = std::sqrt(20.0 / 19 / 20);  // standard error of the mean for a spread of 1
   EXPECT_EQ(DecideDistribution(around(0, 0.9 * kMargin / kSameErrors / error)).verdict,
             ParityVerdict::kSameDistribution);
   const ParityReport wide = DecideDistribution(around(0, 1.1 * kMargin / kSameErrors / error));

@@ -65,7 +65,7 @@ size_t LowerRank(const std::vector<double>& p, double tail) {
 }
 
 struct Ranks {
-  std::vector<double> rank;  // of each value, ties sharing the middle
+  std::vector<double> rank;  // rank of each value, ties sharing the middle
   double tie_sum = 0;        // sum of t^3 - t
 };
 

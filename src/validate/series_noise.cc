@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMadToSd = 1.4826;  // of a normal distribution
+constexpr double kMadToSd = 1.4826;  // standard deviation over MAD of a normal distribution
 constexpr size_t kScaleWindows = 5;  // the spread is taken over so many windows
 
 double RobustDeviation(std::vector<double> distances) {

@@ -49,7 +49,7 @@ struct Summary {
   std::optional<double> mean, sd, min, max, median, mad;
   std::optional<double> p5, p25, p75, p95, p99;  // type 7
   std::optional<double> trimmed_mean;            // 10 % from each end
-  std::optional<double> geometric_mean;          // of positive values only
+  std::optional<double> geometric_mean;          // geometric mean of positive values only
   std::optional<double> variation;               // coefficient of variation, sd / |mean|; absent where the mean is 0
 };
 

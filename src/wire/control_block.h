@@ -21,7 +21,7 @@ enum class AgentCommand : uint32_t { kRecord = 1, kFixOn, kFixOff, kStop, kMemor
 struct ControlHeader {
   char magic[8];
   uint32_t version, header_bytes, slot_bytes, slots;
-  uint64_t sequence;     // of the newest command; stored after its slot
+  uint64_t sequence;     // sequence of the newest command; stored after its slot
   int64_t launcher_pid;  // as all below, of the launcher that made it
   int64_t started_unix_ns;
   int64_t ended_unix_ns;  // 0: not yet

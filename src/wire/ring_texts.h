@@ -38,7 +38,7 @@ class RingTexts {
   size_t size() const { return texts_.size(); }
 
  private:
-  static constexpr size_t kMaxTextBytes = size_t{1} << 14;  // of one
+  static constexpr size_t kMaxTextBytes = size_t{1} << 14;  // maximum length of one text
 
   // Ids rise, so the lowest is the oldest.
   void Forget() {

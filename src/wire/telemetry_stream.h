@@ -29,7 +29,7 @@ inline constexpr uint32_t kMaxSeries = 1024 * 1024;       // numbers are given f
 struct FileHeader {
   char magic[8];
   uint32_t version;
-  uint32_t header_bytes;  // of this struct; records start there
+  uint32_t header_bytes;  // size of this struct; records start there
   int64_t start_unix_ns;
   int64_t interval_ns;  // between two ticks of the sampler, as asked for
 };

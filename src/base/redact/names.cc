@@ -170,7 +170,7 @@ NameKind KindOf(std::string_view name) {
   const std::string before = words.size() > 1 ? words[words.size() - 2] : "";
   if (IsIn(kAbout, last)) return NameKind::kPlain;
   const auto ends = [](const std::string& word) {
-    return std::ranges::any_of(kSecretEnds, [&](std::string_view one) { return word.ends_with(one); });
+    return std::ranges::any_of(kSecretEnds, [&](std::string_view text) { return word.ends_with(text); });
   };
   if (std::ranges::any_of(words, [&](const std::string& word) { return IsIn(kSecretWords, word) || ends(word); }) ||
       IsIn(kSecretLast, last) || (last == "string" && before == "connection"))

@@ -16,8 +16,8 @@ enum class NameKind : uint8_t {
 NameKind KindOf(std::string_view name);
 
 enum class ValueContext : uint8_t {
-  kOption,  // of a command line, or a variable
-  kText,    // of prose and logs, where "next token: the" is one
+  kOption,  // option of a command line, or a variable
+  kText,    // text of prose and logs, such as "next token: the"
 };
 bool IsSecretValue(NameKind kind, std::string_view name, std::string_view value, ValueContext context);
 

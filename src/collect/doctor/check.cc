@@ -80,13 +80,13 @@ std::vector<CheckedFinding> Examine(const Surroundings& around) {
 }
 
 std::vector<HealthFinding> ForEachGpu(const Surroundings& around,
-                                      const std::function<std::optional<HealthFinding>(size_t, nvml::Device)>& one) {
+                                      const std::function<std::optional<HealthFinding>(size_t, nvml::Device)>& device) {
   std::vector<HealthFinding> findings;
   if (around.nvml == nullptr) return findings;
   const auto& devices = around.nvml->devices();
   for (size_t i = 0; i < devices.size(); ++i) {
     if (devices[i] == nullptr) continue;
-    auto finding = one(i, devices[i]);
+    auto finding = device(i, devices[i]);
     if (!finding) continue;
     finding->subject = StrCat("GPU ", i, ' ', finding->subject);
     findings.push_back(std::move(*finding));

@@ -76,6 +76,6 @@ std::vector<CheckedFinding> Examine(const Surroundings& around);
 
 // Calls `one(number, device)` for every GPU that can be reached and joins the findings.
 std::vector<HealthFinding> ForEachGpu(const Surroundings& around,
-                                      const std::function<std::optional<HealthFinding>(size_t, nvml::Device)>& one);
+                                      const std::function<std::optional<HealthFinding>(size_t, nvml::Device)>& device);
 
 }  // namespace gapless::internal

@@ -38,8 +38,8 @@ class Doctor : public ::testing::Test {
     around_.nvml = *library;
   }
   std::vector<HealthFinding> Look(std::string_view check) const {
-    for (const DoctorCheck* one : AllDoctorChecks())
-      if (one->name == check) return one->look(around_);
+    for (const DoctorCheck* doctor_check : AllDoctorChecks())
+      if (doctor_check->name == check) return doctor_check->look(around_);
     ADD_FAILURE() << "no check " << check;
     return {};
   }

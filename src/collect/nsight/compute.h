@@ -31,7 +31,7 @@ struct KernelTarget {
 struct NsightComputeOptions {
   std::string set = "full";          // ncu --set
   size_t kernels = 5;                // how many of the previous recording
-  int64_t launch_count = 3;          // of each
+  int64_t launch_count = 3;          // launches to measure of each kernel
   std::vector<std::string> extra{};  // passed on as they are
   // The user's own choice instead (ncu --kernel-name, --launch-skip): one run.
   std::optional<std::string> kernel_name{};

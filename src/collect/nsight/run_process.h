@@ -15,7 +15,7 @@ namespace gapless::internal {
 struct ProcessRequest {
   std::vector<std::string> argv;                                   // argv[0] is a path
   std::vector<std::pair<std::string, std::string>> environment{};  // set besides what this process has
-  std::string output_file{};                                       // of standard output; "": the same as ours
+  std::string output_file{};  // file that receives standard output; "": the same as ours
 };
 
 // Gives the exit status (128 + N for signal N). An error when the program cannot be started.

@@ -21,7 +21,7 @@ struct NsightSystemsOptions {
 struct NsightSystemsResult {
   std::string report;      // the .nsys-rep (or .qdrep of an old version)
   std::string sqlite;      // the exported file
-  int command_status = 0;  // of the user's command, as nsys passes it on
+  int command_status = 0;  // status of the user's command, as nsys passes it on
 };
 
 class NsightSystemsProfiler {

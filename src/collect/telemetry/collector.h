@@ -28,7 +28,7 @@ struct TelemetrySources {
   std::string sys = "/sys";
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string dcgmi = "dcgmi";    // looked for on PATH; "" switches it off
-  std::string exporter_url = {};  // of a DCGM exporter; "" switches it off
+  std::string exporter_url = {};  // URL of a DCGM exporter; "" switches it off
 };
 
 // One moment. Rates are taken over mono_ns; samples carry unix_ns.

@@ -38,7 +38,7 @@ class ProcessTree {
 
  private:
   std::string proc_;
-  std::map<int64_t, int64_t> started_;  // of each member: when, in ticks
+  std::map<int64_t, int64_t> started_;  // start time of each member, in ticks
   std::vector<int64_t> pids_;
 };
 

@@ -67,7 +67,7 @@ Result<void> WriteFileOf(const WriteInput& input, size_t first, size_t last, Sin
   if (input.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted");
   written.bytes += out.bytes();
   for (const auto& [kind, count] : out.counts()) {
-    const auto known = std::ranges::find(written.events, kind, [](const auto& one) { return one.first; });
+    const auto known = std::ranges::find(written.events, kind, [](const auto& item) { return item.first; });
     if (known == written.events.end())
       written.events.emplace_back(kind, count);
     else
@@ -90,7 +90,7 @@ std::string NameIn(std::string_view path, std::set<std::string>& taken) {
 Result<Written> Write(const WriteInput& input, Destination& destination) {
   Written written;
   Progress progress;
-  for (const RunTrace* one : input.traces) progress.rows_total += chrome::RowsOf(*one->trace);
+  for (const RunTrace* run_trace : input.traces) progress.rows_total += chrome::RowsOf(*run_trace->trace);
   if (!destination.is_folder()) {
     auto sink = destination.Open("");
     if (!sink) return Unexpected{sink.error()};

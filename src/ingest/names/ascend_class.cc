@@ -35,8 +35,8 @@ std::optional<GpuOpClass> AscendClass(std::string_view lower) {
   while (!lower.empty() && (IsDigit(lower.back()) || lower.back() == '_'))
     lower.remove_suffix(1);  // the place in the graph: trans_Cast_12
   const std::string_view operation = lower.substr(lower.rfind('_') + 1);
-  for (const Operation& one : kOperations)
-    if (one.name == operation) return one.op_class;
+  for (const Operation& known : kOperations)
+    if (known.name == operation) return known.op_class;
   return std::nullopt;
 }
 

@@ -130,8 +130,8 @@ KernelPrecision OfBmm(std::string_view lower) {
 
 template <class Parts>
 KernelPrecision First(const Parts& parts, std::string_view lower) {
-  for (const PrecisionPart& one : parts)
-    if (Has(lower, one.part)) return one.precision;
+  for (const PrecisionPart& precision_part : parts)
+    if (Has(lower, precision_part.part)) return precision_part.precision;
   return kUnknown;
 }
 

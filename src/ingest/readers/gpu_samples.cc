@@ -71,7 +71,7 @@ Form FormOf(std::string_view line) {
 }
 
 Sniff SniffHead(std::string_view head) {
-  constexpr size_t kMaxLines = 40;  // of a log before the table
+  constexpr size_t kMaxLines = 40;  // maximum number of lines of a log before the table
   size_t lines = 0;
   for (const std::string_view line : Split(head, '\n')) {
     if (FormOf(line) != Form::kNone) return Sniff::kYes;

@@ -31,7 +31,7 @@ class Matches {
   }
   void Match(const std::vector<const RunTrace*>& primary) {
     traces_.clear();
-    for (const RunTrace* one : primary) traces_.emplace_back(one->trace);
+    for (const RunTrace* run_trace : primary) traces_.emplace_back(run_trace->trace);
     matches_ = MatchCollectives(primary);
   }
 

@@ -31,10 +31,10 @@ std::shared_ptr<const Trace> Rank(int64_t rank, const std::vector<int64_t>& byte
 
 std::vector<SqlValue> MatchIds(const Run& run, size_t trace) {
   const auto& tables = AllSqlTables();
-  const SqlTable& table =
-      **std::find_if(tables.begin(), tables.end(), [](const SqlTable* one) { return one->name == "collective"; });
+  const SqlTable& table = **std::find_if(tables.begin(), tables.end(),
+                                         [](const SqlTable* sql_table) { return sql_table->name == "collective"; });
   const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                   [](const SqlColumn& one) { return one.name == "match_id"; });
+                                   [](const SqlColumn& sql_column) { return sql_column.name == "match_id"; });
   std::vector<SqlValue> ids;
   for (size_t row = 0; row < run.traces()[trace].trace->collectives.size(); ++row)
     ids.push_back(column->get({.run = &run, .trace = &run.traces()[trace], .row = row}));

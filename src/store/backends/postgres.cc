@@ -54,7 +54,7 @@ struct Parameters {
     add(integer != nullptr ? kInt8 : kFloat8, texts.back().c_str(), texts.back().size(), 0);
   }
 
-  std::vector<std::string> texts;  // of numbers
+  std::vector<std::string> texts;  // texts of numbers
   std::vector<Oid> types;
   std::vector<const char*> values;
   std::vector<int> lengths, formats;

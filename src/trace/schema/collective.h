@@ -20,7 +20,7 @@ struct CollectiveTable {
   Column<int32_t> group_size;  // kAbsent32: none
   Column<int64_t> sequence;    // ordinal within its group
   Column<int64_t> seq;         // number that the library gave it in its group, the same on all ranks; kAbsent: not said
-  Column<int32_t> src_rank;    // of a send or receive; kAbsent32: not said
+  Column<int32_t> src_rank;    // source rank of a send or receive; kAbsent32: not recorded
   Column<int32_t> dst_rank;
   Column<StringId> group_ranks;  // "[0, 1, 2, 3]"; kNone: not said
   Column<StringId> dtype;

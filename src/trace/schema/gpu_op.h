@@ -14,7 +14,7 @@ struct GpuOpTable {
   Column<GpuOpKind> kind;
   Column<GpuOpClass> op_class;        // what the operation computes, from its name and its operator
   Column<MatrixUnit> matrix_unit;     // does it run on matrix units
-  Column<KernelPrecision> precision;  // of the operands it multiplies
+  Column<KernelPrecision> precision;  // precision of the operands it multiplies
   Column<CopyKind> copy_kind;
   Column<int32_t> device;
   Column<int32_t> context;  // kAbsent32: none
@@ -28,8 +28,8 @@ struct GpuOpTable {
   Column<int64_t> external_id;    // kAbsent: none
   Column<int64_t> graph_id;       // kAbsent: none
   Column<int64_t> graph_node_id;  // node of that graph; kAbsent: none, or not said
-  Column<int32_t> channel;        // of the device's hardware queues; kAbsent32: not said
-  Column<int32_t> priority;       // of the stream; kAbsent32: not said
+  Column<int32_t> channel;        // hardware queue of the device; kAbsent32: not recorded
+  Column<int32_t> priority;       // priority of the stream; kAbsent32: not recorded
   Column<int64_t> bytes;          // kAbsent: none
   Column<double> bandwidth_gbps;  // as recorded; NaN: none
   Column<int32_t> grid_x;         // kAbsent32: none, as all launch numbers

@@ -12,7 +12,7 @@ struct HostFunctionTable {
   Column<StringId> file;
   Column<int64_t> line;       // where the function begins; of a row about one line, that line
   Column<StringId> function;  // kNone: the row is about one line
-  Column<int64_t> calls;      // of a line: how often it ran; kAbsent: not counted
+  Column<int64_t> calls;      // number of times that a line ran; kAbsent: not counted
   Column<int64_t> self_ns;    // kAbsent: not measured
   Column<int64_t> total_ns;   // kAbsent: not measured
   Column<int64_t> bytes;      // allocated there and alive at the end; kAbsent: not measured

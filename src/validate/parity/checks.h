@@ -17,9 +17,12 @@ inline constexpr double kMaxWorst = 5;              // where the claim is as coa
 inline constexpr double kMaxScale = 0.0125;         // rounding to bf16 up to 0.010, harm from 0.02
 inline constexpr double kMaxLossUnits = 16;         // harmless up to 0.11 of it
 inline constexpr double kMaxBufferNoise = 4, kMaxBufferUnits = 8;
-inline constexpr double kTensorFloor = 0.1;  // of the noise of all tensors: the least that one tensor is held against
-inline constexpr double kNoiseFloor = 0.02;  // of the unit: noise below it would make any difference look large
-inline constexpr double kMinEnergy = 1e-3;   // of all gradients: tensors below it are too small to have a scale
+inline constexpr double kTensorFloor =
+    0.1;  // tensor floor of the noise of all tensors: the least that one tensor is held against
+inline constexpr double kNoiseFloor =
+    0.02;  // minimum noise in the unit: smaller noise would make any difference look large
+inline constexpr double kMinEnergy =
+    1e-3;  // minimum energy of a tensor, as a share of all gradients: smaller tensors have no scale
 // Steps with a finite loss that a loss scale of 2^16 may take to fit fp16: two of ten trainings at seed 0 skip one or
 // two, in their first eight steps.
 inline constexpr size_t kMaxSkipped = 6;

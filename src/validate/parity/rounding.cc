@@ -52,7 +52,7 @@ struct Series {
   std::vector<size_t> events{};                          // indices
   std::vector<std::vector<double>> distance{}, noise{};  // by event: of each tensor; noise is scaled to the unit
   std::vector<double> error{}, rounding{};               // by event: of all tensors, as a share of the gradients
-  std::vector<double> unscaled{};                        // of the probe as it is
+  std::vector<double> unscaled{};                        // gradients of the probe without scaling
   double noisy_events = 0;
 };
 

@@ -10,7 +10,8 @@
 namespace gapless::internal::testing {
 
 inline constexpr size_t kEvents = 20, kTensors = 4;
-inline constexpr double kUnit = 0x1p-9, kFine = 0x1p-11;  // of bf16; the noise of the probe for all others
+inline constexpr double kUnit = 0x1p-9,
+                        kFine = 0x1p-11;  // unit of bf16, and the noise of the probe for all other units
 
 inline TensorPrint PrintOf(double norm) {
   TensorPrint print{.norm = norm};

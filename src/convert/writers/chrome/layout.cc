@@ -98,7 +98,7 @@ int64_t RecordedBase(const Trace& trace) {
 // the recorder, or the last whole second before the first event.
 void SetClock(std::span<const RunTrace* const> traces, Layout& layout) {
   int64_t first = INT64_MAX;
-  for (const RunTrace* one : traces) first = std::min(first, StartOf(*one->trace));
+  for (const RunTrace* run_trace : traces) first = std::min(first, StartOf(*run_trace->trace));
   const int64_t recorded = traces.size() == 1 ? RecordedBase(*traces[0]->trace) : kAbsent;
   const bool on_wall_clock = !traces.empty() && first >= kUnixTimeFrom;
   if (on_wall_clock && recorded != kAbsent && first - recorded == traces[0]->trace->info.origin_ns)

@@ -35,7 +35,7 @@ struct DevicePlaces {
 struct Places {
   std::vector<Place> threads;               // by ThreadId
   std::map<int32_t, DevicePlaces> devices;  // kAbsent32: device not recorded
-  int64_t own_pid = 0;                      // of what gapless adds
+  int64_t own_pid = 0;                      // process id of the rows that gapless adds
   int64_t offset_ns = 0;                    // time in the file = time of the trace + this
 
   // Where an arrow's end stands: the host's process with that thread, the main one first.

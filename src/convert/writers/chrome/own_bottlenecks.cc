@@ -70,16 +70,16 @@ std::vector<Shown> RowsOf(const Bottleneck& bottleneck, const RowTimes& times, c
 
 // Slices of one lane nest or follow each other. Gives the number of lanes; they are few, as evidence is.
 size_t AssignLanes(std::vector<Shown>& shown) {
-  std::vector<std::vector<int64_t>> open;  // of each lane, the ends of what is open, outermost first
-  for (Shown& one : shown) {
-    const int64_t end = one.ts_ns + one.dur_ns;
-    for (one.lane = 0; one.lane < open.size(); ++one.lane) {
-      auto& ends = open[one.lane];
-      while (!ends.empty() && ends.back() <= one.ts_ns) ends.pop_back();
+  std::vector<std::vector<int64_t>> open;  // ends of the open slices of each lane, outermost first
+  for (Shown& item : shown) {
+    const int64_t end = item.ts_ns + item.dur_ns;
+    for (item.lane = 0; item.lane < open.size(); ++item.lane) {
+      auto& ends = open[item.lane];
+      while (!ends.empty() && ends.back() <= item.ts_ns) ends.pop_back();
       if (ends.empty() || end <= ends.back()) break;
     }
-    if (one.lane == open.size()) open.emplace_back();
-    open[one.lane].push_back(end);
+    if (item.lane == open.size()) open.emplace_back();
+    open[item.lane].push_back(end);
   }
   return std::max<size_t>(open.size(), 1);
 }
@@ -90,9 +90,9 @@ Interval SpanOf(const Job& job, const std::vector<Shown>& shown) {
   if (job.windows != nullptr && !job.windows->empty()) span = {job.windows->front().start, job.windows->back().end};
   for (const TraceTimeline& timeline : job.input.tables->Timelines())
     if (timeline.of == &job.of && job.windows == nullptr) span = timeline.window.span;
-  for (const Shown& one : shown) {
-    span.start = std::min(span.start, one.ts_ns);
-    span.end = std::max(span.end, one.ts_ns + one.dur_ns);
+  for (const Shown& item : shown) {
+    span.start = std::min(span.start, item.ts_ns);
+    span.end = std::max(span.end, item.ts_ns + item.dur_ns);
   }
   return span.start < span.end ? span : Interval{0, std::max<int64_t>(job.trace().info.dur_ns, 1)};
 }
@@ -116,7 +116,8 @@ void WriteWhole(const Job& job, const Bottleneck& bottleneck, Place place, Inter
 
 void WriteOne(const Job& job, const RowTimes& times, const Bottleneck& bottleneck, size_t number, int64_t& next_tid) {
   std::vector<Shown> shown = RowsOf(bottleneck, times, job);
-  const bool points = std::ranges::any_of(bottleneck.evidence, [](const Evidence& one) { return !one.rows.empty(); });
+  const bool points =
+      std::ranges::any_of(bottleneck.evidence, [](const Evidence& evidence) { return !evidence.rows.empty(); });
   if (shown.empty() && points && job.input.traces.size() > 1) return;  // its rows are other ranks'
   const size_t lanes = AssignLanes(shown);
   const int64_t first_tid = next_tid;
@@ -126,12 +127,12 @@ void WriteOne(const Job& job, const RowTimes& times, const Bottleneck& bottlenec
     WriteOrder(job.out, "thread_sort_index", place, place.tid);
   }
   WriteWhole(job, bottleneck, {job.places.own_pid, first_tid}, SpanOf(job, shown));
-  for (const Shown& one : shown) {
-    Events& out = job.out.Begin(Kind::kAnnotation, 'X', kOwnCategory).Name(one.evidence->text);
-    out.At({job.places.own_pid, first_tid + static_cast<int64_t>(one.lane)}, one.ts_ns).Dur(one.dur_ns);
-    out.Arg("rule", bottleneck.id).Arg("table", one.evidence->table).Arg("row", one.row);
-    if (one.evidence->value) out.Arg("value", *one.evidence->value).Arg("unit", one.evidence->unit);
-    out.Arg("source_line", one.evidence->source).End();
+  for (const Shown& item : shown) {
+    Events& out = job.out.Begin(Kind::kAnnotation, 'X', kOwnCategory).Name(item.evidence->text);
+    out.At({job.places.own_pid, first_tid + static_cast<int64_t>(item.lane)}, item.ts_ns).Dur(item.dur_ns);
+    out.Arg("rule", bottleneck.id).Arg("table", item.evidence->table).Arg("row", item.row);
+    if (item.evidence->value) out.Arg("value", *item.evidence->value).Arg("unit", item.evidence->unit);
+    out.Arg("source_line", item.evidence->source).End();
   }
 }
 

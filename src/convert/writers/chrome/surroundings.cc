@@ -120,8 +120,8 @@ void WriteOrigin(std::span<const RunTrace* const> traces, bool has_all_steps, Me
   members.Text("version", kVersion);
   members.Text("content", has_all_steps ? "all" : "some steps");
   members.Begin("inputs", '[');
-  for (const RunTrace* one : traces) {
-    const Trace& trace = *one->trace;
+  for (const RunTrace* run_trace : traces) {
+    const Trace& trace = *run_trace->trace;
     members.Item('{');
     members.Text("file", FileName(trace.info.path));
     members.Text("format", trace.info.format);

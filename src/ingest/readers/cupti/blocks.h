@@ -14,7 +14,7 @@ namespace gapless::internal::cupti {
 struct Block {
   wire::BlockHeader header{};
   std::vector<uint8_t> payload;  // without the filling
-  uint64_t offset = 0;           // of the payload in the input
+  uint64_t offset = 0;           // offset of the payload in the input
 };
 
 class BlockReader {

@@ -24,7 +24,7 @@ struct Chunk {
   std::vector<char> data;
   size_t size = 0;
   uint64_t order = 0;   // 0, 1, 2 …
-  uint64_t offset = 0;  // of the text in the decompressed input
+  uint64_t offset = 0;  // offset of the text in the decompressed input
   bool last = false;    // the rest of the input: may hold the end of the array and what follows it
   char* text() { return data.data() + 1; }
   std::string_view view() const { return {data.data() + 1, size}; }

@@ -66,9 +66,9 @@ class EventRows {
     ApiKind api = ApiKind::kNone;
     KernelTraits kernel{};
     CopyKind copy = CopyKind::kNone;
-    StringId source_line = StringId::kNone;      // of a Python frame
-    StringId collective = StringId::kNone;       // of a kernel
-    StringId host_collective = StringId::kNone;  // of an operator or annotation of the same name
+    StringId source_line = StringId::kNone;      // source line of a Python frame
+    StringId collective = StringId::kNone;       // collective of a kernel
+    StringId host_collective = StringId::kNone;  // host collective of an operator or annotation of the same name
   };
   enum class Category : uint8_t {
     kNone,

@@ -44,7 +44,7 @@ class MetricTable {
   TraceBuilder& builder_;
   Row head_, units_;
   std::map<std::string, size_t, std::less<>> column_;
-  std::vector<Row> rows_;  // of all tables; the head of each before its rows
+  std::vector<Row> rows_;  // rows of all tables; the head of each table before its rows
   std::map<std::string, BaseUnit, std::less<>> bases_;
   NumberStyle style_;
   Launches launches_;

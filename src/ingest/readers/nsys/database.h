@@ -44,7 +44,7 @@ class Database {
   sqlite3_stmt* Prepare(const std::string& sql) const;
 
   sqlite3* db_ = nullptr;
-  std::string bytes_;  // of a database in memory
+  std::string bytes_;  // content of a database in memory
   const ReadContext* context_ = nullptr;
   std::string damage_;
 };

@@ -28,7 +28,7 @@ std::string CopyName(int64_t operation, int64_t from, int64_t to) {
 
 // Pages of managed memory move when somebody touches them, unless the program asked for it (a prefetch).
 CopyKind KindOfCopy(std::string_view name, int64_t operation, int64_t cause) {
-  constexpr int64_t kManagedToDevice = 11, kManagedToHost = 12, kAskedFor = 1;  // of CUPTI
+  constexpr int64_t kManagedToDevice = 11, kManagedToHost = 12, kAskedFor = 1;  // values of CUPTI's enumeration
   if (operation == kManagedToDevice && cause != kAskedFor) return CopyKind::kHtoDManaged;
   if (operation == kManagedToHost && cause != kAskedFor) return CopyKind::kDtoHManaged;
   return ClassifyCopy(name);

@@ -69,7 +69,7 @@ class Importer {
   std::unordered_map<int64_t, StringId> names_;
   std::unordered_map<int64_t, ApiKind> api_kinds_;
   std::unordered_map<uint32_t, KernelTraits> kernels_;     // by name
-  std::map<std::pair<int64_t, int64_t>, int32_t> gpu_of_;  // of (pid, CUDA's number): nsys' number of the GPU
+  std::map<std::pair<int64_t, int64_t>, int32_t> gpu_of_;  // key: (pid, CUDA's number); value: nsys' number of the GPU
   std::set<int64_t> ranged_processes_;
   int64_t session_start_unix_ns_ = kAbsent;
   int64_t events_ = 0, bad_times_ = 0, nested_calls_ = 0, open_ranges_ = 0, other_nvtx_ = 0;

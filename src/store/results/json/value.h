@@ -44,7 +44,7 @@ class JsonValue {
   struct Compound {
     std::string text;
     std::vector<JsonValue> items;
-    std::vector<std::string> keys;  // of an object, one for each item
+    std::vector<std::string> keys;  // keys of an object, one for each item
   };
   Kind kind_ = Kind::kNull;
   int64_t integer_ = 0;

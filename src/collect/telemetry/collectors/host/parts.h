@@ -97,7 +97,7 @@ class ProcessesPart {
     int64_t seen = 0;
   };
   std::map<int64_t, Thread> threads_;
-  std::map<int64_t, std::string> thread_names_;  // of those that have a series
+  std::map<int64_t, std::string> thread_names_;  // names of the threads that have a series
 };
 
 // Facts: name of the host, kernel, processor, memory.

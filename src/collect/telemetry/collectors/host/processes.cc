@@ -13,9 +13,10 @@
 namespace gapless::internal::host {
 namespace {
 
-constexpr size_t kTopThreads = 16;        // written at a time
-constexpr size_t kMaxThreadSeries = 256;  // of a recording: loaders that start anew each epoch must not fill it
-constexpr double kMinUse = 0.005;         // cores; a thread below is asleep
+constexpr size_t kTopThreads = 16;  // written at a time
+constexpr size_t kMaxThreadSeries =
+    256;  // maximum number of thread series in a recording: loaders that start anew each epoch must not fill it
+constexpr double kMinUse = 0.005;  // cores; a thread below is asleep
 
 double TicksPerSecond() {
   static const auto kTicks = static_cast<double>(std::max(sysconf(_SC_CLK_TCK), 1L));
