@@ -340,7 +340,7 @@ TEST_P(InjectVersions, WithoutAClockTimesStayAsTheyAre) {
 
 TEST_P(InjectVersions, AnotherProfilerIsLeftAlone) {
   ASSERT_EQ(Run(Library(), "10", "GAPLESS_STAND_IN=taken").status, 0);
-  EXPECT_EQ(Message(), "another profiler owns CUPTI: the native collector stepped aside");
+  EXPECT_EQ(Message(), "another profiler owns CUPTI: the native collector does not record");
 }
 
 TEST_P(InjectVersions, FailingCuptiIsSaidAndNothingElseHappens) {
@@ -374,7 +374,7 @@ TEST_F(InjectTest, DoesNothingWhenSwitchedOffOrOutsideARun) {
 
 TEST_F(InjectTest, StepsAsideForNsight) {
   ASSERT_EQ(Run(kStandIn12, "10", "NSYS_PROFILING_SESSION_ID=7").status, 0);
-  EXPECT_EQ(Message(), "Nsight Systems records this process and owns CUPTI: the native collector stepped aside");
+  EXPECT_EQ(Message(), "Nsight Systems records this process and owns CUPTI: the native collector does not record");
 }
 
 TEST_F(InjectTest, WithoutCuptiTheReasonIsSaid) {

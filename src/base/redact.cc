@@ -2,7 +2,7 @@
 // Texts and command lines have names with values in many forms: --name=value, --name value, NAME=value, "name":
 // "value", name: value, os.environ["NAME"] = "value", +group.name=value, ?name=value&…. All of them are a name, what
 // stands between, and a value: so one scanner looks for names that are worth it, and reads on from there by hand. What
-// shapes tell is added, and all stretches are cut out together, from the end.
+// secrets with a known shape are added, and all stretches are cut out together, from the end.
 #include "base/redact.h"
 
 #include <algorithm>

@@ -36,7 +36,7 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
 bool ContainsIgnoreCase(std::string_view text, std::string_view part);  // ASCII
 bool EqualsIgnoreCase(std::string_view a, std::string_view b);          // ASCII
 // Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, no surrogates), which is not
-// empty; 0: there is none.
+// empty; 0 if there is no such sequence.
 size_t Utf8SequenceLength(std::string_view text);
 // Terminal columns a UTF-8 text takes (East Asian wide characters count two, combining ones none).
 int DisplayWidth(std::string_view utf8);

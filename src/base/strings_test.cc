@@ -156,7 +156,7 @@ TEST(XmlEscaped, EndsNoTagAndNoAttribute) {
 TEST(XmlEscaped, HoldsOnlyCharactersOfXml) {
   EXPECT_EQ(XmlEscaped("a\x01\x1b[31m\nb"), "a[31m b");
   EXPECT_EQ(XmlEscaped("\xff<"), "\uFFFD&lt;");
-  EXPECT_EQ(XmlEscaped("\xEF\xBF\xBE.\xEF\xBF\xBF"), "\uFFFD.\uFFFD") << "U+FFFE and U+FFFF are none";
+  EXPECT_EQ(XmlEscaped("\xEF\xBF\xBE.\xEF\xBF\xBF"), "\uFFFD.\uFFFD") << "U+FFFE and U+FFFF are no characters";
 }
 
 TEST(StrCat, JoinsTextsCharactersAndNumbers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this program is, in numbers that its output carries.
+// The versions of this program and of its JSON.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 namespace gapless::internal {
 
 inline constexpr std::string_view kVersion = GAPLESS_VERSION;
-// Of every JSON document the program prints. Raised when a key changes its meaning or goes; new keys leave it alone.
+// The schema version of every JSON document that the program prints. It is raised when a key changes its meaning or
+// goes; new keys leave it alone.
 inline constexpr int kJsonSchema = 1;
 
 }  // namespace gapless::internal

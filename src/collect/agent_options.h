@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launcher asks of the agent from the beginning (GAPLESS_OPTIONS in docs/agent_protocol.md).
+// The options that the launcher gives to the agent at its start (GAPLESS_OPTIONS in docs/agent_protocol.md).
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct AgentOptions {
   std::string python;           // "", "sample", "cprofile", "lines", "tracemalloc"
   int python_hz = 100;
   bool every_loss = false;                     // record every loss, also of many short steps
-  bool calls = false;                          // tell each call of the model of a program that infers
+  bool calls = false;                          // record each call of the model of a program that infers
   std::vector<std::string> fixes{};            // switched on from the beginning: "workers=4"
   std::vector<std::string> own_fixes{};        // absolute paths of the user's own, which `fixes` may name
   std::vector<std::string> fix_environment{};  // names of variables that fixes have set for the command

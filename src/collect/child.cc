@@ -60,7 +60,7 @@ bool KeepTo(const std::vector<int>& cpus) {
     ::execvpe(argv[0], argv, environment);
     error = errno;
   }
-  [[maybe_unused]] const ssize_t told = ::write(report, &error, sizeof error);
+  [[maybe_unused]] const ssize_t written = ::write(report, &error, sizeof error);
   ::_exit(kNotFound);
 }
 

@@ -33,7 +33,8 @@ class Child {
   static Result<Child> Start(const ChildOptions& options, int* exec_failure);
 
   pid_t pid() const { return pid_; }
-  // Its status once it has ended, as a shell tells it (128 + N for signal N); absent while it runs. Does not block.
+  // Returns its status once it has ended, as a shell reports it (128 + N for signal N); absent while it runs. Does not
+  // block.
   std::optional<int> Ended();
   // The signal that ended it; 0: none.
   int signal() const { return signal_; }

@@ -27,7 +27,7 @@ class ControlBlock {
   // whose start it becomes due; without one the ranks agree.
   Result<uint64_t> Post(wire::AgentCommand command, int64_t argument, std::string_view text = {},
                         int64_t at_step = wire::kStepNotAgreed);
-  // Of the launcher that made it.
+  // The process id of the launcher that made the block.
   int64_t launcher_pid() const { return made_.launcher_pid; }
   // The commands posted after the one with this number, in order, as far as they are still there.
   std::vector<wire::ControlSlot> Since(uint64_t sequence) const;

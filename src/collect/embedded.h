@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program carries for the processes it watches: the agent and the injection library, put into it when it was
-// built (cmake/AgentFiles.cmake).
+// The files that the program carries for the processes it watches, the agent and the injection library, put into it
+// when it was built (cmake/AgentFiles.cmake).
 #pragma once
 
 #include <sys/types.h>

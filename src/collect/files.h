@@ -34,12 +34,12 @@ class Descriptor {
 Result<void> WriteFileAtomically(const std::string& path, std::string_view content, mode_t mode = 0644);
 // At most `most` bytes of a file, such as those of /proc, whose size is not known before. Empty when it cannot be read.
 std::string ContentOf(const std::string& path, size_t most = size_t{1} << 16);
-std::string ContentOf(int file, size_t most);  // of an open file, from where it is; empty also for -1
+std::string ContentOf(int file, size_t most);  // reads an open file from its position; empty also for -1
 // Makes the folder and those above it; no error when it is there.
 Result<void> MakeFolders(const std::string& path, mode_t mode = 0755);
 // The names in a folder, sorted, without "." and ".."; none when it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder);
-std::vector<std::string> NamesIn(int folder);  // of an open one
+std::vector<std::string> NamesIn(int folder);  // names of the files in an open directory
 // "cannot open run/x: No such file or directory" as an error of the environment.
 Unexpected SystemFailure(std::string_view what, const std::string& path, int error_number);
 // The path made absolute against the current folder, nothing resolved.

@@ -13,7 +13,7 @@ namespace {
 constexpr double kBand = 0.99, kAboveMedian = 1.5;
 constexpr int64_t kBands = 3;           // the band is from the median to the 99th percentile
 constexpr int64_t kAfterRecording = 3;  // steps
-constexpr int64_t kWorse = 2;           // so many times as far off as the last one: told without a pause
+constexpr int64_t kWorse = 2;           // a step twice as far off as the last one is reported without a pause
 constexpr double kWorthNaming =
     0.2;  // share of the time that the step took above the median; smaller causes are not named
 

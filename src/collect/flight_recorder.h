@@ -47,13 +47,13 @@ class FlightRecorder : public Watcher {
     StepHistory dur, wait, gc, save, compile;
     int64_t disturbed_until = -1;  // step
     int64_t quiet_until = 0;       // step
-    int64_t last_more_ns = 0;      // what the last one that was told took more than the median
+    int64_t last_more_ns = 0;      // time above the median of the last step that was reported
   };
 
   FlightOptions options_;
   std::map<int64_t, State> states_;  // by pid
   std::deque<SlowStep> found_;
-  std::map<int64_t, bool> noted_;  // steps of the run that have been told, whichever rank saw them
+  std::map<int64_t, bool> noted_;  // steps of the run that have been reported, by any rank
   size_t seen_ = 0;
   int recordings_ = 0;
 };

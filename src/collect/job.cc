@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A start of a job has a name only where its launcher gives it one: a job's number and that of the step, the name space
 // of PMIx, the address at which the ranks of torchrun meet. A name that comes again in another start (torchrun's port
-// is the same unless it is told to choose) is held apart by what else must agree: the number of tasks, and by who was
+// is the same unless it is asked to choose) is held apart by what else must agree: the number of tasks, and by who was
 // in the folder already (collect/entry.h).
 #include "collect/job.h"
 

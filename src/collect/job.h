@@ -18,8 +18,8 @@ struct JobTask {
 };
 
 // As the environment of Slurm, Open MPI, PMIx, PMI (MPICH, Intel MPI, Cray) or torchrun says; absent where we are alone
-// or nothing tells one start from the next. `variable` gives an environment variable, "" where it is not set.
+// or nothing distinguishes one start from the next. `variable` gives an environment variable, "" where it is not set.
 std::optional<JobTask> TaskOfJob(const std::function<std::string(const char*)>& variable);
-std::optional<JobTask> TaskOfJob();  // of this process
+std::optional<JobTask> TaskOfJob();  // reads the environment of this process
 
 }  // namespace gapless::internal

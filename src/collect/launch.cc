@@ -140,7 +140,7 @@ std::string KeepsAgentOut(const std::vector<std::string>& command) {
     const std::string& option = command[i];
     if (option[1] == '-' || option == "-m" || option == "-c") break;
     if (option == "-X" || option == "-W") ++i;
-    // What follows -X and -W in the same word is their value: -Wignore::ImportWarning.
+    // The rest of the word after -X or -W is its value: -Wignore::ImportWarning.
     for (const char c : std::string_view(option).substr(1, option.find_first_of("XW") - 1))
       if (c == 'I' || c == 'E' || c == 'S')
         return StrCat("python -", c,

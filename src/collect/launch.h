@@ -19,7 +19,7 @@
 
 namespace gapless::internal {
 
-// What goes on beside the command: asked now and then from the launcher's loop, in this thread.
+// A task beside the command, called regularly from the launcher's loop, in its thread.
 class Watcher {
  public:
   virtual ~Watcher() = default;

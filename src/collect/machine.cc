@@ -55,7 +55,7 @@ int64_t UsableCores() {
   return ::sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-// What git says, without what a repository's own configuration would make it run.
+// Returns the output of git, without running anything that the repository's configuration names.
 std::optional<std::string> Git(const std::string& folder, std::string_view question) {
   std::string quoted = "'";
   for (const char c : folder) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

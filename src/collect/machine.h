@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's manifest says about where it ran: host, GPUs, the user's code, the environment that matters.
+// The part of a run's manifest about where it ran: host, GPUs, the user's code, the environment that matters.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct GitFacts {
   std::optional<bool> dirty;
   std::optional<int64_t> author_unix_ns = {};  // when the commit was written
 };
-// Of the folder the command runs in; absent outside a repository or without git. Nothing the repository configures is
-// run.
+// Returns the state of the folder the command runs in; absent outside a repository or without git. Nothing the
+// repository configures is run.
 std::optional<GitFacts> DescribeGit(const std::string& folder);
 
 // Variables that change how training runs (CUDA_*, NCCL_*, OMP_*, PYTORCH_*, SLURM_* …), sorted. Others, which may hold

@@ -118,7 +118,7 @@ std::string RunMetrics::Text() const {
   family("gapless_up", "gauge", "1 while the process runs.", [](const Process& p) { return p.alive ? 1.0 : 0.0; });
   family("gapless_steps_total", "counter", "Training steps completed.",
          [&](const Process& p) { return trains(p, static_cast<double>(p.steps)); });
-  family("gapless_samples_total", "counter", "Samples trained on, where batches tell.",
+  family("gapless_samples_total", "counter", "Samples trained on, where the batch size is known.",
          [](const Process& p) { return p.has_samples ? static_cast<double>(p.samples) : std::nan(""); });
   family("gapless_loader_wait_seconds_total", "counter", "Time spent waiting for the next batch.",
          [&](const Process& p) { return trains(p, Seconds(p.wait_ns)); });

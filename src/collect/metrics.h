@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running job shows to Prometheus (docs/monitoring.md has the list): counts since its start, from the agents'
-// records.
+// The metrics of a running job for Prometheus (docs/monitoring.md has the list): counts since its start, from the
+// agents' records.
 #pragma once
 
 #include <array>

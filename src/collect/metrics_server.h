@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves a text at /metrics over HTTP, for Prometheus. Listens on the loopback address unless told otherwise.
+// Serves a text at /metrics over HTTP, for Prometheus. Listens on the loopback address by default.
 #pragma once
 
 #include <functional>

@@ -117,7 +117,7 @@ std::string TemporaryNameFor(const std::string& name) {
   uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
     random = static_cast<uint64_t>(ClockNs(CLOCK_MONOTONIC));
-  const size_t slash = name.rfind('/') + 1;  // 0 where there is none
+  const size_t slash = name.rfind('/') + 1;  // 0 without a slash
   char number[17];
   (void)std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(random));
   return StrCat(name.substr(0, slash), ".", name.substr(slash), ".", number, kPart);

@@ -44,7 +44,7 @@ bool WriteAll(int file, std::string_view content);
 enum class FolderWriter { kNobodyElse, kOthers, kAnotherOwner };
 FolderWriter WriterOf(int folder);
 // The first folder, or link, on the way down to `path` and that itself, which somebody else could put another in place
-// of or, for `path`, could write in. Empty: there is none. What cannot be looked at counts as one.
+// of or, for `path`, could write in. Empty: nobody else can. What cannot be looked at counts as one.
 std::string ChangeableByOthers(const std::string& path);
 
 }  // namespace gapless::internal

@@ -103,7 +103,7 @@ bool RingReader::ReadNew(const OnRecord& on_record) {
     }
   }
   if (for_saving_ && header_.drained != read_) {
-    [[maybe_unused]] const ssize_t told =
+    [[maybe_unused]] const ssize_t written =
         ::pwrite(file_.get(), &read_, sizeof read_, offsetof(wire::RingHeader, drained));
     header_.drained = read_;
   }

@@ -20,7 +20,7 @@ class RingReader {
  public:
   using OnRecord = std::function<void(const wire::RingRecord&)>;
 
-  // `for_saving`: the ring's header is told how far it has been read (RingHeader::drained).
+  // `for_saving`: the position of the reader is written into the ring's header (RingHeader::drained).
   static Result<RingReader> Open(const std::string& path, bool for_saving = false);
   // The same by its name in an open folder; `path` is for messages. Links and what is no plain file are refused.
   static Result<RingReader> OpenIn(int folder, const std::string& name, const std::string& path, bool for_saving);

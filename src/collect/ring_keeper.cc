@@ -66,8 +66,8 @@ void Note(AgentProcess& process, const wire::RingRecord& record) {
   constexpr int kFileWritten = 4, kWarning = 1;
   if (record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
     process.recordings.push_back(process.texts[record.a]);
-  const bool told = record.kind == wire::RecordKind::kMessage && record.value >= kWarning;
-  if (told && process.messages.size() < kMaxMessages) process.messages.push_back(process.texts[record.a]);
+  const bool is_warning = record.kind == wire::RecordKind::kMessage && record.value >= kWarning;
+  if (is_warning && process.messages.size() < kMaxMessages) process.messages.push_back(process.texts[record.a]);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace gapless::internal {
 // Rings are looked for in the open run folder and nowhere else: a link in it leads nowhere. Several launchers may share
 // the folder, and each saves the rings of its own processes.
 
-// What is known of one process of the run.
+// The state of one process of the run.
 struct AgentProcess {
   std::string folder;  // "main", "rank3"
   RingReader ring;
@@ -57,7 +57,7 @@ class RingKeeper {
 
   std::vector<std::unique_ptr<AgentProcess>>& processes() { return processes_; }
   const std::vector<std::unique_ptr<AgentProcess>>& processes() const { return processes_; }
-  int folder() const { return folder_.get(); }  // of the run; open
+  int folder() const { return folder_.get(); }  // the open folder of the run
   // Steps of the process that has done most; 0: none.
   uint64_t steps() const;
   // Does some process of the run still go on, here?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run inside another: what its processes report is told to the run around it, too, and what that one asks of its
+// A run inside another: reports of its processes go to the run around it, too, and what that one asks of its
 // processes is asked of them. So `gapless bench -- gapless profile -- CMD` measures the steps of CMD.
 #pragma once
 

@@ -25,7 +25,7 @@ SignalRelay::SignalRelay() {
 }
 
 SignalRelay::~SignalRelay() {
-  // What came too late to be passed on must not end the launcher before it has written what it knows.
+  // A signal that came too late to be passed on must not end the launcher before it has written what it knows.
   const timespec none{};
   while (sigtimedwait(&waited_, nullptr, &none) > 0) {
   }

@@ -17,7 +17,7 @@ Result<void> StartThread(std::thread& thread, Work work) {
     thread = std::thread(std::move(work));
   } catch (const std::system_error& error) {
     return Fail(ErrorCode::kEnvironment, StrCat("no thread can be started: ", error.code().message()), "",
-                "ulimit -u tells how many processes and threads you may have");
+                "ulimit -u prints how many processes and threads you may have");
   }
   return {};
 }

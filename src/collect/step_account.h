@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the host's time of each step went, as far as the agent tells: from its records, one process at a time.
+// The parts of the host's time in each step, from the agent's records, one process at a time.
 #pragma once
 
 #include <cstdint>

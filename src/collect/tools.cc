@@ -29,7 +29,7 @@ std::string ChecksumOf(std::string_view content) {
 
 // Another launcher of the run may have written the file, or be about to.
 Result<void> Unpack(const EmbeddedFile& file, int folder, const std::string& path) {
-  const size_t slash = file.path.rfind('/') + 1;  // 0 where there is none
+  const size_t slash = file.path.rfind('/') + 1;  // 0 without a slash
   const std::string name(file.path.substr(slash));
   Descriptor in = slash == 0 ? Descriptor(::fcntl(folder, F_DUPFD_CLOEXEC, 0)) : Descriptor();
   if (slash != 0) {

@@ -25,8 +25,8 @@ struct Tools {
 };
 
 // Writes the embedded files to RUN/tools, reads each again and compares. Where others can write in the run folder, or
-// put another in place of it or of one above it, they go into a private folder elsewhere; an error where there is none.
-// Several launchers of the same version may do so at the same time.
+// put another in place of it or of one above it, they go into a private folder elsewhere; an error if no such folder
+// exists. Several launchers of the same version may do so at the same time.
 Result<Tools> UnpackTools(const RunFolder& run);
 
 }  // namespace gapless::internal

@@ -20,7 +20,7 @@ std::string Lines(int count) {
   return text;
 }
 
-// What the sink for `name` makes of `text`, given in blocks of odd length.
+// Returns the output of the sink for `name` for `text`, given in blocks of odd length.
 std::string Through(std::string_view name, std::string_view text) {
   std::string out;
   auto sink = CompressByName(name, std::make_unique<TextSink>(out));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorders put JSON texts into arguments; some are none (NaN, cut off). Only valid ones may go into a document as they
-// are.
+// Recorders put JSON texts into arguments; some of them are invalid (NaN, cut off). Only valid ones may go into a
+// document as they are.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ namespace gapless::internal {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // False: nothing more can be taken, so stop. Finish() tells why.
+  // Returns false if the sink takes nothing more; Finish() returns the reason.
   virtual bool Write(std::string_view block) = 0;
   // No more comes. Success when all of it was taken, or when nobody wants it any more (a pipe's reader has gone).
   virtual Result<void> Finish() = 0;
@@ -24,8 +24,8 @@ class Destination {
   virtual ~Destination() = default;
   // False: everything goes into one file, and Open() may be called once.
   virtual bool is_folder() const = 0;
-  // The file of that name in the folder; without a folder the name means nothing. Ends such as ".json.gz" tell how the
-  // bytes are compressed (compress.h).
+  // The file of that name in the folder; without a folder the name means nothing. Ends such as ".json.gz" decide how
+  // the bytes are compressed (compress.h).
   virtual Result<std::unique_ptr<Sink>> Open(std::string_view name) = 0;
 };
 

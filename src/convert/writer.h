@@ -25,7 +25,7 @@
 
 namespace gapless::internal {
 
-// What can be left out.
+// The parts of the output that can be left out.
 struct WriteParts {
   bool annotations = true;  // ours: steps, idle gaps, bottlenecks, counters made from the recording
   bool counters = true;     // recorded ones, and ours
@@ -70,7 +70,7 @@ struct Writer {
   constinit const Writer n##_writer
 
 std::span<const Writer* const> AllWriters();  // sorted by name; generated from the folder
-// The writer called `name`; null: there is none.
+// Returns the writer called `name`, or null.
 const Writer* FindWriter(std::string_view name);
 
 }  // namespace gapless::internal

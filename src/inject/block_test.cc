@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block looks like in bytes.
+// The bytes of a block.
 #include "inject/block.h"
 
 #include <gtest/gtest.h>

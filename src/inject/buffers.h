@@ -29,7 +29,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // For CUPTI: an empty buffer, or null when there is none.
+  // Returns an empty buffer for CUPTI, or null if all are in use.
   uint8_t* TakeEmpty();
   // From CUPTI. Wakes who waits.
   void AddFull(const FullBuffer& full);

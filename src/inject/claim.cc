@@ -18,7 +18,7 @@ struct Kind {
   const char* name;
 };
 
-// What describes things comes first: CUPTI reports devices and contexts when they are made.
+// Kinds that describe objects come first: CUPTI reports devices and contexts when they are made.
 constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_DEVICE, "device"},
     {CUPTI_ACTIVITY_KIND_CONTEXT, "context"},
@@ -66,7 +66,7 @@ void OnCallback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}  
 bool Collector::Claim(char* why, size_t why_size) {
   CUptiResult result = api_.cuptiSubscribe(&subscriber_, OnCallback, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    (void)std::snprintf(why, why_size, "another profiler owns CUPTI: the native collector stepped aside");
+    (void)std::snprintf(why, why_size, "another profiler owns CUPTI: the native collector does not record");
     return false;
   }
   if (result != CUPTI_SUCCESS) {

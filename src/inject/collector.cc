@@ -36,12 +36,12 @@ Collector* Collector::Make() {
   return memory == nullptr ? nullptr : new (memory) Collector;
 }
 
-bool Collector::Start(const char* run_folder, const char* aside) {
+bool Collector::Start(const char* run_folder, const char* reason) {
   file_.Prepare(run_folder, RankOfProcess(), Now(CLOCK_REALTIME));
   if (!encoder_.Allocate()) return false;
   DescribeProcess();
   char why[512] = "";
-  if (aside != nullptr) return GiveUp(aside), false;
+  if (reason != nullptr) return GiveUp(reason), false;
   if (!OpenCupti(api_, why, sizeof why)) return GiveUp(why), false;
   char version[32];
   (void)std::snprintf(version, sizeof version, "%u", api_.version);
@@ -129,7 +129,7 @@ void Collector::Work() {
 void Collector::Tick() {
   if (buffers_.lent()) (void)api_.cuptiActivityFlushAll(0);  // not before CUPTI has begun: CUDA may still be starting
   Drain();
-  CountDrops({});  // of what belongs to no context
+  CountDrops({});  // drops that belong to no context
   ReadClocks();
   encoder_.AddCounts();
   if (encoder_.worth_writing()) block_.Close();

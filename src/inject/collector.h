@@ -21,12 +21,12 @@ namespace gapless::internal::inject {
 
 class Collector {
  public:
-  // In memory of its own; null: there is none. Never destroyed: CUPTI may call at any time.
+  // Makes a collector in memory of its own; null without memory. Never destroyed: CUPTI may call at any time.
   static Collector* Make();
 
-  // Opens CUPTI, claims it and starts the thread. When that fails, or `aside` says why not to try, a stream with the
+  // Opens CUPTI, claims it and starts the thread. When that fails, or `reason` says why not to try, a stream with the
   // reason is written instead. Returns whether it collects.
-  bool Start(const char* run_folder, const char* aside);
+  bool Start(const char* run_folder, const char* reason);
   // Takes in what CUPTI still has, ends the thread and the stream. Called once, at exit.
   void Finish();
 

@@ -86,7 +86,7 @@ bool OpenCupti(CuptiApi& api, char* why, size_t why_size) {
   }
   const CUptiResult result = api.cuptiGetVersion(&api.version);
   if (result != CUPTI_SUCCESS) {
-    (void)std::snprintf(why, why_size, "CUPTI does not tell its version: %s", ResultText(api, result));
+    (void)std::snprintf(why, why_size, "CUPTI does not report its version: %s", ResultText(api, result));
     return false;
   }
   if (!IsKnownVersion(api.version)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUPTI's records in, records of the stream out (wire/cupti_stream.h).
 //
-// What costs: a training step of a large model is some ten thousand records, CUPTI's kernel record alone has 208 to 248
+// The cost: a training step of a large model is some ten thousand records, CUPTI's kernel record alone has 208 to 248
 // bytes. Copying them out as they are would be fastest for us and most expensive for the disk; a general compressor
 // costs ten times the budget. Most fields repeat or grow by little from record to record, so each is written as a
 // varint, times and correlations as differences: about 30 bytes a kernel, 12 a call, at some tens of ns each
@@ -19,7 +19,7 @@ namespace gapless::internal::inject {
 
 class Encoder {
  public:
-  // `api` tells names of calls and which fields there are.
+  // `api` has the names of calls and the fields of records.
   Encoder(const CuptiApi& api, Block& block) : api_(api), block_(block) {}
 
   bool Allocate() { return texts_.Allocate(); }

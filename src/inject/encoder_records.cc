@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kNotThere = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 constexpr uint32_t kNoId = 0xFFFFFFFF;
 
-// Of an object that is, or stands in, a thread; kNoId otherwise.
+// Returns the id of the object's thread; kNoId if the object has no thread.
 uint32_t ThreadOf(CUpti_ActivityObjectKind kind, const CUpti_ActivityObjectKindId& id) {
   return kind == CUPTI_ACTIVITY_OBJECT_THREAD ? id.pt.threadId : kNoId;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in, bytes out. The true libcupti of CUDA 12 takes part where it is at hand: it tells where its records begin
+// Records in, bytes out. The true libcupti of CUDA 12 takes part where it is at hand: it says where its records begin
 // and what calls are called, for which it needs no GPU. Whole runs are in tests/inject_test.cc.
 #include "inject/encoder.h"
 

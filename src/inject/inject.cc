@@ -37,13 +37,13 @@ void RegisterOnce() {
 void Start() {
   const pid_t pid = getpid();
   if (g_pid.exchange(pid) == pid) return;  // asked again
-  const char* aside = nullptr;
-  const Decision decision = Decide(aside);
+  const char* reason = nullptr;
+  const Decision decision = Decide(reason);
   if (decision == Decision::kOff) return;
   Collector* const collector = Collector::Make();
   if (collector == nullptr) return;
   g_collector.store(collector);
-  if (collector->Start(std::getenv("GAPLESS_RUN"), aside)) RegisterOnce();
+  if (collector->Start(std::getenv("GAPLESS_RUN"), reason)) RegisterOnce();
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ __attribute__((visibility("default"))) int InitializeInjection() {
 // NVTX ranges reach CUPTI only when NVTX is handed to it. 0: they stay switched off.
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(void* get_export_table) {
   using namespace gapless::internal::inject;
-  const char* aside = nullptr;
-  if (Decide(aside) != Decision::kCollect) return 0;
+  const char* reason = nullptr;
+  if (Decide(reason) != Decision::kCollect) return 0;
   static CuptiApi api;
   char why[512];
   if (!OpenCupti(api, why, sizeof why)) return 0;

@@ -25,9 +25,9 @@ bool Equals(const char* variable, const char* value) {
 
 const char* OtherProfiler() {
   if (std::getenv("NSYS_PROFILING_SESSION_ID") != nullptr)
-    return "Nsight Systems records this process and owns CUPTI: the native collector stepped aside";
+    return "Nsight Systems records this process and owns CUPTI: the native collector does not record";
   if (std::getenv("NV_NSIGHT_INJECTION_TRANSPORT_TYPE") != nullptr || std::getenv("NV_TPS_LAUNCH_TOKEN") != nullptr)
-    return "a tool of Nsight runs this process and owns CUPTI: the native collector stepped aside";
+    return "a tool of Nsight runs this process and owns CUPTI: the native collector does not record";
   return nullptr;
 }
 

@@ -8,7 +8,7 @@ namespace gapless::internal::inject {
 
 // The first `size - 1` bytes of a file, ended by a zero; how many there were, 0 when it cannot be read.
 size_t ReadSmallFile(const char* path, char* out, size_t size);
-// The first line, without its end. False: there is none.
+// Reads the first line, without its end. Returns false if there is no line.
 bool ReadLine(const char* path, char* out, size_t size);
 
 }  // namespace gapless::internal::inject

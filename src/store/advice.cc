@@ -66,9 +66,10 @@ bool MayBeThere(std::string_view url) {
 Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
   const auto prepared = Prepared(advice);
   if (!prepared) return Unexpected{prepared.error()};
-  const AdviceRecord& one = *prepared;
-  const SqlCell cells[] = {one.uid, one.recorded_unix_ns, one.what, one.kind,  one.recording, one.measured,
-                           one.low, one.expected,         one.high, one.source};
+  const AdviceRecord& record = *prepared;
+  const SqlCell cells[] = {
+      record.uid, record.recorded_unix_ns, record.what, record.kind,  record.recording, record.measured,
+      record.low, record.expected,         record.high, record.source};
   return InTransaction<bool>(*connection_, [&]() -> Result<bool> {
     const auto added = connection_->Run(StrCat("INSERT INTO advice (", kColumns,
                                                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "

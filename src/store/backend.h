@@ -45,7 +45,7 @@ class DbRow {
   std::vector<SqlCell> cells_;
 };
 
-// What the words in braces stand for in a statement that makes tables.
+// The texts that replace the words in braces of a statement that makes tables.
 struct Dialect {
   std::string_view id, integer, real, bytes;  // types of columns; `id` is a key that the database counts up
   std::string_view timestamp;                 // run.recorded_at_ns as the database writes a point in time

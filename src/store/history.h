@@ -21,11 +21,11 @@
 
 namespace gapless::internal {
 
-// Which records are wanted: those that every condition holds for.
+// A filter of records: every condition holds for those that are returned.
 struct HistoryFilter {
   std::optional<std::string> branch = {}, benchmark = {}, commit_sha = {};
   std::optional<int64_t> since_unix_ns = {}, until_unix_ns = {};  // both included
-  std::optional<int64_t> limit = {};                              // the newest so many
+  std::optional<int64_t> limit = {};                              // the maximum number of records, the newest first
   bool with_samples = true;
 
   bool operator==(const HistoryFilter&) const = default;

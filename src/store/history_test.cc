@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kDayNs = int64_t{86'400} * 1'000'000'000;
 
-// One server for all tests of this program; null where there is none.
+// Returns one server for all tests of this program; null without a server.
 testing::PostgresServer* Server(std::string* why = nullptr) {
   static std::string reason;
   static const std::unique_ptr<testing::PostgresServer> server = testing::PostgresServer::Start(reason);
@@ -299,7 +299,7 @@ TEST_P(HistoryTest, LookingAtAdviceChangesNothing) {
 
 TEST(History, LookingAtAdviceMakesNoHistory) {
   const std::string path = ::testing::TempDir() + "gapless-no-history.db";
-  std::filesystem::remove(path);  // of a run in which this failed
+  std::filesystem::remove(path);  // left by a run in which this test failed
   EXPECT_EQ(History::ReadAdvice(path)->size(), 0U);
   EXPECT_EQ(History::ReadAdvice("sqlite:" + path)->size(), 0U);
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -343,7 +343,7 @@ TEST_P(HistoryTest, ASchemaFromTheFutureIsRefusedAndLeftAlone) {
 
 TEST_P(HistoryTest, AMigrationThatFailsLeavesNothingBehind) {
   const auto connection = Raw();
-  ASSERT_TRUE(connection->Run("CREATE TABLE metric (mine TEXT)", {}));  // of something else
+  ASSERT_TRUE(connection->Run("CREATE TABLE metric (mine TEXT)", {}));  // a table of another program
   ASSERT_FALSE(History::Open(url_));
   EXPECT_EQ(*SchemaVersion(*connection), 0);
   EXPECT_FALSE(connection->Run("SELECT 1 FROM run", {}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a metric tells where its record does not: names end with their unit.
+// Properties of a metric from its name, for records without them: names end with their unit.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace gapless::internal {
 
 struct MetricTraits {
-  std::string_view unit{};                 // empty: the name does not tell
+  std::string_view unit{};                 // empty: the name has no unit
   std::optional<bool> higher_is_better{};  // absent: likewise
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the history keeps of one benchmark: where it ran, of which commit, and its metrics with their samples.
+// The record of one benchmark in the history: where it ran, of which commit, and its metrics with their samples.
 //
 // Absent is absent: an empty text and an empty optional are NULL in the database, a metric that was not measured is not
 // in the list. Times are Unix time in ns.
@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-// What one value of a sample stands for. Values of iterations of one process tell nothing about the next process: their
+// The unit of one value of a sample. Values of iterations of one process say nothing about the next process: their
 // spread is not that between runs.
 enum class Sampling : uint8_t { kUnknown, kProcess, kIteration };
 std::string_view NameOf(Sampling sampling);  // "unknown", "process", "iteration"
@@ -30,7 +30,7 @@ struct MetricRecord {
   bool operator==(const MetricRecord&) const = default;
 };
 
-// What was once said of a metric of a run: an alarm that is pending, confirmed, withdrawn. Only ever added to.
+// A verdict on a metric of a run: an alarm that is pending, confirmed, withdrawn. Only ever added to.
 struct VerdictRecord {
   int64_t recorded_unix_ns = 0;  // 0: now
   std::string metric;            // empty: of the whole run
@@ -61,7 +61,8 @@ struct BenchmarkRecord {
   bool operator==(const BenchmarkRecord&) const = default;
 };
 
-// Of branches, commits, benchmarks, metrics and units: they are in indices, which PostgreSQL limits.
+// The maximum length of names of branches, commits, benchmarks, metrics and units, which are in indices that PostgreSQL
+// limits.
 inline constexpr size_t kLongestName = 500;
 inline constexpr size_t kLongestText = size_t{64} << 20;  // maximum length of any other text
 

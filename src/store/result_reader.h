@@ -21,16 +21,16 @@ namespace gapless::internal {
 // The values of one quantity of one benchmark.
 struct ResultSeries {
   std::string name;            // benchmark, and the quantity where the file has several; once in a file
-  std::string unit;            // "s", "bytes", …; empty: none, or the file does not tell
+  std::string unit;            // "s", "bytes", …; empty: none, or not in the file
   std::vector<double> values;  // at least one, finite, in the order of the file; times in seconds
   Sampling unit_of_sampling = Sampling::kUnknown;
-  std::optional<bool> higher_is_better;  // absent: the file does not tell
+  std::optional<bool> higher_is_better;  // absent: not in the file
 };
 
 struct ResultFile {
   std::string_view tool;  // the reader's name
   std::vector<ResultSeries> series;
-  // What the file says of where it was measured. Its metrics are not filled in.
+  // The facts in the file about the place of the measurement. Its metrics are not filled in.
   BenchmarkRecord facts;
 };
 

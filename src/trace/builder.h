@@ -70,7 +70,7 @@ struct SyncRow {
   SyncKind kind = SyncKind::kDevice;
   int32_t device = kAbsent32;
   int64_t stream = kAbsent, event = kAbsent, correlation = kAbsent;
-  // Of a wait for an event: the stream that it was recorded on, and the correlation of the call that recorded it.
+  // The stream that a waited-for event was recorded on, and the correlation of the call that recorded it.
   int64_t event_stream = kAbsent, event_correlation = kAbsent;
   int64_t ts_ns = 0, dur_ns = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a TraceBuilder's shards hold until Finish() merges them. Internal to trace/.
+// The data of a TraceBuilder's shards until Finish() merges them. Internal to trace/.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Finish() makes of rows: order, nesting, links, waits, steps, arrows. Times are in ns and start at 1000 to show
-// that the zero moves to the first event.
+// The effects of Finish() on rows: order, nesting, links, waits, steps, arrows. Times are in ns and start at 1000 to
+// show that the zero moves to the first event.
 #include "trace/builder.h"
 
 #include <gtest/gtest.h>
@@ -198,7 +198,7 @@ TEST_F(BuilderTest, HostWaitsAndRecordedWaitsBecomeOneRow) {
   EXPECT_FALSE(trace.syncs.slice[1].valid());
 }
 
-// What an event stands for is what its stream had been given when it was recorded, and no more.
+// An event stands for the work that its stream had been given when it was recorded, and no more.
 TEST_F(BuilderTest, AStreamWaitsForWhatTheEventWasRecordedAfter) {
   shard.Add(Launch(1, 0, 5, ApiKind::kKernelLaunch));
   shard.Add(Launch(2, 10, 5, ApiKind::kEventRecord));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Column<T>: one immutable column of a table. Its memory is owned, or belongs to a mapped cache file; readers cannot
-// tell. Copies share the memory.
+// Column<T>: one immutable column of a table. Its memory is owned, or belongs to a mapped cache file; readers see no
+// difference. Copies share the memory.
 #pragma once
 
 #include <algorithm>

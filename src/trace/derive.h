@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from the rows of a trace alone: nesting, launch links, arrows, waits, step numbers. Called by
+// Derives columns from the rows of a trace alone: nesting, launch links, arrows, waits, step numbers. Called by
 // TraceBuilder::Finish(); AssignSteps() again by whoever finds the steps later. Each fills columns that are still zero.
 #pragma once
 

@@ -10,12 +10,12 @@
 
 namespace gapless::internal {
 
-// What a host-side slice is.
+// The kind of a host-side slice.
 enum class SliceCategory : uint8_t { kOperator, kAnnotation, kPython, kRuntime, kDriver, kOverhead, kOther };
 inline constexpr std::array<std::string_view, 7> kSliceCategoryNames = {"operator", "annotation", "python", "runtime",
                                                                         "driver",   "overhead",   "other"};
 
-// What a runtime or driver call does to the GPU, whoever's runtime it is. kNone: not such a call.
+// The effect of a runtime or driver call on the GPU, for any vendor's runtime. kNone: not such a call.
 enum class ApiKind : uint8_t {
   kNone,
   kKernelLaunch,
@@ -134,8 +134,8 @@ constexpr std::string_view ToString(MemoryAction v) { return NameIn(kMemoryActio
 constexpr std::string_view ToString(Severity v) { return NameIn(kSeverityNames, v); }
 constexpr std::string_view ToString(Role v) { return NameIn(kRoleNames, v); }
 
-// Matrix products, convolutions and attention: what matrix units compute. A matrix times a vector is none: memory
-// limits it on any unit.
+// Matrix products, convolutions and attention: the work of tensor cores. A matrix times a vector is not among them:
+// memory limits it on any unit.
 constexpr bool IsMatrixWork(GpuOpClass v) {
   return v == GpuOpClass::kGemm || v == GpuOpClass::kConv || v == GpuOpClass::kAttention;
 }

@@ -120,7 +120,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   Count("overlapping_slices", Severity::kInfo, counts.overlapping_slices, kAbsent,
         "host slices of one thread overlap without nesting; all are kept");
   Count("deep_slices", Severity::kInfo, counts.deep_slices, kAbsent,
-        "host slices lie in more slices than are told apart; they count as children of the deepest of these");
+        "host slices are nested more deeply than is tracked; they count as children of the deepest of these");
   Count("unlinked_gpu_ops", Severity::kInfo, counts.unlinked_gpu_ops, kAbsent,
         "GPU operations whose launch was not recorded");
   Count("duplicate_correlations", Severity::kInfo, counts.duplicate_correlations, kAbsent,

@@ -45,7 +45,7 @@ SliceId Latest(const SliceTable& slices, std::span<const uint32_t> candidates, i
   return SliceId(after == candidates.begin() ? candidates.front() : *(after - 1));
 }
 
-// Of each slice, the innermost operator that is it or contains it. Parents come before their children.
+// Returns, for each slice, the innermost operator that is it or contains it. Parents come before their children.
 std::vector<SliceId> OperatorsAround(const SliceTable& slices) {
   std::vector<SliceId> around(slices.size());
   for (uint32_t row = 0; row < slices.size(); ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the rows of several shards to the tables of one trace; merge.cc tells how. Internal to trace/.
+// From the rows of several shards to the tables of one trace; merge.cc explains the method. Internal to trace/.
 #pragma once
 
 #include <algorithm>

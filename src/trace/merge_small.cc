@@ -9,7 +9,7 @@
 namespace gapless::internal::merging {
 namespace {
 
-// The row of `ops` on this device and stream at this time; kNoRow if there is none.
+// Returns the row of `ops` on this device and stream at this time, or kNoRow.
 GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
   const auto* at = std::lower_bound(ops.ts_ns.begin(), ops.ts_ns.end(), row.ts_ns);
   for (; at != ops.ts_ns.end() && *at == row.ts_ns; ++at) {

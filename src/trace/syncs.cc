@@ -93,7 +93,7 @@ class Ends {
   std::vector<uint32_t> order_;
 };
 
-// What an event stands for: the operation that its stream had been given last when it was recorded.
+// The meaning of an event: the operation that its stream had been given last when it was recorded.
 class Recorded {
  public:
   explicit Recorded(const Trace& trace) : ops_(trace.gpu_ops) {

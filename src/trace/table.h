@@ -31,7 +31,7 @@ class Table {
   std::string_view name() const { return name_; }
   const std::vector<ColumnSpec>& columns() const { return specs_; }
   size_t rows() const { return rows_; }
-  // Index of the column called `name`; -1: there is none.
+  // Returns the index of the column called `name`, or -1.
   int Find(std::string_view name) const;
 
   // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null(). In every build a cell
@@ -59,8 +59,8 @@ class Table {
   int64_t Int(size_t row, int column) const;            // 0 when Null or not kInt: ask IsNull first
   double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
-  // By name: every cell of a missing column is absent. Find tells; a test holds each name that a source
-  // writes against the columns that there are.
+  // Access by name: every cell of a missing column is absent. A test compares each name that a source
+  // writes with the existing columns.
   int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }
   double Real(size_t row, std::string_view column) const { return Real(row, Find(column)); }
   std::string_view Text(size_t row, std::string_view column) const { return Text(row, Find(column)); }

@@ -74,7 +74,7 @@ struct RingRecord {
 static_assert(sizeof(RingRecord) == kRingRecordBytes && offsetof(RingRecord, ts_ns) == 16 &&
               offsetof(RingRecord, x) == 48);
 
-// x or y as the whole number that it stands for; -1: it is none from 0 to 2^53 (a ring may hold anything).
+// Returns x or y as a whole number; -1 if it is outside 0 to 2^53 (a ring may hold anything).
 constexpr int64_t WholeOf(double value) {
   constexpr double kLargest = int64_t{1} << 53;
   return value >= 0 && value <= kLargest ? static_cast<int64_t>(value) : -1;

@@ -43,7 +43,7 @@ struct ControlSlot {
 };
 static_assert(sizeof(ControlSlot) == kControlSlotBytes && offsetof(ControlSlot, text) == 40);
 
-// What an agent answered (RecordKind::kAck, `value`).
+// The answer of an agent (RecordKind::kAck, `value`).
 enum class Answer : int32_t { kDone = 0, kLate, kFailed, kUnknown, kDoesNotApply };
 
 }  // namespace gapless::internal::wire

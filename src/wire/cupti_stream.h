@@ -94,7 +94,7 @@ enum class DropCause : uint8_t {
 enum class ApiDomain : uint8_t { kRuntime = 0, kDriver = 1 };
 
 // Fletcher's sum over the 32-bit words of the filled payload: position counts, and it costs a fraction of what encoding
-// does. It tells torn blocks from whole ones; it does not protect against malice.
+// does. It detects torn blocks; it does not protect against malice.
 inline uint32_t Checksum(const uint8_t* padded, size_t bytes) {
   uint64_t sum = 1, sums = 0;
   for (size_t at = 0; at + 4 <= bytes; at += 4) {

@@ -3,8 +3,8 @@
 // `hf_token` a token. So a name is cut into its words, at -_.: and where upper case begins, and judged by the last one
 // and by what stands before it. Words that are secrets by themselves (password, secret) count anywhere, unless the last
 // word says that the name is about something of theirs (password_file). The vocabulary of language models is full of
-// tokens that are none: they have a role before them (pad_token), are many (num_tokens), or have a number or brackets
-// as value.
+// tokens that are no secrets: they have a role before them (pad_token), are many (num_tokens), or have a number or
+// brackets as value.
 #include "base/redact/names.h"
 
 #include <algorithm>

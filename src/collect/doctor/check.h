@@ -39,15 +39,16 @@ struct HealthFinding {
   std::string fix{};      // what to type; "" when there is nothing to do
 };
 
-// What checks look at. Tests give folders and answers of their own.
+// The machine as checks see it. Tests give folders and answers of their own.
 struct Surroundings {
   TelemetrySources sources{};
   std::string shared_memory = "/dev/shm";
   std::function<std::optional<std::string>(std::string_view name)> environment{};
   // The lines a program prints when run as `argv`; nullopt: it is not there, or it did not end within five seconds.
   std::function<std::optional<std::vector<std::string>>(const std::vector<std::string>& argv)> output_of{};
-  std::function<std::optional<uint64_t>(int resource)> soft_limit{};  // of getrlimit; nullopt: unlimited
-  bool privileged = false;                                            // may do what only root may
+  std::function<std::optional<uint64_t>(int resource)>
+      soft_limit{};         // the limit that getrlimit returns; nullopt: unlimited
+  bool privileged = false;  // may do what only root may
   // NVIDIA's library; when null, nvml_error says why.
   std::shared_ptr<const nvml::Library> nvml{};
   Error nvml_error{};

@@ -43,7 +43,7 @@ class Doctor : public ::testing::Test {
     ADD_FAILURE() << "no check " << check;
     return {};
   }
-  // Of a check that says one thing.
+  // Returns the only finding of a check.
   HealthFinding Only(std::string_view check) const {
     const auto findings = Look(check);
     EXPECT_EQ(findings.size(), 1U) << check;

@@ -21,7 +21,7 @@ struct KernelTotal {
   int64_t total_ns = 0, calls = 0;
 };
 
-// What one run of ncu measures.
+// The kernels that one run of ncu measures.
 struct KernelTarget {
   std::string kernel_name;  // for ncu --kernel-name: a name, or "regex:…"
   int64_t launch_skip = 0, launch_count = 1;
@@ -44,7 +44,8 @@ struct NsightComputeResult {
   std::string csv;     // its raw page in base units: ends in .ncu.csv
 };
 
-// The name of a kernel's function alone: "gemm" of "void ns::gemm<(int)4, float>(float*)". "" when it cannot be told.
+// The name of a kernel's function alone: "gemm" of "void ns::gemm<(int)4, float>(float*)". "" if the name has no such
+// part.
 std::string FunctionName(std::string_view kernel);
 
 // The kernels that took the most time, by the name of their function, which all tools agree on, most time first.
@@ -60,7 +61,7 @@ class NsightComputeProfiler {
   Result<NsightComputeResult> ProfileKernel(const std::vector<std::string>& command, const KernelTarget& target,
                                             const std::string& output, const NsightComputeOptions& options = {}) const;
   // Measures all targets, one after the other, as <folder>/kernel-1 and so on. What failed for one does not end the
-  // others, except when it will fail for all; `failures` tells.
+  // others, except when it will fail for all; see `failures`.
   Result<std::vector<NsightComputeResult>> ProfileKernels(const std::vector<std::string>& command,
                                                           std::span<const KernelTarget> targets,
                                                           const std::string& folder,

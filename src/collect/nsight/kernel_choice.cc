@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels of a recording ncu is to measure. Profilers write the template arguments of one kernel in different
-// ways
+// Chooses the kernels of a recording that ncu measures. Profilers write the template arguments of one kernel in
+// different ways
 // ("4", "(int)4"), so kernels are named by their function alone; instances of one template count together.
 #include <algorithm>
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both of Nsight's tools need: finding them, making room for their files, keeping our own collectors out.
+// Functions that both of Nsight's tools need: finding them, making room for their files, keeping our own collectors
+// out.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ struct ProcessRequest {
 
 // Gives the exit status (128 + N for signal N). An error when the program cannot be started.
 using RunProcess = std::function<Result<int>(const ProcessRequest&)>;
-// Finds the file of a program; "" when there is none.
+// Finds the file of a program; "" if it is not installed.
 using FindTool = std::function<std::string(std::string_view name)>;
 
 // Runs it and waits.

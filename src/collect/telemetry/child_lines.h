@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-// The file that PATH gives for `program` (which may hold a '/'); "" when there is none that can be run.
+// Returns the executable that PATH gives for `program` (which may hold a '/'); "" if there is no such file.
 std::string FindProgram(std::string_view program);
 
 class ChildLines {

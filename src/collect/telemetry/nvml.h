@@ -105,7 +105,7 @@ inline constexpr uint64_t kSlowingReasons = 0x8 | 0x20 | 0x40 | 0x80;
 // The opened library, initialised; shut down when the last owner goes.
 class Library {
  public:
-  // An error that says why there is none: no library, no driver, no permission.
+  // An error says why NVML is missing: no library, no driver, no permission.
   static Result<std::shared_ptr<const Library>> Open(const std::string& name);
   ~Library();
   Library(const Library&) = delete;

@@ -17,7 +17,7 @@ std::optional<std::string> ReadSmallFile(const std::string& path);
 // The same without blanks at the end; "" when it cannot be read.
 std::string ReadLineOf(const std::string& path);
 
-// The whole text (without blanks around it) as a number; nullopt when it is none.
+// Returns the whole text (without blanks around it) as a number; nullopt if it is no number.
 std::optional<int64_t> ToInt(std::string_view text);
 std::optional<double> ToReal(std::string_view text);
 

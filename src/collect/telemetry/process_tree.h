@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-// What /proc/<pid>/stat (or that of a thread) says.
+// The fields of /proc/<pid>/stat, or of a thread's stat file.
 struct ProcessStat {
   std::string name;  // comm, at most 15 bytes
   int64_t parent = 0;

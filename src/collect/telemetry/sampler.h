@@ -50,7 +50,7 @@ class TelemetrySampler {
   // Takes a last sample, writes the rest and closes the file. Does nothing when it does not run.
   void Stop();
 
-  // What was done up to now; may be called at any time from any thread.
+  // Returns the counts up to now; may be called at any time from any thread.
   TelemetryStats stats() const;
 
  private:

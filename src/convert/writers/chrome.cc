@@ -3,7 +3,7 @@
 // reads torch.profiler's files reads these too. docs/formats/chrome.md describes it track by track.
 //
 // One trace per file reads back as it was. A folder gets one file per trace; several traces in one file are for looking
-// at: their numbers of devices, correlations and ranks cannot be told apart again.
+// at: their numbers of devices, correlations and ranks cannot be distinguished again.
 #include <set>
 
 #include "base/strings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a Chrome trace besides the recorded rows; those are compared by reading back
+// The content of a Chrome trace besides the recorded rows; the recorded rows are compared by reading back
 // (tests/convert_round_trip*).
 #include <gtest/gtest.h>
 

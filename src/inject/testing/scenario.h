@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stand-in for CUPTI plays, as formulas: the stand-in makes the records from them, and tests compute from the
-// same formulas what must come out at the other end.
+// The scenario of the stand-in for CUPTI, as formulas: the stand-in makes the records from them, and tests compute from
+// the same formulas what must come out at the other end.
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,7 @@ Result<void> PostgresConnection::Greet() {
 }
 
 Result<void> PostgresConnection::Connect() {
-  // What the URL says takes the place of what stands before it.
+  // Settings of the URL replace those before it.
   const char* const names[] = {"connect_timeout", "fallback_application_name", "dbname", "client_encoding", nullptr};
   const char* const values[] = {"10", "gapless", url_.c_str(), "UTF8", nullptr};
   connection_ = pq_.connectdb_params(names, values, 1);

@@ -186,6 +186,6 @@ constexpr std::string_view kPrefixes[] = {"sqlite:"};
 }  // namespace
 
 BACKEND(sqlite) = {
-    .name = "sqlite", .help = "One file; for one machine and the jobs on it", .prefixes = kPrefixes, .open = Open};
+    .name = "sqlite", .help = "A single file, for a machine and the jobs on it", .prefixes = kPrefixes, .open = Open};
 
 }  // namespace gapless::internal

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // asv (airspeed velocity), a result file of one commit: each benchmark has a value for each combination of its
 // parameters, in the order of their product, and with --record-samples the samples behind them. Samples come from a few
-// processes one after the other and do not tell from which. The unit is not in the file but follows from the kind of
-// benchmark, which its name begins with.
+// processes one after the other without naming the process of each value. The unit is not in the file but follows from
+// the kind of benchmark, which its name begins with.
 #include "base/strings.h"
 #include "store/result_reader.h"
 

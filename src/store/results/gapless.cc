@@ -23,7 +23,7 @@ ResultSeries SeriesOf(const std::string& name, double value) {
           .higher_is_better = traits.higher_is_better};
 }
 
-// Of several processes the unit is the process, with its median step: steps of one process tell nothing about the next.
+// The unit of several processes is the process, with its median step: steps of one process say nothing about the next.
 ResultSeries TimesOf(const JsonValue& root) {
   constexpr double kSecondNs = 1e9, kSecondMs = 1e3;
   const bool is_time = root.TextOf("source") != "pattern";  // else numbers of the program's own, of whatever unit

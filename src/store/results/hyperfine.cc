@@ -23,7 +23,7 @@ Result<ResultFile> Read(const ResultInput& input) {
     for (const JsonValue& time : result.Get("times").items())
       if (const auto seconds = time.Number()) series.values.push_back(*seconds);
     if (const auto mean = result.Get("mean").Number(); series.values.empty() && mean) {
-      series.values.push_back(*mean);  // of an unknown number of runs
+      series.values.push_back(*mean);  // the mean of an unknown number of runs
       series.unit_of_sampling = Sampling::kUnknown;
     }
     file.series.push_back(std::move(series));

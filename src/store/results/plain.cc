@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain numbers: one a line, or columns separated by commas, with or without a line of names, or an array of JSON.
-// Empty lines and lines that begin with # are left out. Nothing tells what a value stands for.
+// Empty lines and lines that begin with # are left out. The unit of a value is unknown.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -32,7 +32,7 @@ bool IsLeftOut(const std::vector<std::string>& row) {
   return row.empty() || row[0].starts_with('#') || (row.size() == 1 && Trimmed(row[0]).empty());
 }
 
-// The first two rows that count; fewer when there are not so many.
+// The first two rows that count; fewer in a shorter text.
 std::vector<std::vector<std::string>> FirstRows(std::string_view text) {
   CsvReader csv(text);
   std::vector<std::vector<std::string>> rows;
@@ -64,7 +64,7 @@ struct Column {
   ResultSeries series;
 };
 
-// Which columns there are: the one that was asked for, or those with a number in their first row of values.
+// Returns the columns: the one that was asked for, or those with a number in their first row of values.
 Result<std::vector<Column>> ColumnsOf(const ResultInput& input, bool has_names) {
   const auto rows = FirstRows(input.text);
   const std::vector<std::string>& first = rows[has_names ? 1 : 0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder said about the process: versions, settings, host. Sorted by key.
+// The recorder's facts about the process: versions, settings, host. Sorted by key.
 #pragma once
 
 #include "trace/column.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading met: one row per kind of thing that was odd, lost or wrong. Sorted by kind.
+// The findings of reading: one row per kind of thing that was odd, lost or wrong. Sorted by kind.
 #pragma once
 
 #include "trace/column.h"

@@ -21,7 +21,7 @@ using nvml::Ask;
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr double kPercent = 0.01, kMega = 1e6, kKib = 1024;
 
-// What is remembered of one GPU.
+// The state of one GPU between two samples.
 struct Gpu {
   nvml::Device handle = nullptr;
   int32_t number = 0;
@@ -112,8 +112,8 @@ void NvmlSession::Slow(const Gpu& gpu, const Tick& tick, SampleSink& sink) const
   Processes(gpu, tick, sink);
 }
 
-// Foreign: a process on this GPU that is none of the run's. Inside a container the driver may give pids of the host, or
-// none; then nothing can be said about whose they are, and only their number is written.
+// Foreign: a process on this GPU that does not belong to the run. Inside a container the driver may give pids of the
+// host, or none; then nothing can be said about whose they are, and only their number is written.
 void NvmlSession::Processes(const Gpu& gpu, const Tick& tick, SampleSink& sink) const {
   const auto list = library_->call().DeviceGetComputeRunningProcesses_v3;
   if (list == nullptr) return;

@@ -41,7 +41,7 @@ class FakeRoot {
   std::string folder_;
 };
 
-// What stands in a sink: the latest value of each series and all texts.
+// The content of a sink: the latest value of each series and all texts.
 struct Taken {
   std::map<std::string, double> values;  // by name, with "@device" where there is one
   std::map<std::string, std::string> units, texts;

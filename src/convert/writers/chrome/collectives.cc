@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kMaxAtOnce = 64;  // rows of one time that are looked at
 
-// What the reader takes for this kind.
+// Returns the name that the reader takes for this kind.
 std::string_view NameOfKind(std::string_view kind) {
   if (kind == "send_recv") return "sendrecv";
   return kind == "other" ? "nccl:other" : kind;

@@ -68,7 +68,7 @@ std::string_view NameOf(SyncKind kind) {
   }
 }
 
-// What the host's call alone would make of it: a row that says no more needs no event of its own.
+// Returns true if the row holds more than the host's call alone; otherwise it needs no event of its own.
 bool SaysMore(const Trace& trace, size_t row) {
   const SyncTable& syncs = trace.syncs;
   if (!syncs.slice[row].valid()) return true;

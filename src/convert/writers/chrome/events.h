@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of a Chrome trace, one after the other, into a sink. Text is gathered in one block that is passed on when it
-// is full; a recording has millions of events, so nothing is allocated for one.
+// is full; a recording has millions of events, so no event allocates memory.
 //
 //   out.Begin(Kind::kSlice, 'X', "cpu_op").Name(id).At(place, ts_ns).Dur(dur_ns).Arg("External id", 3).End();
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace gapless::internal::chrome {
 
-// What an event is for, as it is counted.
+// The purpose of an event, by which it is counted.
 enum class Kind : uint8_t {
   kSlice,
   kGpuOp,

@@ -8,7 +8,7 @@
 namespace gapless::internal::chrome {
 namespace {
 
-// As Kineto calls them today; AMD's runtime calls are told apart by their names, not by this.
+// As Kineto calls them today; AMD's runtime calls are distinguished by their names, not by the category.
 std::string_view CategoryOf(SliceCategory category) {
   switch (category) {
     case SliceCategory::kOperator: return "cpu_op";

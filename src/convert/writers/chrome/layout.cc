@@ -81,7 +81,7 @@ int64_t StartOf(const Trace& trace) {
   return trace.info.start_unix_ns != kAbsent ? trace.info.start_unix_ns : trace.info.origin_ns;
 }
 
-// What the recorder wrote; kAbsent: nothing, or no time on the wall clock.
+// Returns the base time that the recorder wrote; kAbsent: none, or no time on the wall clock.
 int64_t RecordedBase(const Trace& trace) {
   for (size_t row = 0; row < trace.environment.size(); ++row) {
     if (trace.Text(trace.environment.key[row]) != "baseTimeNanoseconds") continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which process and thread of the file each row goes to, and the clock they share.
+// Places each row in a process and thread of the file, and defines the clock that they share.
 //
 // Host threads keep the numbers they were recorded with, so that the file reads back as it was; only where two ranks of
 // one file have the same process number, the later gets another. Each device is a process: its number is the device's,
@@ -31,7 +31,7 @@ struct DevicePlaces {
   std::map<int64_t, StreamTids> streams;
 };
 
-// Of one trace.
+// The places of one trace.
 struct Places {
   std::vector<Place> threads;               // by ThreadId
   std::map<int32_t, DevicePlaces> devices;  // kAbsent32: device not recorded

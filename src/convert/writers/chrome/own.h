@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gapless adds: steps, idle gaps by cause, bottlenecks with their evidence, and counters made from the recording.
-// All of it has a category that begins with "gapless", by which the reader leaves it out: it is never taken for work.
+// The events that gapless adds: steps, idle gaps by cause, bottlenecks with their evidence, and counters made from the
+// recording. All of it has a category that begins with "gapless", by which the reader leaves it out: it is never taken
+// for work.
 #pragma once
 
 #include "analyses/timeline.h"

@@ -29,7 +29,7 @@ const RankGraph* RankOf(const Job& job) {
   return nullptr;
 }
 
-// Whose time it is: the operation's on the device, otherwise the slice that was open.
+// Returns the name of the edge's owner: the operation on the device, otherwise the slice that was open.
 std::string_view NameOfOwner(const Trace& trace, const Edge& edge) {
   if (edge.owner == kNoRowValue) return "host";
   const bool device = IsDeviceTime(edge.kind) || edge.kind == EdgeKind::kLaunch || edge.kind == EdgeKind::kStream ||

@@ -16,7 +16,7 @@ std::string_view ColourOf(std::string_view cause) {
   return "grey";
 }
 
-// Of each device, where its ledger's rows about single steps begin.
+// The beginning of each device's rows about single steps in the time breakdown.
 struct StepLedger {
   int64_t device = 0;
   size_t next = 0;  // row of the step to come

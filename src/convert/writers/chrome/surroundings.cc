@@ -136,7 +136,7 @@ void WriteOrigin(std::span<const RunTrace* const> traces, bool has_all_steps, Me
   members.End('}');
 }
 
-// The rank in a form to add to a name; "" when there is none.
+// Returns the rank as a suffix of a name; "" without a rank.
 std::string OfRank(const RunTrace& of) { return of.rank() == kAbsent ? "" : StrCat(" (rank ", of.rank(), ")"); }
 
 void NameProcesses(const RunTrace& of, const Places& places, bool of_several, Events& out) {

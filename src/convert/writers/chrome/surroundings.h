@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around the events: the document's beginning, and the names of processes and threads.
+// The text around the events: the document's beginning, and the names of processes and threads.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 namespace gapless::internal::chrome {
 
 // From the opening brace to the bracket that opens the events: devices, ranks and what the recorder said of itself,
-// under the keys that readers of Kineto's JSON look for, and where the file comes from. Of several traces the first one
-// speaks.
+// under the keys that readers of Kineto's JSON look for, and where the file comes from. The values of several traces
+// are those of the first.
 void WriteHead(std::span<const RunTrace* const> traces, const Layout& layout, bool has_all_steps, Events& out);
 void WriteTail(Events& out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the texts of one trace, so that each is looked at once and not at every event that carries it.
+// A cache of the texts of one trace, so that each is examined once and not at every event that carries it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class TextCache {
 
   // Appends the text as a JSON string.
   void AppendString(std::string& out, StringId id);
-  // Appends a text that is JSON itself as it is; one that is none, as a string.
+  // Appends a text that is valid JSON as it is, and any other text as a string.
   void AppendJson(std::string& out, StringId id);
 
  private:

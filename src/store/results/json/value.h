@@ -31,10 +31,10 @@ class JsonValue {
   const std::string* Text() const;
   std::optional<double> NumberIn() const;
 
-  // Of an array or an object, in order; empty for anything else.
+  // Returns the items of an array or an object, in order; empty for anything else.
   const std::vector<JsonValue>& items() const;
   const std::vector<std::string>& keys() const;
-  // The member called so, the first one; a null value when there is none, so that Get()s can be chained.
+  // The member called so, the first one; a null value if it is missing, so that Get()s can be chained.
   const JsonValue& Get(std::string_view key) const;
   // The text of a member; empty when it is no text.
   std::string TextOf(std::string_view key) const;
