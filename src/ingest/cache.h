@@ -19,7 +19,7 @@ namespace gapless::internal {
 std::string CacheKey(const std::string& path);
 // The trace kept under `key`, or null.
 std::shared_ptr<Trace> TakeFromCache(const std::string& key);
-// Keeps the trace, and drops old ones over the bound. Failing is silent: a cache is a convenience.
+// Keeps the trace, and drops old ones over the bound. A failure is not reported: a cache is a convenience.
 void PutIntoCache(const std::string& key, const Trace& trace);
 
 }  // namespace gapless::internal

@@ -82,7 +82,7 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
     if (is_run) FindInRun(input.path, 0, found);
     if (is_run && found.empty())
       return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
-                  "its manifest.json tells what ran; steps are seen where PyTorch trains or a model is called");
+                  "its manifest.json says what ran; steps are seen where PyTorch trains or a model is called");
     for (fs::directory_iterator at(input.path, ended), end; !is_run && !ended && at != end; at.increment(ended))
       if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
     if (found.empty())

@@ -42,7 +42,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context);
 // Is this a folder that `gapless profile` left (docs/run_bundle.md)?
 bool IsRunFolder(const std::string& path);
 
-// "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent when the name tells no rank.
+// "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent if the name has no rank.
 int64_t RankInName(std::string_view path);
 
 }  // namespace gapless::internal

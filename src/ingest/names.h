@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names of runtime calls, kernels and copies mean, whoever recorded them. Pure functions of the name, called once
+// Classifies names of runtime calls, kernels and copies of any recorder. Pure functions of the name, called once
 // per distinct name. New kernel families are added in names/class_rules.h and names/kernel_units.cc, one line each.
 #pragma once
 

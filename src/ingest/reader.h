@@ -38,7 +38,7 @@ struct Reader {
   Sniff (*sniff)(std::string_view head);
   // Reads everything into `builder`. What was odd or lost is counted there; an error means nothing useful was found.
   Result<void> (*read)(Source& source, TraceBuilder& builder, const ReadContext& context);
-  // After Finish(): what only this format's names tell (steps, operator classes). May be null.
+  // Called after Finish(): derives what only this format's names show (steps, operator classes). May be null.
   void (*complete)(Trace& trace);
   // Are files of this format read while they are written? What is read of them is never cached.
   bool grows = false;

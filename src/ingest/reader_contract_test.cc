@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every reader must do, over the whole table of readers: each is given every prefix of its sample at 4 KiB steps
+// The contract of all readers, over the whole table of readers: each is given every prefix of its sample at 4 KiB steps
 // and a thousand mutations of it, and must answer with a trace or an error that says what to do; never crash, never
 // hang.
 #include <gtest/gtest.h>

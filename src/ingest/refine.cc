@@ -56,7 +56,7 @@ class Arrows {
       of_thread_[trace.threads.tid[trace.slices.thread[row].value]].push_back(row);
   }
 
-  // What is open on the thread where the launch arrow into this operation begins; not valid: no such arrow.
+  // Returns the slice that is open where the launch arrow into this operation begins; not valid without an arrow.
   SliceId CallOf(size_t op) const {
     const auto end = into_.find({trace_.gpu_ops.stream[op], trace_.gpu_ops.ts_ns[op]});
     if (end == into_.end()) return {};

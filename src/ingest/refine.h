@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said about GPU operations only once they are linked with the operators that launched them.
+// Derives what needs GPU operations linked with the operators that launched them.
 #pragma once
 
 #include "trace/trace.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which call launched an operation of an Ascend device, whose recordings have arrows and no correlation.
+// The call that launched an operation of an Ascend device, whose recordings have arrows and no correlation.
 #include "ingest/refine.h"
 
 #include <gtest/gtest.h>

@@ -86,7 +86,7 @@ class InflatingStream : public ByteStream {
     input_ended_ = *got == 0;
     return {};
   }
-  // What was inflated before the damage is delivered first; the error comes with the next call.
+  // The text that was inflated before the damage is delivered first; the error comes with the next call.
   Result<size_t> Broken(const char* problem, size_t done) {
     problem_ = problem;
     if (done > 0) return done;

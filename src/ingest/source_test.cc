@@ -96,7 +96,7 @@ TEST_F(SourceTest, SeveralMembersAreOneStream) {
 
 TEST_F(SourceTest, EmptyFilesAreEmpty) { EXPECT_EQ(*ReadFile("empty", ""), ""); }
 
-// What came before the damage is delivered; then comes the error.
+// The text before the damage is delivered; then comes the error.
 TEST_F(SourceTest, CutOffStreamsDeliverWhatTheyHold) {
   for (const std::string& packed : {Gzip(text_), Zstd(text_)}) {
     auto source = OpenFile(Write("cut", packed.substr(0, packed.size() / 2)));

@@ -29,8 +29,8 @@ namespace {
 
 constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
 
-// Of the recording's work, what steps must hold. The first of two steps between optimizer marks may be twice as much
-// work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
+// The minimum share of the recording's work that steps must hold. The first of two steps between optimizer marks may be
+// twice as much work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
 constexpr double kMinStepsShare = 0.2;
 
 int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
@@ -169,7 +169,7 @@ void TakeMarks(Trace& trace) {
                         " work, so they are not taken for steps: the whole recording is analysed"));
 }
 
-// How much work each step launched: GPU operations, or host slices where there are none.
+// How much work each step launched: GPU operations, or host slices in a recording without GPU operations.
 std::vector<int64_t> Work(const Trace& trace) {
   std::vector<int64_t> work(trace.steps.size());
   const auto& step_of = trace.gpu_ops.size() > 0 ? trace.gpu_ops.step : trace.slices.step;

@@ -57,7 +57,7 @@ class Recording {
   int64_t correlation_ = 0;
 };
 
-// The text of the note that marks were passed over; "": there is none.
+// The text of the note that marks were passed over; "" without such a note.
 std::string NoteOf(const Trace& trace) {
   for (size_t row = 0; row < trace.read_stats.size(); ++row)
     if (trace.Text(trace.read_stats.kind[row]) == "ignored_step_marks")

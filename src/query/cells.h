@@ -72,7 +72,7 @@ const Column<int64_t>& TimesOf(const Trace& trace) {
 // The two columns that nearly every table starts with.
 inline constexpr SqlColumn kTraceKey = {"trace", ColumnType::kInt, "", "key of table trace",
                                         [](const SqlRow& at) { return SqlValue::Int(at.trace->index); }};
-inline constexpr SqlColumn kRankKey = {"rank", ColumnType::kInt, "", "rank of the process; NULL when there is none",
+inline constexpr SqlColumn kRankKey = {"rank", ColumnType::kInt, "", "rank of the process; NULL without a rank",
                                        [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); }};
 
 }  // namespace gapless::internal

@@ -25,13 +25,13 @@ namespace gapless::internal {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // Called once, before the first row, also when there is none.
+  // Called once, before the first row, also for an empty result.
   virtual void Columns(std::span<const std::string> names) = 0;
   // The cells are good until the call returns. False ends the query: nobody reads the rest.
   virtual bool Row(std::span<const SqlValue> cells) = 0;
 };
 
-// What `gapless query --tables` lists.
+// The entries of `gapless query --tables`.
 struct SqlTableInfo {
   std::string_view name;
   std::string_view help;

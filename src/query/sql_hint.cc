@@ -27,7 +27,7 @@ std::set<std::string, std::less<>> WordsOf(std::string_view sql) {
   return words;
 }
 
-// What stands after `prefix` in the message, without a table name before a dot; "" when the message is another one.
+// Returns the name after `prefix` in the message, without a table name before a dot; "" for another message.
 std::string_view NameAfter(std::string_view message, std::string_view prefix) {
   const size_t at = message.find(prefix);
   if (at == std::string_view::npos) return {};

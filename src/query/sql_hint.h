@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to try after an SQL error.
+// Suggests what to try after an SQL error.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-// What a constraint is on, in the order in which their values are handed to xFilter. A bit of idxNum each.
+// The subject of a constraint, in the order in which values are handed to xFilter. A bit of idxNum each.
 enum Use : int { kTrace, kRank, kIdIs, kIdLow, kIdHigh, kTimeLow, kTimeHigh, kUses };
 constexpr int Bit(int use) { return 1 << use; }
 
@@ -79,7 +79,7 @@ int Disconnect(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
-// Which use a constraint can be put to; kUses: none.
+// Returns the use of a constraint; kUses: none.
 int UseOf(const VTab& vtab, int column, unsigned char op) {
   const bool is = op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_IS;
   const bool low = op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
@@ -198,7 +198,7 @@ int64_t Minus(int64_t a, int64_t b) {
   return b > 0 ? kMin : kMax;
 }
 
-// The rows of one trace within the bounds; an empty part when there are none.
+// The rows of one trace within the bounds; possibly an empty part.
 Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
   const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
   const int64_t first = FirstRowId(table, trace);

@@ -13,15 +13,15 @@
 
 namespace gapless::internal {
 
-// What `git ARGUMENTS` prints, run in `folder`, without the line's end. Hooks and monitors of the repository do not
-// run.
+// Returns the output of `git ARGUMENTS` in `folder`, without the line's end. Hooks and monitors of the repository do
+// not run.
 Result<std::string> AskGit(const std::string& folder, const std::vector<std::string>& arguments);
 
 struct Commit {
   std::string sha, subject, author, date;  // date as ISO 8601
 };
 
-// What a name ("main", "v1.2", "HEAD~3") stands for.
+// Finds the commit of a name ("main", "v1.2", "HEAD~3").
 Result<Commit> FindCommit(const std::string& folder, const std::string& name);
 // The commits from `good` to `bad`, both included, along first parents: what went into the branch one after the other.
 // An error when `bad` does not descend from `good`.

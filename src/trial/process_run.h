@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One process of a benchmark: a command run once, with what it measured. Samples out, no judgement.
 //
-// What is measured, the first of these that there is: numbers that the program prints (when a pattern is given), the
-// steps that the agent sees, the time of the whole process. A program that trains on is stopped, as by Ctrl-C, once
-// enough of its steps were seen.
+// The measured numbers are the first of these that the run provides: numbers that the program prints (when a pattern is
+// given), the steps that the agent sees, the time of the whole process. A program that trains on is stopped, as by
+// Ctrl-C, once enough of its steps were seen.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct RunRequest {
   bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
   ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
   std::vector<std::pair<std::string, std::string>> environment{};  // environment of the command, beside ours
-  std::vector<Watcher*> watchers{};                                // told of what happens meanwhile
+  std::vector<Watcher*> watchers{};                                // notified of events during the run
   bool show_output = false;                                        // pass the program's output through
   bool output_to_stderr = false;
   int telemetry_hz = 10;  // 0: none
@@ -53,7 +53,7 @@ struct RunRequest {
   std::function<bool(std::span<const int64_t> step_ns)> enough{};
 };
 
-// What the agent tells of a fix.
+// The agent's report on a fix.
 struct FixReport {
   int32_t state = 0;  // 0 off, 1 on, 2 refused
   int64_t step = 0;
@@ -100,22 +100,22 @@ struct RunSample {
   size_t cut_lines = 0;       // that were too long to be looked through whole (printed.h)
   HostFacts host{};
   std::optional<GitFacts> git{};
-  std::string versions{};  // as the agent tells them: "python 3.11.7 torch 2.15.0"
+  std::string versions{};  // as the agent reports them: "python 3.11.7 torch 2.15.0"
 };
 
 // An error when the command could not be run. One that failed is a sample: see exit_status.
 Result<RunSample> RunOnce(const RunRequest& request);
 
-// What the agent said went wrong, one sentence a line, to stand behind what failed because of it: "\nthe agent said:
-// …". Empty: nothing.
+// Returns the errors that the agent reported, one sentence a line, to stand behind what failed because of it: "\nthe
+// agent said: …". Empty: nothing.
 std::string AgentWords(const RunSample& sample);
 
 // Did the process do what was asked: end well, or be stopped by us?
 bool Succeeded(const RunSample& sample);
 
-// Of a process in ms: its mean step, or its whole time where no steps were seen; 0: nothing was measured. The mean and
-// not the median: batches from workers come in bunches, and a rollout comes once in many steps; the median step sees
-// neither.
+// Returns the mean step of a process in ms, or its whole time if no steps were seen; 0: nothing was measured. The mean
+// and not the median: batches from workers come in bunches, and a rollout comes once in many steps; the median step
+// sees neither.
 double MeanStepMs(const RunSample& sample);
 
 // B's time over A's: of a sample where both know how many a step has (a change may give a step more of them), else of a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one process measured: of shells, which no agent is in, and of a script that plays the agent.
+// Measurements of one process: of shells, which no agent is in, and of a script that plays the agent.
 #include "trial/process_run.h"
 
 #include <gtest/gtest.h>

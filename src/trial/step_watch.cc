@@ -17,8 +17,8 @@ constexpr size_t kAskEvery = 10;                     // steps
 constexpr auto kAskAfter = std::chrono::seconds(1);  // pause between questions where a step takes longer
 constexpr size_t kMaxMessages = 8;
 constexpr int kWarning = 1;  // level of a message, see docs/agent_protocol.md
-// A loss may be told before its step, and steps may be lost in a ring that came round. One that is further ahead is
-// none.
+// A loss may be reported before its step, and steps may be lost in a ring that came round. A loss that is further ahead
+// is none.
 constexpr int64_t kMaxStepsAhead = 1 << 16;
 
 // The result is there when the device has it, which may be after the call has returned.

@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What one training process reported.
+// The reports of one training process.
 struct WatchedProcess {
   int64_t rank = -1;
   std::vector<int64_t> step_ns{}, samples{};  // samples: −1 where unknown
@@ -27,7 +27,7 @@ struct WatchedProcess {
   std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;
   std::vector<std::string> saved{};
-  std::optional<int64_t> parity_events{};  // the recording of RunRequest::parity ended, with so many
+  std::optional<int64_t> parity_events{};  // number of events when the recording of RunRequest::parity ended
   size_t parity_steps = 0;                 // steps that had ended then
   size_t inference_steps = 0;              // steps in which nothing was optimised
 
@@ -45,7 +45,7 @@ class StepWatch : public Watcher {
 
   bool stopped() const { return asked_; }
   bool timed_out() const { return timed_out_; }
-  // Of all that trained, the one of the lowest rank that took the most steps; null: none took any.
+  // Returns the process with the most steps, of equals the one of the lowest rank; null if none took a step.
   const WatchedProcess* First() const;
   // Steps of this process that do not count: all of them until its recording for a comparison is complete.
   size_t WarmupOf(const WatchedProcess& process) const;

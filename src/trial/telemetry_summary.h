@@ -16,7 +16,7 @@ struct TelemetrySummary {
   std::optional<double> gpu_capacity_bytes{};                  // memory of the smallest GPU
 };
 
-// What the file holds up to where it ends or goes wrong; empty when it cannot be read.
+// Summarises the file up to its end or its first error; empty if it cannot be read.
 TelemetrySummary SummarizeTelemetry(const std::string& path);
 
 }  // namespace gapless::internal

@@ -100,7 +100,7 @@ class Search {
                      {Begin(change), starts_[change], End(change + 1), least_, options_.tolerance});
   }
 
-  // Of the mean of one level, were values independent.
+  // Returns the variance of the mean of one level, as if values were independent.
   double MeanVariance(size_t level) const {
     const double count = static_cast<double>(End(level) - Begin(level));
     const double own = sums_.Scatter(Begin(level), End(level));

@@ -15,7 +15,7 @@ struct ChangePointOptions {
   double min_deviations = 3.8;  // minimum size of a change, in standard errors of the difference between the two levels
   double min_place_share = 0.3;  // minimum share of a change's likelihood within `tolerance` of its index
   size_t tolerance = 5;
-  double min_relative = 0.005;  // a change smaller than this share of the level before is not told
+  double min_relative = 0.005;  // changes smaller than this share of the level before are not reported
 };
 
 struct ChangePoint {

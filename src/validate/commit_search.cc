@@ -152,7 +152,7 @@ double CommitSearch::LogOfTwo(const Logs& before, const Logs& after) const {
         sum += low[from] * high[level] / static_cast<double>(level - from);
     by_noise.push_back(sum > 0 ? scale + std::log(sum) : kNever);
   }
-  // Of the prior 1 / (change · log(most / least)), one spacing cancels with the change's.
+  // One spacing of the prior 1 / (change · log(most / least)) cancels with the change's.
   return LogSum(by_noise) + std::log(spacing_) - std::log(std::log(kMaxChange / std::log1p(options_.least_change)));
 }
 
@@ -186,7 +186,7 @@ void CommitSearch::FindBest(const std::vector<Gap>& gaps) {
   for (const Gap& gap : gaps) {
     const auto untried =
         static_cast<size_t>(std::distance(skipped_.upper_bound(gap.after), skipped_.lower_bound(gap.until)));
-    // Commits that can still be run tell the places apart: then a place is one commit.
+    // Commits that can still be run distinguish the places: then a place is one commit.
     const bool closed = untried + 1 == gap.until - gap.after;
     const double probability = closed ? gap.probability : gap.probability / static_cast<double>(gap.until - gap.after);
     if (probability <= best_.probability) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commit made it slower? A binary search whose every answer is noisy.
+// Finds the commit that made a benchmark slower: a binary search whose every answer is noisy.
 //
 // The model: the logarithm of a run's time is a level plus noise; before the first bad commit one level, from it on a
 // higher one. Levels, noise and the place of the change are all unknown, and stay so: the posterior of the place
@@ -59,7 +59,7 @@ class CommitSearch {
   std::optional<double> ratio() const { return ratio_; }
 
  private:
-  struct Gap {  // places that no run tells apart: first bad commit in (after, until]
+  struct Gap {  // places that no run distinguishes: first bad commit in (after, until]
     size_t after, until;
     double probability;
   };

@@ -26,7 +26,7 @@ bool LooksDependent(double lag1, size_t n);
 // short series. At least 1: alternating series are not credited. Absent where Lag1 is.
 std::optional<double> AutocorrelationTime(std::span<const double> series);
 
-// n / tau: how many independent values would tell as much of the mean.
+// Returns n / tau: the number of independent values with the same information about the mean.
 std::optional<double> EffectiveSampleSize(std::span<const double> series);
 
 // Long-run variance, the limit of n * Var(mean): Bartlett's kernel (Newey and West 1987) with the automatic bandwidth

@@ -22,7 +22,7 @@ TEST(Drift, TheSlopeOfALineIsExactAndOutliersDoNotMoveIt) {
   EXPECT_NEAR(*drift->relative, 0.25 / 112.5, 1e-4);
 }
 
-// 95 % intervals on series without drift; dependent ones would be told to drift in a third of all cases without the
+// 95 % intervals on series without drift; dependent ones would be reported to drift in a third of all cases without the
 // correction.
 TEST(Drift, WithoutDriftTheIntervalHoldsZero) {
   for (const double phi : {0.0, 0.5}) {

@@ -33,13 +33,13 @@ struct Window {
 };
 constexpr std::array<Window, 5> kWindows = {{{1, 0.32}, {2, 0.10}, {3, 0.10}, {5, 0.25}, {8, 0.10}}};
 constexpr double kMinPhi = 1.3;    // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
-constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: of ten runs alone it cannot be told
+constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: ten runs alone do not show dependence
 constexpr double kPower = 0.8416;  // normal quantile of 80 %
 
 Result<void> CheckValue(double value, const char* what) {
   if (std::isfinite(value) && value > 0) return {};
   return Fail(ErrorCode::kInput,
-              std::string(what) + " is not a positive number: a change cannot be told as a share of it");
+              std::string(what) + " is not a positive number: a change has no size as a share of it");
 }
 
 // Logarithms, larger is worse. Runs that are left out of everything are not in it.
@@ -184,9 +184,9 @@ Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double
   GateVerdict verdict = alarm;
   if (!alarm.IsAlarm() || fresh.empty() || !alarm.level || !alarm.change) return verdict;
   std::vector<double> copy(fresh.begin(), fresh.end());
-  const double moved = std::log(MedianInPlace(copy) / *alarm.level), told = std::log1p(*alarm.change);
-  const double least = told > 0 ? std::log1p(effect) : std::log1p(-effect);
-  verdict.confirmed = moved / told >= std::max(0.5, std::min(1.0, least / told));
+  const double moved = std::log(MedianInPlace(copy) / *alarm.level), alarm_change = std::log1p(*alarm.change);
+  const double least = alarm_change > 0 ? std::log1p(effect) : std::log1p(-effect);
+  verdict.confirmed = moved / alarm_change >= std::max(0.5, std::min(1.0, least / alarm_change));
   if (!verdict.confirmed) {
     verdict.kind = GateKind::kFine;
     verdict.change = std::expm1(moved);

@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What is known about a past run. kPending and kConfirmed runs at the end of a history freeze the baseline: they are
+// The state of a past run. kPending and kConfirmed runs at the end of a history freeze the baseline: they are
 // judged with the new one, never learned from. A kPending run that a kUnmarked one follows was an outlier, as a
 // kCleared one is.
 enum class GateMark : uint8_t {
@@ -31,7 +31,7 @@ struct GateRun {
 struct GateOptions {
   bool higher_is_better = false;
   double effect = 0.05;            // share of the level that matters; windows whose mean moved by less are fine
-  double false_alarm_rate = 0.05;  // chance of any regression told within `horizon_runs` runs without change
+  double false_alarm_rate = 0.05;  // chance of any regression reported within `horizon_runs` runs without change
   size_t horizon_runs = 100;
   size_t min_baseline = 10;  // runs; fewer: cannot tell
 };

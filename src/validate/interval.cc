@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An interval for the typical step of one process.
 //
-// The trouble: steps depend on their neighbours (clocks, caches, the input pipeline), and then n of them tell less than
-// n. At a lag-1 autocorrelation of 0.5 the textbook's t interval and the bootstrap, both made for independent values,
-// cover 66 to 90 % instead of 95. A test for dependence first, and one of two intervals after, inherits the test's
-// weakness: with 30 steps it overlooks such a dependence in 40 % of the cases.
+// The trouble: steps depend on their neighbours (clocks, caches, the input pipeline), and then n of them hold less
+// information than n. At a lag-1 autocorrelation of 0.5 the textbook's t interval and the bootstrap, both made for
+// independent values, cover 66 to 90 % instead of 95. A test for dependence first, and one of two intervals after,
+// inherits the test's weakness: with 30 steps it overlooks such a dependence in 40 % of the cases.
 //
 // The ways: batch means are nearly independent, but 100 steps make too few batches; a long-run variance by kernels
 // (Newey and West 1987) is biased downwards at these n; block bootstraps cover 80 to 90 % below some hundred steps.
@@ -130,8 +130,7 @@ OfferedInterval MeanInterval(std::span<const double> steps, double effective_n, 
   const auto n = static_cast<double>(steps.size());
   const double mean = *Mean(steps);
   const double tau = n / effective_n;
-  const double unbiased =
-      std::max(0.05, 1 - (tau - 1) / (n - 1));  // of the variance: its expectation under the dependence
+  const double unbiased = std::max(0.05, 1 - (tau - 1) / (n - 1));  // expectation of the variance under the dependence
   const double sd = *StandardDeviation(steps) / std::sqrt(unbiased);
   double cubes = 0;
   for (const double x : steps) cubes += std::pow((x - mean) / sd, 3);
@@ -174,7 +173,7 @@ Result<Offer> OfferInterval(std::span<const double> steps, const OfferOptions& o
   const double enough = kMinEffective * std::max(1.0, std::log(2 / (1 - options.level)) / std::log(2 / 0.05));
   if (*offer.effective_n < enough) {
     return Refuse(offer, static_cast<size_t>(std::ceil(enough * tau)),
-                  StrCat("the steps depend on each other: ", offer.n, " of them tell as much as ",
+                  StrCat("the steps depend on each other: ", offer.n, " of them hold as much information as ",
                          FormatNumber(*offer.effective_n, 1), " independent ones"));
   }
   offer.interval = is_mean ? MeanInterval(steps, *offer.effective_n, options.level)

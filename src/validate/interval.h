@@ -36,7 +36,7 @@ struct Offer {
   std::optional<double>
       lag1;  // autocorrelation; of the values for the mean, of their ranks' normal scores for the median
   std::optional<double>
-      effective_n;         // independent steps that would tell as much; a cautious figure. Absent for a constant series
+      effective_n;  // independent steps with the same information; a cautious figure. Absent for a constant series
   bool dependent = false;  // lag1 > 2 / sqrt(n); the interval allows for dependence whether this says so or not
   std::optional<OfferedInterval> interval;
   std::string refusal;             // one sentence, when there is no interval

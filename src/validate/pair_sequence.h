@@ -67,7 +67,7 @@ class PairSequence {
 
   // May be asked after every pair; what is not kCannotTell may be acted upon.
   PairVerdict Verdict() const;
-  // Of "no effect"; valid at whatever moment one stops.
+  // Returns the p value of "no effect"; valid whenever one stops.
   double AnytimeP() const;
   // B's time over A's.
   RatioInterval Interval() const;

@@ -94,7 +94,7 @@ enum class AllowedChange : uint8_t {
 };
 std::string_view NameOf(AllowedChange allowed);  // "exact", "rounding", "stochastic", "training"
 std::optional<AllowedChange> AllowedChangeNamed(std::string_view name);
-// Where nothing can be told, everything but kExact is; where A itself does not repeat, nothing finer than rounding can
+// If no decision is possible, everything but kExact is; where A itself does not repeat, nothing finer than rounding can
 // be asked of a change.
 bool IsAllowed(const ParityReport& report, AllowedChange allowed);
 
@@ -103,7 +103,7 @@ bool IsSameTraining(const ParityReport& report);
 
 // Compares the candidate with the baseline under the claim that it computes in `precision`; a program that computes in
 // a coarser one by itself is held to that. kCannotTell with a `need` asks for one run more; without one it says why
-// nothing can be told. `exact`: the caller has to know whether A repeats itself where the candidate is not exact.
+// no decision is possible. `exact`: the caller has to know whether A repeats itself where the candidate is not exact.
 ParityReport DecideParity(const ParityBaseline& baseline, const ParityRecording& candidate, Precision precision,
                           bool exact = false);
 

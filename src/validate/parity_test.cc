@@ -201,7 +201,7 @@ TEST(Parity, DistributionsAreHeldAgainstAMargin) {
   const ParityReport wide = DecideDistribution(around(0, 1.1 * kMargin / kSameErrors / error));
   EXPECT_EQ(wide.verdict, ParityVerdict::kCannotTell);
   EXPECT_EQ(wide.need, ParityNeed::kNothing);
-  EXPECT_NE(wide.reason.find("to tell within 5.0 % would take about"), std::string::npos) << wide.reason;
+  EXPECT_NE(wide.reason.find("a decision within 5.0 % would take about"), std::string::npos) << wide.reason;
   EXPECT_EQ(DecideDistribution(around(0.9 * kMinMean, 0)).verdict, ParityVerdict::kSameDistribution);
   EXPECT_EQ(DecideDistribution(around(1.1 * kMinMean, 0)).verdict, ParityVerdict::kOtherTraining);
   EXPECT_EQ(DecideDistribution(around(0.03, 0.9 * 0.03 / kDifferentErrors / error)).verdict,
@@ -313,7 +313,7 @@ TEST(Parity, AbsentFieldsLeaveTheirTestOut) {
   ExpectRounding(no_state);  // not known to be exact
 }
 
-// What a decision asks for.
+// The recordings that a decision asks for.
 TEST(Parity, Needs) {
   ParityBaseline known{.baseline = Plain()};
   ParityReport report = DecideParity(known, Turned(kUnit), Precision::kBf16);

@@ -21,7 +21,7 @@ Result<void> Check(double effect, double sd, size_t n, const PowerOptions& optio
   return {};
 }
 
-// Of a standardised effect.
+// Returns the power to detect a standardised effect.
 double Power(double standardised, size_t n, const PowerOptions& options) {
   const auto count = static_cast<double>(n);
   const bool is_paired = options.design == Design::kPaired;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison can see: power, minimum detectable effect (MDE) and the n it takes, of two-sided t tests by the
+// The power of a comparison: power, minimum detectable effect (MDE) and the n it takes, of two-sided t tests by the
 // noncentral t distribution (Cohen 1988, section 2; Johnson, Kotz and Balakrishnan 1995, chapter 31), both tails
 // counted.
 #pragma once

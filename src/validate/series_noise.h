@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the noise of a series is, whatever level shifts, outliers and ties the series has.
+// Estimates the noise of a series, robust to level shifts, outliers and ties.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ double ResolutionFloor(std::span<const double> values);
 
 // The noise of neighbours' differences, which a level shift touches once: root mean square, over the square root of 2,
 // each at most the 3.5-fold of their robust deviation (von Neumann et al. 1941, The mean square successive difference).
-// Of dependent values it is too small; a first guess.
+// A first guess, which is too small for dependent values.
 double SdByDifferences(std::span<const double> values, double floor_sd);
 
 // Noise by what is left of `values` when each stretch (first indices in `starts`) has its mean taken off. The lag-1

@@ -23,7 +23,7 @@ enum class Noise {
 
 std::span<const Noise> AllNoises();
 std::string_view NoiseName(Noise noise);
-// Of the marginal distribution.
+// Returns the mean of the marginal distribution.
 double TrueMean(Noise noise);
 double TrueMedian(Noise noise);
 std::vector<double> Simulate(Noise noise, size_t n, Random& random);

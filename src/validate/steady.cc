@@ -2,7 +2,7 @@
 // Where steady begins.
 //
 // MSER-5 answers how many steps to drop, but it always answers: it finds a beginning in a series that never settles.
-// Change points (Barrett et al. 2017) tell the classes apart. So: optimal partitioning into levels (Killick, Fearnhead
+// Change points (Barrett et al. 2017) distinguish the classes. So: optimal partitioning into levels (Killick, Fearnhead
 // and Eckley 2012), with a penalty that knows the noise and its dependence; the levels at the end that are one level
 // make the steady part; in a warm-up MSER-5 may move its begin further, past the tail of a gradual one.
 //

@@ -43,7 +43,7 @@ struct SteadyState {
 };
 
 // Refused: NaN and infinities. Of steady simulated series of 100 steps, 0 to 2 % get a start beyond the fifth step
-// (AR(1) with phi 0.5 included; with 0.8 5 %, with 0.9 every fourth: there, drift and noise are hard to tell apart). A
+// (AR(1) with phi 0.5 included; with 0.8 5 %, with 0.9 every fourth: there, drift and noise are hard to distinguish). A
 // first fifth that is slower by five standard deviations is seen in all of them, in 98 % at phi 0.5.
 Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyOptions& options = {});
 

@@ -73,7 +73,7 @@ TEST(SteadyTest, SpikesAndSmallStepsAreNotLevels) {
   EXPECT_EQ(small.warmth, Warmth::kFlat);
 }
 
-// What is steady but noisy is seldom taken for anything else.
+// A steady but noisy series is seldom classified as anything else.
 TEST(SteadyTest, FalseAlarmsAreRare) {
   for (const Noise noise : {Noise::kNormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
     Random random(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample of numbers is like. Functions on spans expect finite numbers; a sample from outside goes through
+// Describes a sample of numbers. Functions on spans expect finite numbers; a sample from outside goes through
 // CheckFinite or Summarize first, which refuse NaN and infinities.
 #pragma once
 

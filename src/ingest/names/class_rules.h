@@ -282,7 +282,7 @@ inline constexpr ClassRule kFamilies[] = {
     {"cupy_", kHead, kPointwise},
 };
 
-// Of kernels that are called by their arguments.
+// Rules for kernels that are named after their arguments.
 inline constexpr ClassRule kWrapped[] = {
     {"flash", kAnywhere, kAttention},  {"fmha", kAnywhere, kAttention},   {"attention", kAnywhere, kAttention},
     {"rmsnorm", kAnywhere, kNorm},     {"layernorm", kAnywhere, kNorm},   {"softmax", kAnywhere, kReduce},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel computes, read from its name.
+// Finds the class of a kernel from its name.
 #pragma once
 
 #include <optional>

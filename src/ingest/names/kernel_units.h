@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which units a matrix kernel runs on and what it multiplies, read from its name.
+// Finds the units that a matrix kernel runs on, and its precision, from its name.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace gapless::internal {
 
-// Returns kUnknown for names that say nothing: the operator may yet tell what the kernel is. `lower` is the whole name
+// Returns kUnknown for names that say nothing: the operator may yet show the kernel's class. `lower` is the whole name
 // in lower case.
 MatrixUnit MatrixUnitByName(std::string_view lower);
 

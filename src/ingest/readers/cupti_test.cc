@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of each kind of record, and of broken streams. Small streams made by hand; whole ones, written by the
+// The rows made of each kind of record, and of broken streams. Small streams made by hand; whole ones, written by the
 // collector, are in tests/inject_test.cc.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using wire::RecordType;
 constexpr int64_t kCuptiNs = 1'000'000'000, kUnixNs = 1'700'000'000'000'000'000;
 constexpr uint64_t kRuntime = 0, kDriver = 1;
 
-uint64_t Start(int64_t ns) { return Fold(kCuptiNs + ns); }  // of the first record of its type in a block
+uint64_t Start(int64_t ns) { return Fold(kCuptiNs + ns); }  // start of the first record of its type in a block
 uint64_t Lasts(uint64_t ns) { return ns + 1; }
 
 std::string Kernel(int64_t start_ns, uint64_t dur_ns, int64_t correlation, uint64_t name, uint64_t graph = 0) {

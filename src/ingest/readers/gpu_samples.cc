@@ -80,7 +80,8 @@ Sniff SniffHead(std::string_view head) {
   return Sniff::kNo;
 }
 
-// Seconds that a zone at the end of a time is ahead of UTC: "Z", "+08:00"; absent: there is none. It is cut off.
+// Seconds that a zone at the end of a time is ahead of UTC: "Z", "+08:00"; absent without a zone. The zone is cut off
+// the text.
 std::optional<int64_t> TakeZone(std::string& text) {
   if (text.ends_with('Z')) {
     text.pop_back();

@@ -57,7 +57,7 @@ class Rows {
       case RecordKind::kSamples: return Samples(count, body);
       case RecordKind::kEnd: ended_ = true; return true;
     }
-    return true;  // of a later version
+    return true;  // a record of a later version
   }
 
   void Finish() {

@@ -10,8 +10,8 @@
 namespace gapless::internal {
 namespace {
 
-// Matching looks at the whole run, cells are asked for one by one: the answer for the run asked last is kept. It is
-// known again by its traces, which it keeps from being replaced by others at the same place.
+// Matching looks at the whole run, cells are read one at a time: the answer for the run asked last is kept. It is
+// Cache key: the run's traces, held so that a reused address cannot match.
 class Matches {
  public:
   const CollectiveMatch* Of(const SqlRow& at) {

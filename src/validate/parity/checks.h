@@ -64,7 +64,7 @@ std::string BufferName(const ParityRecording& baseline, size_t optimizer, size_t
 // Two significant digits: "1.9 %", "0.0015 %".
 std::string FormatShare(double share);
 
-// The sum of the losses of an event, which accumulation splits into parts; absent where there is none or one is not
+// The sum of the losses of an event, which accumulation splits into parts; absent if no part was recorded or one is not
 // finite.
 std::optional<double> LossOf(const ParityEvent& event);
 

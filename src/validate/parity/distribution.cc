@@ -120,7 +120,7 @@ ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const 
     const std::string steps = needed > static_cast<double>(events)
                                   ? StrCat("about ", FormatCount(static_cast<int64_t>(std::min(needed, kMaxNeeded))))
                                   : "more";
-    report.reason = StrCat("cannot tell: ", head, text, "; to tell within ", FormatPercent(kMargin), " would take ",
+    report.reason = StrCat("cannot tell: ", head, text, "; a decision within ", FormatPercent(kMargin), " would take ",
                            steps, " steps");
   }
   return report;

@@ -33,7 +33,7 @@ double MaxOf(std::span<const double> values) { return values.empty() ? 0 : std::
 
 double NormOf(std::span<const double> values) { return Rms(values) * std::sqrt(static_cast<double>(values.size())); }
 
-// Of one event: the distance of each tensor's gradient in a run from the baseline's.
+// Returns the distance of each tensor's gradient in a run from the baseline's, for one event.
 std::vector<double> Distances(const ParityEvent& baseline, const ParityEvent& run) {
   std::vector<double> distances;
   for (size_t t = 0; t < std::min(baseline.gradients.size(), run.gradients.size()); ++t)
@@ -219,7 +219,7 @@ std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t op
   return report;
 }
 
-// Of all buffers and events the largest difference from the baseline, as a share of the buffer.
+// Returns the largest difference of all buffers and events from the baseline, as a share of the buffer.
 double LargestOfBuffers(const ParityRecording& baseline, const ParityRecording& run, size_t events, size_t* event,
                         size_t* buffer) {
   double largest = 0;

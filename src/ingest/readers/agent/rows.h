@@ -18,7 +18,7 @@ class Rows {
 
   // Records come in the order they were written.
   void Add(const wire::RingRecord& record);
-  // What is known only at the end: steps with their losses.
+  // Adds the rows that are known only at the end: steps with their losses.
   void Finish();
 
  private:

@@ -17,10 +17,10 @@ std::string CopyName(uint64_t copy_kind, uint64_t source_kind, uint64_t destinat
 std::string MemsetName(uint64_t memory_kind);
 // "Lazy Function Loading", "Buffer Flush" …
 std::string_view OverheadName(uint64_t kind);
-// CUPTI tells calls apart by version: "cudaLaunchKernel_v7000" and "cuMemcpyHtoD_v2_ptds" are cudaLaunchKernel and
+// CUPTI names calls with their version: "cudaLaunchKernel_v7000" and "cuMemcpyHtoD_v2_ptds" are cudaLaunchKernel and
 // cuMemcpyHtoD_v2.
 std::string_view CallName(std::string_view name);
-// Which kind of synchronisation a type is.
+// Returns the kind of synchronisation of a type.
 SyncKind SyncKindOf(uint64_t type);
 // "GPU-1b2c…", as nvidia-smi prints it; empty for zeros.
 std::string UuidText(uint64_t high, uint64_t low);

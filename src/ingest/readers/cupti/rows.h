@@ -37,7 +37,7 @@ class Rows {
       : builder_(builder), shard_(builder.NewShard()), clocks_(clocks), pid_(header.pid) {}
 
   void AddBlock(const Block& block);
-  // What waits for the end: calls of the driver made by the runtime, ranges still open, notes, names.
+  // Adds the rows that wait for the end: calls of the driver made by the runtime, ranges still open, notes, names.
   void Finish();
 
   int64_t events() const { return events_; }

@@ -23,7 +23,7 @@ struct Known {
 };
 constexpr Known kQuery[] = {
     {"utilization.gpu", "gpu.utilization", "share", kPercent},
-    {"gpu_utilization", "gpu.utilization", "share", kPercent},  // of scripts that write their own head
+    {"gpu_utilization", "gpu.utilization", "share", kPercent},  // names in scripts that write their own head
     {"memory_used", "gpu.memory.used", "bytes", kMebi},
     {"utilization.memory", "gpu.memory_utilization", "share", kPercent},
     {"memory.used", "gpu.memory.used", "bytes", kMebi},

@@ -39,10 +39,10 @@ class ChunkReader {
   // Reads up to the first event. False: there is no array of events (the input is JSON of another kind).
   Result<bool> FindEvents();
   // Fills `chunk` with the next events; false at the end. Thread-safe. After an error of the stream, what came before
-  // is delivered as the last chunk and stream_error() tells.
+  // is delivered as the last chunk, and stream_error() has the reason.
   bool Next(Chunk& chunk);
 
-  // What stood before the events: "{ … "traceEvents":", to be completed with "[]" and the text behind the events.
+  // The text before the events: "{ … "traceEvents":", to be completed with "[]" and the text behind the events.
   const std::string& head() const { return head_; }
   bool bare_array() const { return bare_array_; }
   const Error* stream_error() const { return failed_ ? &error_ : nullptr; }

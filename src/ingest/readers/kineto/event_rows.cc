@@ -295,7 +295,7 @@ int64_t MessageBytes(std::string_view kind, int64_t in_elements, int64_t out_ele
 
 }  // namespace
 
-// What newer recorders say of a collective's place in its group.
+// Takes a collective's place in its group, which newer recorders write.
 void EventRows::TakeGroup(const EventFields& event, CollectiveRow& row) {
   row.seq = event.seq;
   row.src_rank = Narrow(event.src_rank), row.dst_rank = Narrow(event.dst_rank);

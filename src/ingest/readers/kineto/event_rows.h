@@ -49,7 +49,7 @@ class EventRows {
   void DropChunk();
 
   int64_t events() const { return events_; }
-  // What this thread gathered besides rows, to be added once all threads are done.
+  // Adds what this thread gathered besides rows, to be called once all threads are done.
   void Finish(TraceBuilder& builder) const;
   bool saw_framework() const { return saw_framework_; }
   bool saw_python() const { return saw_python_; }
@@ -58,7 +58,7 @@ class EventRows {
   void ForgetStackLines();
 
  private:
-  // What a name means, looked up once per distinct name and category: a Triton operator and its kernel share their
+  // The meaning of a name, looked up once per distinct name and category: a Triton operator and its kernel share their
   // name.
   struct NameTraits {
     uint16_t known = 0;       // bit per Category

@@ -36,9 +36,9 @@ struct EventFields {
 };
 
 // Numbers in tokens. A quoted number counts: old recorders wrote "tid": "25738" and "tid": "stream 7"; ROCm writes
-// "0x0". kAbsent when there is none or it does not fit.
+// "0x0". kAbsent if the token is no integer or does not fit.
 int64_t TokenInt(std::string_view token);
-double TokenReal(std::string_view token);  // NaN when there is none
+double TokenReal(std::string_view token);  // NaN if the token is no number
 // Decimal microseconds to ns, exactly; digits below a nanosecond are cut off. kAbsent when it is no number or does not
 // fit.
 int64_t TokenNs(std::string_view token);

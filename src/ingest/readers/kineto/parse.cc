@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If anything
 // in it is not as it should be, its rows are forgotten and it is taken event by event: each one is found by bracket
-// counting, cleaned if need be, parsed alone, and told of if it cannot be. After an event that does not end, reading
-// goes on where the next one seems to start. So one bad byte costs one event, and a clean file never pays for the care.
+// counting, cleaned if need be, parsed alone, and reported if it cannot be parsed. After an event that does not end,
+// reading goes on where the next one seems to start. So one bad byte costs one event, and a clean file never pays for
+// the care.
 #include "ingest/readers/kineto/parse.h"
 
 #include <simdjson.h>

@@ -20,7 +20,7 @@ class EventParser {
   ~EventParser();
 
   enum class Outcome : uint8_t {
-    kDone,      // every event was taken, or told of
+    kDone,      // every event was taken or reported
     kMisCut,    // the chunk is no sequence of whole events: cut at the wrong place
     kTruncated  // last chunk: the input ends within the array
   };

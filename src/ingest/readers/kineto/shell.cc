@@ -127,7 +127,7 @@ bool ParseStrictly(std::string_view json, TraceBuilder& builder, int64_t& base_t
     if (name == "gaplessRanks" && TokenInt(token) > 1)
       builder.Count(
           "several_ranks", Severity::kLoss, TokenInt(token), kAbsent,
-          "ranks put into one file to look at cannot be told apart: convert them to a folder to read them again");
+          "ranks in one file for viewing cannot be distinguished: convert them to a folder to read them again");
     if (name == "gaplessCutOff")
       builder.Count("truncated_input", Severity::kError, 1, kAbsent,
                     "the recording that this was made from ends in the middle; the events before are all there");
@@ -146,7 +146,7 @@ bool ParseShell(std::string_view json, TraceBuilder& builder, int64_t& base_time
 
 namespace {
 
-// Length of the valid UTF-8 sequence at text[at]; 0: there is none.
+// Returns the length of the valid UTF-8 sequence at text[at], or 0.
 size_t Utf8Length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
   const unsigned first = byte(0);

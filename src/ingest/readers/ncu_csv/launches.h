@@ -16,7 +16,7 @@ class Launches {
   // Begins a run: its numbers start anew.
   void BeginRun();
   // Returns the index of the launch that a row with this metric is about. `id`: ncu's number, below 0 where the table
-  // has none. `identity`: whatever else tells launches apart. A number below the last one begins a run, too.
+  // has none. `identity`: everything else that distinguishes launches. A number below the last one begins a run, too.
   int64_t IndexOf(int64_t id, const std::string& identity, std::string_view kernel, std::string_view metric);
 
  private:

@@ -14,7 +14,7 @@ std::string ToUtf8(std::string text);
 // Returns true if the fields are the head of a table of ncu: kernel names beside metrics.
 bool IsHead(const std::vector<std::string>& fields);
 
-// Returns where the line of the head begins; npos: there is none.
+// Returns the beginning of the line of the head, or npos.
 size_t FindTable(std::string_view text);
 
 // Returns the first error that ncu printed, without its `==ERROR==`; empty: it printed none.

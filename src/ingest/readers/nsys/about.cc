@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an export says around the events: versions, host, processes, threads, GPUs.
+// Reads the facts of an export around the events: versions, host, processes, threads, GPUs.
 #include "base/strings.h"
 #include "ingest/readers/nsys/tables.h"
 

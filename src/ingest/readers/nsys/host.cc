@@ -25,7 +25,7 @@ struct Call {
   int64_t thread, start, end, name, correlation, event_class;
 };
 
-// The number after "key = "; kAbsent: there is none.
+// Returns the number after "key = ", or kAbsent.
 int64_t NumberAfter(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   int64_t value = kAbsent;

@@ -42,7 +42,7 @@ class Importer {
   void ReadCopies();
   void ReadGraphs();
   void ReadSyncs();
-  // What was odd, and which tables with rows were left out.
+  // Counts odd rows, and tables with rows that were left out.
   void Finish();
 
   int64_t events() const { return events_; }
