@@ -55,6 +55,7 @@ ParityEvent EventFrom(const JsonValue& line) {
   event.skipped = line.Get("skipped").Bool().value_or(false);
   event.handed = line.Get("handed").Bool().value_or(false);
   event.recurrent = line.Get("recurrent").Bool().value_or(false);
+  event.by_hand = line.Get("by_hand").Bool().value_or(false);
   event.precision = PrecisionNamed(line.TextOf("precision"));
   event.names = TextsOf(line.Get("names"));
   event.buffer_names = TextsOf(line.Get("buffer_names"));
@@ -88,7 +89,8 @@ Result<ParityRecording> ParseParityRecording(std::string_view events, std::strin
                   line ? "" : line.error().message);
     ParityEvent event = EventFrom(*line);
     const bool whole = event.skipped || (TakePrints(numbers, CountOf(line->Get("tensors")), event.gradients) &&
-                                         TakePrints(numbers, CountOf(line->Get("buffers")), event.buffers));
+                                         TakePrints(numbers, CountOf(line->Get("buffers")), event.buffers) &&
+                                         TakePrints(numbers, CountOf(line->Get("starts")), event.starts));
     if (!whole) break;
     recording.events.push_back(std::move(event));
   }

@@ -21,6 +21,7 @@
 namespace gapless::internal {
 namespace {
 
+constexpr const char* kHashSeed = "PYTHONHASHSEED";
 // Compiles the output patterns, so that a wrong pattern is reported before the command starts.
 struct Searches {
   std::optional<Pattern> values{}, metric{};
@@ -146,6 +147,9 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
   agent.switch_loaders = request.switch_loaders;
   agent.parity = request.parity;
+  // A program that goes through a set of texts does so in the same order in all recordings.
+  auto environment = request.environment;
+  if (request.parity.IsOn() && std::getenv(kHashSeed) == nullptr) environment.emplace_back(kHashSeed, "0");
   std::vector<Watcher*> watchers = {&watch};
   watchers.insert(watchers.end(), request.watchers.begin(), request.watchers.end());
   const bool captured = !request.show_output || !request.pattern.empty() || !request.metric.empty();
@@ -156,7 +160,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                            .working_folder = request.working_folder,
                            .cpus = request.cpus,
                            .agent_options = ToJson(agent),
-                           .environment = request.environment,
+                           .environment = environment,
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,
                            .output_path = captured ? output : "",

@@ -16,7 +16,8 @@ constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;                     // steps
 constexpr auto kAskAfter = std::chrono::seconds(1);  // pause between questions where a step takes longer
 constexpr size_t kMaxMessages = 8;
-constexpr int kWarning = 1;  // level of a message, see docs/agent_protocol.md
+constexpr size_t kParityPatience = 20;  // steps that are allowed beyond twice those of a recording
+constexpr int kWarning = 1;             // level of a message, see docs/agent_protocol.md
 // A loss may be reported before its step, and steps may be lost in a ring that came round. A loss that is further ahead
 // is none.
 constexpr int64_t kMaxStepsAhead = 1 << 16;
@@ -49,6 +50,7 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       seen.step_ns.push_back(record.dur_ns);
       seen.inference_steps += (record.flags & wire::kStepInference) != 0;
       seen.samples.push_back(record.b > 0 ? record.b : -1);
+      EndOverdueParity(seen);
       break;
     case wire::RecordKind::kLoss:
       if (record.b == 0 && record.a >= 0 && record.a < kMaxStepsAhead + static_cast<int64_t>(seen.step_ns.size()))
@@ -78,6 +80,14 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
     case wire::RecordKind::kCall: seen.calls.push_back(CallFrom(record)); break;
     default: break;
   }
+}
+
+// Ends a recording that would never end: the program's steps are counted, but no optimiser of torch.optim takes them.
+void StepWatch::EndOverdueParity(WatchedProcess& seen) const {
+  const size_t overdue = kParityPatience + 2 * static_cast<size_t>(std::max(0, request_.parity.steps));
+  if (!request_.parity.IsOn() || seen.parity_events || seen.step_ns.size() - seen.inference_steps < overdue) return;
+  seen.parity_events = 0;
+  seen.parity_steps = seen.step_ns.size();
 }
 
 std::span<const ModelCall> StepWatch::CallsAfterWarmup(const WatchedProcess& process) const {

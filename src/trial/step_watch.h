@@ -55,6 +55,7 @@ class StepWatch : public Watcher {
  private:
   using Clock = std::chrono::steady_clock;
   bool Enough() const;
+  void EndOverdueParity(WatchedProcess& seen) const;
   void Signal(int signal);
 
   const RunRequest& request_;

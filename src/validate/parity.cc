@@ -65,6 +65,32 @@ std::string UncheckedUpdates(const ParityRecording& baseline) {
   return names.empty() ? "" : StrCat("; the update of ", names, " cannot be checked");
 }
 
+ParityReport Exact(const ParityRecording& baseline) {
+  return {.verdict = ParityVerdict::kExact,
+          .reason = StrCat("the same, bit for bit, over ",
+                           FormatCounted(static_cast<int64_t>(baseline.events.size()), "step")),
+          .test = "exact",
+          .steps = baseline.events.size()};
+}
+
+bool IsByHand(const ParityRecording& baseline) { return std::ranges::any_of(baseline.events, &ParityEvent::by_hand); }
+
+// Compares trainings whose parameters were not handed over, because the program updates them by hand: rounding makes
+// such runs drift apart, so that only equality can be recognised.
+ParityReport ComparedByHand(const ParityRecording& baseline, const ParityRecording& candidate) {
+  if (IsExact(baseline, candidate)) return Exact(baseline);
+  ParityReport report{.reason =
+                          "cannot tell: the program updates its parameters by hand, so only a training that is "
+                          "the same bit for bit can be recognised",
+                      .steps = std::min(baseline.events.size(), candidate.events.size())};
+  for (size_t i = 0; i < report.steps && !report.step; ++i)
+    if (baseline.events[i].state != candidate.events[i].state ||
+        baseline.events[i].losses != candidate.events[i].losses)
+      report.step = i + 1;
+  if (report.step) report.reason += StrCat("; this one differs from step ", *report.step, " on");
+  return report;
+}
+
 ParityReport Rounded(const ParityBaseline& all, const ParityRecording& candidate, Precision precision, bool exact) {
   const double noise = ProbeNoiseOf(precision);
   const auto probes = ProbesOf(all, noise);
@@ -142,6 +168,7 @@ ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& cand
     report->steps = candidate.events.size();
     return *report;
   }
+  if (IsByHand(baseline)) return ComparedByHand(baseline, candidate);
   const std::string unchecked = UncheckedUpdates(baseline);
   if (const auto other = FindOtherRandomness(baseline, candidate)) {
     if (all.reseeded.size() < kReseededRuns) return Needs(ParityNeed::kReseeded);
@@ -149,12 +176,7 @@ ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& cand
     report.reason += unchecked;
     return report;
   }
-  if (IsExact(baseline, candidate))
-    return {.verdict = ParityVerdict::kExact,
-            .reason = StrCat("the same, bit for bit, over ", baseline.events.size(),
-                             baseline.events.size() == 1 ? " step" : " steps"),
-            .test = "exact",
-            .steps = baseline.events.size()};
+  if (IsExact(baseline, candidate)) return Exact(baseline);
   ParityReport report = Rounded(all, candidate, precision, exact);
   if (report.verdict == ParityVerdict::kRounding)
     report.reason += unchecked.empty() ? "; updates are as the optimiser's settings say" : unchecked;

@@ -44,8 +44,10 @@ struct ParityEvent {
   std::optional<std::vector<double>> shadow{};  // by tensor; absent: the optimiser has no shadow
   std::string no_shadow{};
   bool skipped = false, handed = false, recurrent = false;
+  bool by_hand = false;  // the program updates its parameters by hand: only losses and state were recorded
   std::optional<Precision> precision{};  // the coarsest that the program computes in by itself; of a first event
   std::vector<TensorPrint> gradients{}, buffers{};
+  std::vector<TensorPrint> starts{};                 // parameters before the first update; of a first event
   std::vector<std::string> names{}, buffer_names{};  // names in the first event of an optimiser
 };
 

@@ -57,6 +57,39 @@ TEST(Parity, RoundingSaysHowMuch) {
   EXPECT_TRUE(IsAllowed(report, AllowedChange::kRounding));
 }
 
+// An initialisation that rounds differently is no other start; one from another seed is.
+TEST(Parity, StartsThatRoundDifferently) {
+  const auto starting = [](double share) {
+    return Edited([&](ParityEvent& event, size_t i) {
+      if (i > 0) return;
+      event.starts.assign(kTensors, PrintOf(1));
+      Turn(event.starts[1], share);
+      if (share > 0) event.start = 8, event.state = 1;
+    });
+  };
+  ParityBaseline known = Known();
+  known.baseline = starting(0);
+  EXPECT_EQ(DecideParity(known, starting(1e-6), Precision::kFp32).verdict, ParityVerdict::kRounding);
+  EXPECT_EQ(DecideParity(known, starting(1e-3), Precision::kFp32).need, ParityNeed::kReseeded);
+}
+
+// A program that updates its parameters by hand hands nothing over: only equality can be recognised.
+TEST(Parity, UpdatesByHand) {
+  const auto by_hand = [](double loss_of_the_fifth) {
+    ParityRecording recording = Plain();
+    for (ParityEvent& event : recording.events) event.by_hand = true;
+    recording.events[4].losses = {loss_of_the_fifth};
+    return recording;
+  };
+  const ParityBaseline known{.baseline = by_hand(1.5)};
+  EXPECT_EQ(DecideParity(known, by_hand(1.5), Precision::kFp32).verdict, ParityVerdict::kExact);
+  const ParityReport other = DecideParity(known, by_hand(1.25), Precision::kFp32);
+  EXPECT_EQ(other.verdict, ParityVerdict::kCannotTell);
+  EXPECT_EQ(other.need, ParityNeed::kNothing) << "no further run helps";
+  EXPECT_EQ(other.step, 5U);
+  EXPECT_TRUE(other.reason.ends_with("this one differs from step 5 on")) << other.reason;
+}
+
 // Test 1.
 TEST(Parity, WhatIsNotFiniteIsAnotherTraining) {
   ExpectRefused(Edited([](ParityEvent& event, size_t i) {

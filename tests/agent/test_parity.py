@@ -82,6 +82,22 @@ CLOSURE = """
     print([value.sum().item() for value in net.state_dict().values()], "forward" in vars(net.cells))
 """
 
+BY_HAND = """
+    import sys, torch
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 6))
+    losses = []
+    for step in range(24):
+        x = torch.randn(4, 6)
+        net.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), x)
+        loss.backward()
+        for weight in net.parameters():
+            weight.data.add_(weight.grad, alpha=-0.1 if "lr" not in sys.argv or step < 5 else -0.11)
+        losses.append(loss.item())
+    print(losses)
+"""
+
 SCALER = """
     import torch
     torch.manual_seed(0)
@@ -110,7 +126,7 @@ class Recording:
         data = (folder / "numbers.f64").read_bytes()
         values, at, numbers = struct.unpack(f"<{len(data) // 8}d", data), 0, []
         for event in events:
-            count = 0 if event.get("skipped") else event["tensors"] + event["buffers"]
+            count = 0 if event.get("skipped") else event["tensors"] + event["buffers"] + event.get("starts", 0)
             numbers.append([list(values[at + 65 * index : at + 65 * index + 65]) for index in range(count)])
             at += 65 * count
         assert at == len(values)
@@ -163,6 +179,8 @@ class Recordings(ParityTest):
         self.assertEqual((first["names"][0], first["buffer_names"]), ("0.weight", ["1.running_mean", "1.running_var"]))
         self.assertEqual((first["class"], first["precision"], first["recurrent"]), ("AdamW", "fp32", False))
         self.assertEqual(first["settings"][0]["lr"], 2e-3)
+        self.assertEqual(first["starts"], first["tensors"], "the parameters at the start")
+        self.assertNotIn("starts", baseline.events[1])
         self.assertEqual(max(max(event["shadow"]) for event in baseline.events), 0)
         self.assertEqual(self.ended[0].b, STEPS)
 
@@ -234,6 +252,21 @@ class Recordings(ParityTest):
         self.assertIn("no_shadow", baseline.events[0])
         self.assertNotIn("shadow", baseline.events[0])
 
+    @in_ci
+    def test_a_program_without_an_optimiser(self) -> None:
+        """Updates by hand are seen late, so nothing is handed over; losses and parameters show what is the same."""
+        plain = self.succeed(BY_HAND, options={"record": {"on": False}})
+        baseline, done = self.record(BY_HAND, "baseline")
+        self.assertEqual(done.out, plain.out)
+        self.assertEqual(baseline.of("by_hand"), [True] * STEPS)
+        self.assertIn("0.weight", baseline.events[0]["names"])
+        self.assertEqual([len(losses) for losses in baseline.of("losses")], [1] * STEPS)
+        repeat, _ = self.record(BY_HAND, "repeat")
+        self.assertEqual(repeat, baseline)
+        changed, _ = self.record(BY_HAND, "candidate", "lr")
+        self.assertEqual(changed.of("state")[:5], baseline.of("state")[:5])
+        self.assertNotEqual(changed.of("state")[5], baseline.of("state")[5])
+
     def test_steps_that_the_scaler_skips(self) -> None:
         if (
             "amp.GradScaler"
@@ -245,6 +278,13 @@ class Recordings(ParityTest):
         self.assertLess(baseline.numbers[0][0][0], 4, "gradients are divided by the scale")
         self.assertEqual(baseline.events[2]["losses"], [None])
         repeat, _ = self.record(SCALER, "repeat")
+        self.assertEqual(repeat, baseline)
+
+    def test_programs_without_a_seed_are_given_one(self) -> None:
+        program = CONV.replace("torch.manual_seed(1)", "import random; print(random.random())")
+        baseline, done = self.record(program, "baseline")
+        repeat, again = self.record(program, "repeat")
+        self.assertEqual(again.out, done.out)
         self.assertEqual(repeat, baseline)
 
     def test_other_random_numbers(self) -> None:

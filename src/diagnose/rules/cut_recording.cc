@@ -20,8 +20,10 @@ struct Missing {
   std::string device_use;          // "aten::cudnn_convolution ran": what needs a device
 };
 
-// Operators that only exist for a device, and the ranges of its communication library.
+// Returns true for operators that only exist for a GPU, and for the ranges of its communication library. A recurrent
+// layer asks `cudnn_is_acceptable` on a CPU, too.
 bool NeedsDevice(std::string_view name) {
+  if (name == "aten::cudnn_is_acceptable") return false;
   return name.starts_with("nccl:") || name.starts_with("aten::cudnn_") || name.starts_with("aten::_cudnn_") ||
          name.starts_with("aten::miopen_");
 }

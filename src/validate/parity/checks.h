@@ -41,6 +41,9 @@ struct OtherRandomness {
 };
 std::optional<OtherRandomness> FindOtherRandomness(const ParityRecording& baseline, const ParityRecording& candidate);
 
+// Estimates the norm of the difference of two tensors from their sketches.
+double Distance(const TensorPrint& a, const TensorPrint& b);
+
 // Test 5.
 bool IsExact(const ParityRecording& baseline, const ParityRecording& candidate);
 

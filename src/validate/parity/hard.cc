@@ -113,7 +113,24 @@ std::optional<ParityReport> CheckStep(const ParityRecording& baseline, const Par
   return CheckUpdate(baseline, was, is, step);
 }
 
+// Initialisations that sum in another order, such as orthogonal_ with another number of threads, differ by about 1e-6
+// of a tensor; other seeds by about as much as the tensor itself.
+constexpr double kCloseStart = 1e-4;
+
+bool HaveCloseStarts(const ParityEvent& was, const ParityEvent& is) {
+  if (was.starts.empty() || was.starts.size() != is.starts.size()) return false;
+  for (size_t i = 0; i < was.starts.size(); ++i)
+    if (!(Distance(was.starts[i], is.starts[i]) <= kCloseStart * was.starts[i].norm)) return false;
+  return true;
+}
+
 }  // namespace
+
+double Distance(const TensorPrint& a, const TensorPrint& b) {
+  double sum = 0;
+  for (size_t i = 0; i < kSketchWidth; ++i) sum += (a.sketch[i] - b.sketch[i]) * (a.sketch[i] - b.sketch[i]);
+  return std::sqrt(sum);
+}
 
 std::string TensorName(const ParityRecording& baseline, size_t optimizer, size_t index) {
   for (const ParityEvent& event : baseline.events)
@@ -164,7 +181,8 @@ std::optional<OtherRandomness> FindOtherRandomness(const ParityRecording& baseli
   const auto differ = [](const auto& a, const auto& b) { return a && b && *a != *b; };
   for (size_t i = 0; i < std::min(baseline.events.size(), candidate.events.size()); ++i) {
     const ParityEvent &was = baseline.events[i], &is = candidate.events[i];
-    if (differ(was.start, is.start)) return OtherRandomness{i + 1, "other parameters at the start"};
+    if (differ(was.start, is.start) && !HaveCloseStarts(was, is))
+      return OtherRandomness{i + 1, "other parameters at the start"};
     if (differ(was.rows, is.rows)) return OtherRandomness{i + 1, "other samples"};
     if (differ(was.random, is.random)) return OtherRandomness{i + 1, "other random numbers"};
     if (differ(was.order, is.order) && (was.draws || is.draws))

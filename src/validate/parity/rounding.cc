@@ -16,12 +16,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double Distance(const TensorPrint& a, const TensorPrint& b) {
-  double sum = 0;
-  for (size_t i = 0; i < kSketchWidth; ++i) sum += (a.sketch[i] - b.sketch[i]) * (a.sketch[i] - b.sketch[i]);
-  return std::sqrt(sum);
-}
-
 double Rms(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value * value;

@@ -62,6 +62,7 @@ class ByHand:
         self.graph_task: Callable[[], int] = agent.torch._C._current_graph_task_id
         self.active = agent.options.step != "explicit"
         self.installed = False
+        self.when_written: list[Callable[[int, list[Any]], None]] = []  # called with a group of parameters and its leaves
         self.reset()
 
     def reset(self) -> None:
@@ -162,6 +163,7 @@ class ByHand:
         written = self._written()
         if written:
             self._fire(written, None)
+            self._report(written)
         self.passes += 1
         self.since += 1
         if self.passes <= WALKS or not self.fires or not self.passes & (self.passes - 1):
@@ -243,6 +245,16 @@ class ByHand:
             ):
                 self.steps.awaited.discard(UNSURE)
             self.steps.fired(group, here=now)
+
+    def _report(self, written: set[int]) -> None:
+        groups: dict[int, list[Any]] = {}
+        for identity, (reference, _) in self.leaves.items():
+            leaf = reference() if identity in written else None
+            if leaf is not None:
+                groups.setdefault(self.group_of[identity], []).append(leaf)
+        for group, leaves in sorted(groups.items(), reverse=True) if self.when_written else ():
+            for follower in list(self.when_written):
+                follower(group, leaves)
 
     def at_end(self) -> None:
         if not self.active or self.steps.explicit or not self.passes:

@@ -68,7 +68,7 @@ class Fixes:
                     self._say(layout.FIX_REFUSED, name, value, reason)
                 return value_of, reason
             self.active[name] = (fix, value)
-self.reported = {key for key in self.reported if not key.startswith(name + " ")}
+            self.reported = {key for key in self.reported if not key.startswith(name + " ")}
             what = fix.on(self.agent, value)
         except Exception as error:
             self.refuse(name, f"{type(error).__name__}: {error}", value)

@@ -61,7 +61,7 @@ class Running:
         agent.constructors = Constructors(agent)
         agent.backward = Backward(agent, self.optimizers, self.later)
         full = agent.options.full
-        by_hand = ByHand(agent, self.steps, self.optimizers)
+        self.by_hand = by_hand = ByHand(agent, self.steps, self.optimizers)
         roots = Roots(agent, self.steps, self.optimizers, agent.models)
         self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
         loaders = Loaders(agent, self.steps)

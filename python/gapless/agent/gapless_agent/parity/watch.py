@@ -5,7 +5,10 @@ Four places are enough: in front of an optimiser's step and behind it, each batc
 from. An optimiser that is given a closure has its gradients when that returns for the first time. A step inside another one (an optimiser
 around an optimiser) belongs to the outer one.
 
-All runs but the baseline get its parameters and buffers after each step. They are written through `.data`, as an optimiser's own writes are
+Updates that the program writes by hand are seen only when the next backward pass begins (by_hand.py): then their gradients are gone, and the
+next forward pass has used the new parameters. Such an event has the losses and the parameters, and nothing is handed over.
+
+All other runs but the baseline get its parameters and buffers after each step. They are written through `.data`, as an optimiser's own writes are
 not: buffers of a batch norm may be saved for a backward pass that is still to come, and must not look changed to autograd.
 """
 
@@ -23,7 +26,7 @@ from ..guard import describe
 from ..options import Parity
 from ..patches import hide
 from ..place import find_place
-from .batches import RandomNumbers, Rows, reseed
+from .batches import RandomNumbers, Rows, reseed, seed
 from .files import Baseline, Writer
 from .modules import Found
 from .noise import Noise
@@ -58,8 +61,13 @@ class Watched:
             return None
 
 
+class UpdateByHand:
+    """Stands for the optimiser of a group of parameters that the program updates by hand."""
+
+
 class Watch:
     def __init__(self, running: Running) -> None:
+        self.by_hand = running.by_hand
         self.agent, self.optimizers, self.scalers = running.agent, running.optimizers, running.scalers
         self.torch, self.backward = self.agent.torch, self.agent.backward
         agent = self.agent
@@ -73,6 +81,7 @@ class Watch:
     def install(self) -> None:
         if self.agent.options.parity.role:
             self.guard.at_end(self._at_end)
+            seed(self.torch)
             self.begin(self.agent.options.parity)
 
     def begin(self, options: Parity) -> None:
@@ -87,14 +96,17 @@ class Watch:
         self.guard.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
         self.guard.patches.wrap(self.torch.amp.autocast_mode.autocast, "__enter__", self._around_autocast)
         self.backward.followers.append(self._loss)
+        self.by_hand.when_written.append(self._written_by_hand)
         self.scalers.when_skipped.append(self._skipped)
         self.active = True
 
     def _clear(self) -> None:
         self.sketcher, self.rows = Sketcher(self.torch), Rows(self.torch)
         self.watched: dict[int, Watched] = {}
+        self.hands: dict[int, UpdateByHand] = {}
         self.open: tuple[Watched, list[Any], dict[str, Any], list[float]] | None = None
         self.losses: list[float] = []
+        self.start_numbers: list[float] = []
         self.autocast: set[str] = set()
         self.events = self.began_ns = 0
         self.random = RandomNumbers(self.torch)
@@ -114,9 +126,9 @@ class Watch:
             handle.remove()
         self.handles.clear()
         self.guard.patches.undo()
-        for follower, followers in ((self._loss, self.backward.followers), (self._skipped, self.scalers.when_skipped)):
-            if follower in followers:
-                followers.remove(follower)
+        self.backward.followers.remove(self._loss)
+        self.scalers.when_skipped.remove(self._skipped)
+        self.by_hand.when_written.remove(self._written_by_hand)
 
     def _let_go(self) -> None:
         if self.active:
@@ -287,6 +299,8 @@ class Watch:
         event["names"] = [names.get(id(parameter), f"parameter {index}") for index, parameter in enumerate(parameters)]
         event["buffer_names"] = [name for name, _ in self._buffers()]
         event["start"] = self._code_of(parameters)
+        event["starts"] = 0 if event.get("by_hand") else len(parameters)
+        self.start_numbers = [value for tensor in parameters[: event["starts"]] for value in self.sketcher.print_of(tensor)]
         event["recurrent"] = bool(watched.models.recurrent(self.torch))
         event["precision"] = min(self._precisions(parameters), key=COARSEST.index)
 
@@ -323,11 +337,29 @@ class Watch:
         event["buffers"] = len(buffers)
         for buffer in buffers:
             numbers.extend(self.sketcher.print_of(buffer))
+        if "starts" in event:
+            numbers.extend(self.start_numbers)
         self._finish(watched, parameters, event, numbers)
 
     def _baseline_settings(self) -> list[dict[str, Any]] | None:
         events = self.baseline.events if self.baseline is not None else []
         return events[self.events].get("settings") if self.events < len(events) else None
+
+    def _written_by_hand(self, group: int, parameters: list[Any]) -> None:
+        act = self._guarded(lambda: self._write_by_hand(self.hands.setdefault(group, UpdateByHand()), parameters))
+        act()
+
+    def _write_by_hand(self, update: UpdateByHand, parameters: list[Any]) -> None:
+        watched = self._watched_of(update, parameters)
+        event: dict[str, Any] = {**self._common(watched), "by_hand": True, "tensors": 0, "buffers": 0}
+        if not watched.seen:
+            self._introduce(watched, parameters, event)
+        event["state"] = self._code_of(parameters)
+        assert self.writer is not None
+        self.writer.write(event, [])
+        self.events += 1
+        if self._is_enough():
+            self._end()
 
     def _skipped(self, source: int) -> None:
         """GradScaler did not call the optimiser of this id, because a gradient was not finite."""
