@@ -71,8 +71,8 @@ using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace)
-      : trace_(trace), slices_(trace.slices), updates_(trace), contexts_(slices_.size()) {
+  Collector(const Trace& trace, const OptimizerUpdates& updates)
+      : trace_(trace), slices_(trace.slices), updates_(updates), contexts_(slices_.size()) {
     for (size_t step = 0; step < trace.steps.size(); ++step)
       if (trace.steps.complete[step] != 0)
         AppendMerged(steps_, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
@@ -118,17 +118,17 @@ class Collector {
 
   const Trace& trace_;
   const SliceTable& slices_;
-  const OptimizerUpdates updates_;
+  const OptimizerUpdates& updates_;
   Intervals steps_;
   std::vector<Context> contexts_;
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   const bool has_python = std::find(trace.slices.category.begin(), trace.slices.category.end(),
                                     SliceCategory::kPython) != trace.slices.category.end();
   if (!has_python) return;
-  std::map<Key, Group> groups = Collector(trace).Run();
+  std::map<Key, Group> groups = Collector(trace, tables.Once(trace, FindOptimizerUpdates)).Run();
   std::vector<std::pair<Key, Group>> rows(groups.begin(), groups.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.self_ns > b.second.self_ns; });
@@ -142,7 +142,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("python_time", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
