@@ -71,10 +71,11 @@ void BoundSeverity(Bottleneck& found) {
 class PlanMaker {
  public:
   PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {
-    if (predictor != nullptr) made_ = predictor->Nothing();
+    if (predictor != nullptr) made_ = predictor->Start();
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
+    PriceAdvice(found);
     for (Bottleneck& one : found) {
       if (JudgesRecording(one))
         list_.push_back(std::move(one));
@@ -89,6 +90,10 @@ class PlanMaker {
   }
 
  private:
+  // Computes what items bring on top of what was taken, side by side.
+  void Price(const std::vector<WhatIfItem>& items);
+  void PriceAdvice(const std::vector<Bottleneck>& found);
+  std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation) const;
   std::vector<Option> OptionsOf(const Bottleneck& found);
   std::optional<double> GainOfItem(const WhatIfItem& item);
   Effect EstimateOf(const Bottleneck& found) const;
@@ -96,6 +101,7 @@ class PlanMaker {
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
   Gain TakeEstimate(Bottleneck& head);
+  std::pair<Predictor::Progress, Prediction> PredictBeside(const WhatIfItem& item) const;
   Gain TakeOption(const Option& option, Bottleneck& head);
   void Account(const Bottleneck& head, double before);
   std::string AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const;
@@ -111,34 +117,63 @@ class PlanMaker {
   RemovableTime removable_;
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
-  std::vector<WhatIfItem> items_{};                       // of the plan
-  Predictor::Made made_{};                                // the job with them
+  Predictor::Progress made_{};                            // the job with the items of the plan
   std::map<std::string, std::optional<double>> known_{};  // what items would bring on top
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
 };
 
+void PlanMaker::Price(const std::vector<WhatIfItem>& items) {
+  std::vector<std::pair<const WhatIfItem*, std::optional<double>*>> open;
+  for (const WhatIfItem& item : items)
+    if (const auto [at, is_new] = known_.try_emplace(item.ToString()); is_new) open.emplace_back(&item, &at->second);
+  if (open.empty()) return;
+  predictor_->pool().ParallelFor(open.size(), [&](size_t i) {
+    if (const auto effect = predictor_->ExpectedOf(made_.made, *open[i].first)) *open[i].second = std::exp(-*effect);
+  });
+}
+
+// The first recommendations, then the others of findings whose first one has an answer.
+void PlanMaker::PriceAdvice(const std::vector<Bottleneck>& found) {
+  std::vector<WhatIfItem> first, others;
+  const auto may_be_replayed = [&](const Bottleneck& one) {
+    return predictor_ != nullptr && !JudgesRecording(one) && ItemOf(one, 0).has_value();
+  };
+  for (const Bottleneck& one : found)
+    if (may_be_replayed(one)) first.push_back(*ItemOf(one, 0));
+  Price(first);
+  for (const Bottleneck& one : found)
+    for (size_t i = 1; i < one.recommendations.size() && may_be_replayed(one) && GainOfItem(*ItemOf(one, 0)); ++i)
+      if (const auto item = ItemOf(one, i)) others.push_back(*item);
+  Price(others);
+}
+
+// The item that a recommendation names; absent: none that a plan may take.
+std::optional<WhatIfItem> PlanMaker::ItemOf(const Bottleneck& found, size_t recommendation) const {
+  if (recommendation >= found.recommendations.size()) return std::nullopt;
+  const std::string& fix = found.recommendations[recommendation].fix;
+  const auto items = ParseItems(fix);
+  const Safety most = recommendation == 0 ? Safety::kTraining : Safety::kRounding;
+  const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most;
+  return usable ? std::optional((*items)[0]) : std::nullopt;
+}
+
 std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) {
   std::vector<Option> options;
   for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
-    const std::string& fix = found.recommendations[i].fix;
-    const auto items = ParseItems(fix);
-    const Safety most = i == 0 ? Safety::kTraining : Safety::kRounding;
-    const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most &&
-                        GainOfItem((*items)[0]).has_value();
+    const auto item = ItemOf(found, i);
+    const bool usable = item && GainOfItem(*item).has_value();
     if (i == 0 && !usable) break;  // the others may be small beside the first
-    if (usable) options.push_back({i, (*items)[0]});
+    if (usable) options.push_back({i, *item});
   }
   return options;
 }
 
 // On top of what was taken.
 std::optional<double> PlanMaker::GainOfItem(const WhatIfItem& item) {
-  const auto [at, is_new] = known_.try_emplace(item.ToString());
-  if (!is_new) return at->second;
-  if (const auto effect = predictor_->ExpectedOf(made_, item)) at->second = std::exp(-*effect);
-  return at->second;
+  Price({item});
+  return known_.at(item.ToString());
 }
 
 // The stake gets shorter as the step does by what was replayed.
@@ -157,6 +192,10 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
 
 Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
+  std::vector<WhatIfItem> items;
+  for (const Open& one : open_)
+    for (const Option& option : one.options) items.push_back(option.item);
+  Price(items);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
     const auto offer = [&](std::optional<Option> option, double gain) {
@@ -199,7 +238,7 @@ void PlanMaker::Take(const Best& best) {
       {.id = id,
        .fix = fix,
        .gain = gain,
-       .so_far = GainOf(replayed_ + estimated_, items_.empty() ? gain.method : kReplay,
+       .so_far = GainOf(replayed_ + estimated_, made_.prediction.what.empty() ? gain.method : kReplay,
                         std::min(gain.confidence, plan_.steps.empty() ? 1 : plan_.steps.back().so_far.confidence))});
 }
 
@@ -213,22 +252,27 @@ Gain PlanMaker::TakeEstimate(Bottleneck& head) {
   return *head.gain;
 }
 
+// Returns the plan's items and one more, whose expected gain is known.
+std::pair<Predictor::Progress, Prediction> PlanMaker::PredictBeside(const WhatIfItem& item) const {
+  Predictor::Progress after = made_;
+  (void)predictor_->Add(item, after);
+  Prediction prediction = predictor_->Conclude(after);
+  return {std::move(after), std::move(prediction)};
+}
+
 // What changes the training is priced, and not made.
 Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   const double before = Left();
-  std::vector<WhatIfItem> items = items_;
-  items.push_back(option.item);
-  const auto prediction = predictor_->Predict(items);
+  auto [after, prediction] = PredictBeside(option.item);
   const auto tested = predictor_->calibration().TestedOf(option.item.name);
-  head.gain = GainOf(prediction->effects.back() + prediction->replay_error, kReplay,
+  head.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay,
                      tested.programs > 0 ? kCoverage : kUntestedConfidence);
   head.gain->tested_programs = static_cast<int64_t>(tested.programs);
   head.apart = option.apart();
-  auto after = predictor_->With(made_, option.item);
-  BoundByStake(before, AlsoOf(option.item, *after), head);
+  BoundByStake(before, AlsoOf(option.item, after.made), head);
   if (head.apart) return *head.gain;
-  items_ = std::move(items), replayed_ = EffectOf(prediction->share);
-  made_ = std::move(*after), known_.clear();
+  replayed_ = EffectOf(prediction.share);
+  made_ = std::move(after), known_.clear();
   Account(head, before);
   return *head.gain;
 }
@@ -241,9 +285,9 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
 // What a fix does beside curing what it is for.
 std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
   const std::string name = item.ToString();
-  if (after.work != made_.work)
+  if (after.work != made_.made.work)
     return StrCat(name, " does the work of a step for more samples, so that what a step costs once counts less");
-  const Predictor::Removed removed = predictor_->RemovedBy(made_, after);
+  const Predictor::Removed removed = predictor_->RemovedBy(made_.made, after);
   const auto worth = [&](int64_t ns) {
     return static_cast<double>(ns) >= kWorthSaying * static_cast<double>(predictor_->step_ns());
   };
@@ -306,10 +350,8 @@ void PlanMaker::TakeTheRest() {
       const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
         return GainOfItem(a.item) < GainOfItem(b.item);
       });
-      std::vector<WhatIfItem> items = items_;
-      items.push_back(best->item);
-      const auto prediction = predictor_->Predict(items);
-      one.found.gain = GainOf(prediction->effects.back() + prediction->replay_error, kReplay, kUntestedConfidence);
+      const Prediction prediction = PredictBeside(best->item).second;
+      one.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
     } else if (one.found.gain) {
       one.found.gain = GainOf(EstimateOf(one.found), one.found.gain->method, one.found.gain->confidence);
     }
@@ -334,13 +376,14 @@ void PlanMaker::Conclude() {
     for (const Bottleneck& one : list_)
       if (one.cured_by == step.id) step.cures.push_back(one.id);
   }
-  for (const WhatIfItem& item : items_) {
+  const std::vector<WhatIfItem>& items = made_.prediction.what;
+  for (const WhatIfItem& item : items) {
     together.fixes.push_back(item.ToString());
     if (predictor_->calibration().TestedOf(item.name).programs == 0) together.untested.push_back(item.name);
   }
   for (const Bottleneck& one : list_)
     if (one.apart) together.left_out.push_back(one.id);
-  if (!items_.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
+  if (!items.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
 }
 
 }  // namespace

@@ -87,11 +87,13 @@ std::vector<int64_t> OwnTimes(const Trace& trace) {
 
 std::vector<uint8_t> LoadingSlices(const Trace& trace) {
   const SliceTable& slices = trace.slices;
-  std::vector<uint8_t> loading(slices.size());
+  std::vector<uint8_t> is_mark(trace.strings.size()), loading(slices.size());
+  for (size_t id = 0; id < is_mark.size(); ++id)
+    is_mark[id] = IsDataLoadingMark(trace.strings[static_cast<StringId>(id)]) ? 1 : 0;
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     const bool within = parent.valid() && parent.value < row && loading[parent.value] != 0;
-    loading[row] = within || IsDataLoadingMark(trace.Text(slices.name[row])) ? 1 : 0;
+    loading[row] = within || is_mark[static_cast<uint32_t>(slices.name[row])] != 0 ? 1 : 0;
   }
   return loading;
 }

@@ -81,7 +81,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const HostUse use = FindHostUse(input.tables.run(), input.of);
   const double factor = LeftOf(found, use, workers, which);
-  const std::vector<uint8_t> loading = LoadingSlices(trace);
+  const std::vector<uint8_t>& loading = input.Once(LoadingSlices);
   times.ScaleHost([&](uint32_t slice) { return slice != kNoRowValue && loading[slice] != 0 ? factor : 1.0; });
   if (!use.busy)
     effect.assumptions.push_back(
