@@ -52,7 +52,7 @@ std::vector<Event> EventsOf(const Trace& trace, const ProgramRows& program) {
   const SliceTable& slices = trace.slices;
   const GpuOpTable& ops = trace.gpu_ops;
   std::vector<Event> events;
-  events.reserve(2 * (ops.size() + slices.size()));
+  events.reserve(2 * (ops.size() + static_cast<size_t>(std::count(program.slices.begin(), program.slices.end(), 1))));
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (program.ops[op] == OpRole::kWithinKernel) continue;
     const uint8_t end_order = ops.dur_ns[op] > 0 ? 0 : 1;

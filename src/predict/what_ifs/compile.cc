@@ -68,6 +68,7 @@ void CompileLaunches(const WhatIfInput& input, Case which, EdgeTimes& times) {
   });
 }
 
+// Why there is no use in compiling; empty: there is.
 std::string NothingToCompile(const Trace& trace) {
   const GpuOpTable& ops = trace.gpu_ops;
   if (IsCompiledAlready(trace)) return "compiled kernels are in it already";
@@ -81,7 +82,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
-  effect.nothing = NothingToCompile(trace);
+  effect.nothing = input.Once(NothingToCompile);
   if (!effect.nothing.empty()) return effect;
   const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
