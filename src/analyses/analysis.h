@@ -59,12 +59,20 @@ class Tables {
     return *static_cast<const T*>(
         Kept(trace, key, [&]() -> std::shared_ptr<const void> { return std::make_shared<const T>(make(trace)); }));
   }
+  // The same of the whole run.
+  template <class T>
+  const T& OnceForRun(T (*make)(Tables&)) {
+    const auto key = reinterpret_cast<const void*>(make);
+    return *static_cast<const T*>(
+        KeptForRun(key, [&]() -> std::shared_ptr<const void> { return std::make_shared<const T>(make(*this)); }));
+  }
   // How many threads work on this run at most.
   size_t threads() const;
 
  private:
   struct Impl;
   const void* Kept(const Trace& trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
+  const void* KeptForRun(const void* key, const std::function<std::shared_ptr<const void>()>& make);
   const Run& run_;
   std::unique_ptr<Impl> impl_;
 };

@@ -39,7 +39,9 @@ struct Tables::Impl {
   std::once_flag timelines_once;
   std::vector<TraceTimeline> timelines;
   std::mutex kept_mutex;
-  std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace and function
+  std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
+
+  const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
 };
 
 Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>()) {
@@ -82,19 +84,28 @@ const Error* Tables::ErrorOf(std::string_view name) const {
 
 size_t Tables::threads() const { return impl_->threads == 0 ? DefaultThreads() : impl_->threads; }
 
-const void* Tables::Kept(const Trace& trace, const void* key,
-                         const std::function<std::shared_ptr<const void>()>& make) {
-  Impl::Kept* kept = nullptr;
+const void* Tables::Impl::Keep(const Trace* trace, const void* key,
+                               const std::function<std::shared_ptr<const void>()>& make) {
+  Kept* one = nullptr;
   {
-    const std::lock_guard lock(impl_->kept_mutex);
-    kept = &impl_->kept[{&trace, key}];
+    const std::lock_guard lock(kept_mutex);
+    one = &kept[{trace, key}];
   }
   const TimedPart waiting("", "");
-  std::call_once(kept->once, [&] {
+  std::call_once(one->once, [&] {
     const TimedPart timed("shared", "columns derived once");
-    kept->value = make();
+    one->value = make();
   });
-  return kept->value.get();
+  return one->value.get();
+}
+
+const void* Tables::Kept(const Trace& trace, const void* key,
+                         const std::function<std::shared_ptr<const void>()>& make) {
+  return impl_->Keep(&trace, key, make);
+}
+
+const void* Tables::KeptForRun(const void* key, const std::function<std::shared_ptr<const void>()>& make) {
+  return impl_->Keep(nullptr, key, make);
 }
 
 const std::vector<TraceTimeline>& Tables::Timelines() {

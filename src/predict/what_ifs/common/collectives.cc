@@ -16,10 +16,10 @@ namespace {
 constexpr int64_t kLargeBytes = int64_t{256} * 1024;  // sums below are losses and statistics, not gradients
 
 std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
+  const CollectiveMatches& matches = input.tables.OnceForRun(MatchPrimary);
   const std::vector<const RunTrace*> traces = input.tables.run().primary();
-  CollectiveMatches matches = MatchCollectives(traces);
   for (size_t position = 0; position < traces.size(); ++position)
-    if (traces[position]->index == input.of.index) return std::move(matches[position]);
+    if (traces[position]->index == input.of.index) return matches[position];
   return std::vector<CollectiveMatch>(input.trace().collectives.size());
 }
 
