@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/screening.h"
+#include "predict/fix_prices.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,13 +28,6 @@ Gain GainOf(const Effect& effect, std::string_view method, double confidence) {
 }
 
 double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
-
-// A fix that a finding asks for and that can be replayed.
-struct Option {
-  size_t recommendation = 0;
-  WhatIfItem item{};
-  bool apart() const { return SafetyOf(item.name) > Safety::kRounding; }
-};
 
 // A finding without a place in the list yet.
 struct Open {
@@ -70,17 +64,19 @@ void BoundSeverity(Bottleneck& found) {
 
 class PlanMaker {
  public:
-  PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {
+  PlanMaker(const Predictor* predictor, const LedgerView& ledger)
+      : predictor_(predictor), removable_(ledger), prices_(predictor) {
     if (predictor != nullptr) made_ = predictor->Start();
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
-    PriceAdvice(found);
+    prices_.LearnAdvice(found, made_.made);
     for (Bottleneck& one : found) {
       if (JudgesRecording(one))
         list_.push_back(std::move(one));
       else
-        open_.push_back({.found = std::move(one)}), open_.back().options = OptionsOf(open_.back().found);
+        open_.push_back({.found = std::move(one)}),
+            open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
     for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
     TakeTheRest();
@@ -90,12 +86,6 @@ class PlanMaker {
   }
 
  private:
-  // Computes what items bring on top of what was taken, side by side.
-  void Price(const std::vector<WhatIfItem>& items);
-  void PriceAdvice(const std::vector<Bottleneck>& found);
-  std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation) const;
-  std::vector<Option> OptionsOf(const Bottleneck& found);
-  std::optional<double> GainOfItem(const WhatIfItem& item);
   Effect EstimateOf(const Bottleneck& found) const;
   Best FindBest();
   size_t HeadFor(const Best& best) const;
@@ -117,64 +107,12 @@ class PlanMaker {
   RemovableTime removable_;
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
-  Predictor::Progress made_{};                            // the job with the items of the plan
-  std::map<std::string, std::optional<double>> known_{};  // what items would bring on top
+  Predictor::Progress made_{};  // the job with the items of the plan
+  FixPrices prices_;            // of items on top of them
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
 };
-
-void PlanMaker::Price(const std::vector<WhatIfItem>& items) {
-  std::vector<std::pair<const WhatIfItem*, std::optional<double>*>> open;
-  for (const WhatIfItem& item : items)
-    if (const auto [at, is_new] = known_.try_emplace(item.ToString()); is_new) open.emplace_back(&item, &at->second);
-  if (open.empty()) return;
-  predictor_->pool().ParallelFor(open.size(), [&](size_t i) {
-    if (const auto effect = predictor_->ExpectedOf(made_.made, *open[i].first)) *open[i].second = std::exp(-*effect);
-  });
-}
-
-// The first recommendations, then the others of findings whose first one has an answer.
-void PlanMaker::PriceAdvice(const std::vector<Bottleneck>& found) {
-  std::vector<WhatIfItem> first, others;
-  const auto may_be_replayed = [&](const Bottleneck& one) {
-    return predictor_ != nullptr && !JudgesRecording(one) && ItemOf(one, 0).has_value();
-  };
-  for (const Bottleneck& one : found)
-    if (may_be_replayed(one)) first.push_back(*ItemOf(one, 0));
-  Price(first);
-  for (const Bottleneck& one : found)
-    for (size_t i = 1; i < one.recommendations.size() && may_be_replayed(one) && GainOfItem(*ItemOf(one, 0)); ++i)
-      if (const auto item = ItemOf(one, i)) others.push_back(*item);
-  Price(others);
-}
-
-// The item that a recommendation names; absent: none that a plan may take.
-std::optional<WhatIfItem> PlanMaker::ItemOf(const Bottleneck& found, size_t recommendation) const {
-  if (recommendation >= found.recommendations.size()) return std::nullopt;
-  const std::string& fix = found.recommendations[recommendation].fix;
-  const auto items = ParseItems(fix);
-  const Safety most = recommendation == 0 ? Safety::kTraining : Safety::kRounding;
-  const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most;
-  return usable ? std::optional((*items)[0]) : std::nullopt;
-}
-
-std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) {
-  std::vector<Option> options;
-  for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
-    const auto item = ItemOf(found, i);
-    const bool usable = item && GainOfItem(*item).has_value();
-    if (i == 0 && !usable) break;  // the others may be small beside the first
-    if (usable) options.push_back({i, *item});
-  }
-  return options;
-}
-
-// On top of what was taken.
-std::optional<double> PlanMaker::GainOfItem(const WhatIfItem& item) {
-  Price({item});
-  return known_.at(item.ToString());
-}
 
 // The stake gets shorter as the step does by what was replayed.
 Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
@@ -195,13 +133,13 @@ Best PlanMaker::FindBest() {
   std::vector<WhatIfItem> items;
   for (const Open& one : open_)
     for (const Option& option : one.options) items.push_back(option.item);
-  Price(items);
+  prices_.Learn(items, made_.made);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
     const auto offer = [&](std::optional<Option> option, double gain) {
       if (gain > best.gain + kClearly) best = {i, std::move(option), gain};
     };
-    for (const Option& option : open_[i].options) offer(option, GainOfItem(option.item).value_or(1));
+    for (const Option& option : open_[i].options) offer(option, prices_.Of(option.item, made_.made).value_or(1));
     if (open_[i].options.empty()) offer({}, std::exp(-EstimateOf(open_[i].found).expected));
   }
   return best;
@@ -272,7 +210,7 @@ Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   BoundByStake(before, AlsoOf(option.item, after.made), head);
   if (head.apart) return *head.gain;
   replayed_ = EffectOf(prediction.share);
-  made_ = std::move(after), known_.clear();
+  made_ = std::move(after), prices_.Forget();
   Account(head, before);
   return *head.gain;
 }
@@ -348,7 +286,7 @@ void PlanMaker::TakeTheRest() {
     one.found.step_left = Left();
     if (!one.options.empty()) {
       const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
-        return GainOfItem(a.item) < GainOfItem(b.item);
+        return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
       });
       const Prediction prediction = PredictBeside(best->item).second;
       one.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);

@@ -21,7 +21,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
   WhatIfEffect effect;
-  const HostUse use = FindHostUse(input.tables.run(), input.of);
+  const HostUse use = FindHostUse(input.tables, input.of);
   if (trace.gpu_ops.size() > 0) {
     effect.nothing = "operators compute on a device: threads of the host only launch them";
     return effect;
