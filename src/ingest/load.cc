@@ -119,33 +119,33 @@ struct Loaded {
   int filtered = 0;  // recordings of other ranks than wanted
 };
 
-// Loads inputs side by side, as many as there are threads: what it holds besides the traces does not grow with the
-// number of inputs.
+// Loads large inputs one after the other, each on all threads, and then small ones side by side, a thread each: what it
+// holds besides the traces does not grow with the number of inputs.
 class Loader {
  public:
   Loader(const LoadOptions& options, const std::vector<Input>& inputs)
       : options_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
-    for (const Input& input : inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
       std::error_code error;
-      const auto size = fs::file_size(input.path, error);
+      const auto size = fs::file_size(inputs[i].path, error);
       if (!error) total_ += size;
+      (!error && size < kSmallBytes ? small_ : large_).push_back(i);
     }
   }
 
   // Returns what each input held, in their order.
   std::vector<Loaded> Run() {
     const size_t threads = options_.threads == 0 ? DefaultThreads() : options_.threads;
-    const size_t beside = std::clamp<size_t>(inputs_.size(), 1, threads);
-    if (beside == 1) {
-      ThreadPool pool(threads);
-      for (size_t i = 0; i < inputs_.size(); ++i) Load(i, pool);
-    } else {
-      ThreadPool outer(beside);
-      outer.ParallelFor(inputs_.size(), [&](size_t i) {
-        ThreadPool pool(threads / beside);
-        Load(i, pool);
+    const size_t beside = std::clamp<size_t>(small_.size(), 1, threads);
+    ThreadPool pool(beside == 1 || !large_.empty() ? threads : 1);
+    for (const size_t i : large_) Load(i, pool);
+    if (beside == 1)
+      for (const size_t i : small_) Load(i, pool);
+    else
+      ThreadPool(beside).ParallelFor(small_.size(), [&](size_t i) {
+        ThreadPool own(threads / beside);
+        Load(small_[i], own);
       });
-    }
     return std::move(loaded_);
   }
 
@@ -217,8 +217,11 @@ class Loader {
     loaded.traces.push_back(std::move(trace));
   }
 
+  static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;
+
   const LoadOptions& options_;
   const std::vector<Input>& inputs_;
+  std::vector<size_t> large_, small_;         // into inputs_
   std::vector<Loaded> loaded_;                // by input
   std::vector<std::atomic<uint64_t>> taken_;  // by input: bytes
   std::atomic<size_t> done_ = 0;              // inputs
