@@ -38,9 +38,9 @@ Graph Repeated(const Graph& graph, uint32_t times) {
       if (all.first_edge.size() < base + graph.size())
         all.first_edge.push_back(first + static_cast<uint32_t>(all.edges.size()));
     for (const int64_t ns : graph.recorded_ns) all.recorded_ns.push_back(ns + shift);
-    std::vector<gapless::internal::Edge> edges = graph.edges;
-    for (gapless::internal::Edge& edge : edges) edge.from += base;
-    all.edges.insert(all.edges.end(), edges.begin(), edges.end());
+    all.edges.insert(all.edges.end(), graph.edges.begin(), graph.edges.end());
+    for (const gapless::internal::Instant from : graph.from)
+      all.from.push_back(from == gapless::internal::kNoInstant ? from : from + base);
   }
   all.first_edge.push_back(static_cast<uint32_t>(all.edges.size()));
   return all;

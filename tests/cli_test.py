@@ -100,6 +100,19 @@ class Help(unittest.TestCase):
         self.assertEqual(json.loads(run("--version", "--json").stdout)["gapless"]["schema"], 1)
 
 
+class Timings(unittest.TestCase):
+    def test_they_are_hidden_and_name_every_kind_of_part(self) -> None:
+        self.assertNotIn("--timings", run("analyze", "--help").stdout)
+        self.assertNotIn("timings", json.loads(run("analyze", SAMPLE, "--json").stdout))
+        done = run("analyze", SAMPLE, "--no-cache", "--timings", "--json")
+        timings = json.loads(done.stdout)["timings"]
+        self.assertEqual(timings, sorted(timings, key=lambda timing: -timing["ms"]))
+        parts = {timing["part"] for timing in timings}
+        self.assertLessEqual({"reading", "analysis", "rule", "what-if", "predict"}, parts)
+        self.assertIn("replay", [timing.get("name") for timing in timings])
+        self.assertIn("own time", done.stderr)
+
+
 class ExitStatus(unittest.TestCase):
     def check(self, status: int, *words: str) -> subprocess.CompletedProcess[str]:
         done = run(*words)

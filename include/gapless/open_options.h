@@ -14,6 +14,7 @@ namespace gapless {
 struct LoadProgress {
   std::string_view path;                     // good during the call
   uint64_t bytes_done = 0, bytes_total = 0;  // on disk, over all inputs; total 0: unknown
+  size_t inputs_done = 0, inputs_total = 0;  // files and archives; those of ranks are read side by side
 };
 
 struct OpenOptions {

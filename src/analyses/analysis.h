@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -50,9 +51,28 @@ class Tables {
   const Error* ErrorOf(std::string_view name) const;  // null also before this thread has asked for the analysis
   // The device time of each primary trace, which several analyses read.
   const std::vector<TraceTimeline>& Timelines();
+  // Returns make(trace), which is computed once for each function and trace, and kept. `make` is a free function that
+  // depends on nothing else.
+  template <class T>
+  const T& Once(const Trace& trace, T (*make)(const Trace&)) {
+    const auto key = reinterpret_cast<const void*>(make);
+    return *static_cast<const T*>(
+        Kept(trace, key, [&]() -> std::shared_ptr<const void> { return std::make_shared<const T>(make(trace)); }));
+  }
+  // The same of the whole run.
+  template <class T>
+  const T& OnceForRun(T (*make)(Tables&)) {
+    const auto key = reinterpret_cast<const void*>(make);
+    return *static_cast<const T*>(
+        KeptForRun(key, [&]() -> std::shared_ptr<const void> { return std::make_shared<const T>(make(*this)); }));
+  }
+  // How many threads work on this run at most.
+  size_t threads() const;
 
  private:
   struct Impl;
+  const void* Kept(const Trace& trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
+  const void* KeptForRun(const void* key, const std::function<std::shared_ptr<const void>()>& make);
   const Run& run_;
   std::unique_ptr<Impl> impl_;
 };

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "analyses/analysis.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -210,5 +212,7 @@ CollectiveMatches MatchCollectives(Traces traces) {
   }
   return matches;
 }
+
+CollectiveMatches MatchPrimary(Tables& tables) { return MatchCollectives(tables.run().primary()); }
 
 }  // namespace gapless::internal

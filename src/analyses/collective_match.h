@@ -28,6 +28,8 @@
 
 namespace gapless::internal {
 
+class Tables;
+
 // Clocks of hosts kept by NTP agree to a few milliseconds.
 inline constexpr int64_t kMaxClockOffsetNs = 10'000'000;
 // Ranks whose waits differ by less came together: launching alone varies by as much.
@@ -49,5 +51,7 @@ struct CollectiveMatch {
 using CollectiveMatches = std::vector<std::vector<CollectiveMatch>>;
 
 CollectiveMatches MatchCollectives(std::span<const RunTrace* const> traces);
+// Returns the matches of the primary traces, for Tables::OnceForRun.
+CollectiveMatches MatchPrimary(Tables& tables);
 
 }  // namespace gapless::internal

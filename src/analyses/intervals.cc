@@ -66,6 +66,14 @@ Intervals Clip(const Intervals& a, Interval window) {
   return inside;
 }
 
+int64_t TotalIn(const Intervals& a, Interval window) {
+  int64_t total = 0;
+  auto at = std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });
+  for (; at != a.end() && at->start < window.end; ++at)
+    total += std::min(at->end, window.end) - std::max(at->start, window.start);
+  return total;
+}
+
 int64_t Total(const Intervals& a) {
   int64_t total = 0;
   for (const Interval one : a) total += one.length();

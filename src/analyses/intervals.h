@@ -31,7 +31,8 @@ Intervals Unite(const Intervals& a, const Intervals& b);      // in a or b
 Intervals Intersect(const Intervals& a, const Intervals& b);  // in a and b
 Intervals Subtract(const Intervals& a, const Intervals& b);   // in a, not in b
 Intervals Clip(const Intervals& a, Interval window);
-bool IsSomeIn(const Intervals& a, Interval window);  // is Clip() not empty? By bisection
+bool IsSomeIn(const Intervals& a, Interval window);    // is Clip() not empty? By bisection
+int64_t TotalIn(const Intervals& a, Interval window);  // the total of Clip(), by bisection
 int64_t Total(const Intervals& a);
 
 // Adds to sums[i] how much of `a` lies in windows[i]. Windows are sorted and do not overlap; they may touch or be

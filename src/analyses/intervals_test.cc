@@ -62,8 +62,10 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
       total += in_a[at];
     }
     ASSERT_EQ(Total(a), total);
-    for (int64_t start = 0; start < 60; start += 7)
+    for (int64_t start = 0; start < 60; start += 7) {
       ASSERT_EQ(IsSomeIn(a, {start, start + round % 20}), !Clip(a, {start, start + round % 20}).empty());
+      ASSERT_EQ(TotalIn(a, {start, start + round % 20}), Total(Clip(a, {start, start + round % 20})));
+    }
     for (const Intervals& list : {a, Intersect(a, b), Unite(a, b), Subtract(a, b)})
       for (size_t i = 1; i < list.size(); ++i) ASSERT_GT(list[i].start, list[i - 1].end) << "sorted, apart";
   }

@@ -37,11 +37,11 @@ struct StreamState {
 
 class ChainReader {
  public:
-  ChainReader(const TraceTimeline& timeline, ChainSink& sink)
+  ChainReader(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink)
       : timeline_(timeline),
         trace_(timeline.trace()),
         sink_(sink),
-        around_(Surroundings(trace_)),
+        around_(around),
         sizes_(trace_),
         compilers_(trace_.strings.size(), kUnseen),
         roles_(trace_.strings.size(), kUnseen) {}
@@ -151,7 +151,7 @@ class ChainReader {
   const TraceTimeline& timeline_;
   const Trace& trace_;
   ChainSink& sink_;
-  std::vector<uint8_t> around_;
+  const std::vector<uint8_t>& around_;
   TensorSizes sizes_;
   std::vector<uint8_t> compilers_;  // by kernel name
   std::vector<uint8_t> roles_;      // by operator name
@@ -162,7 +162,9 @@ class ChainReader {
 
 }  // namespace
 
-void FindChains(const TraceTimeline& timeline, ChainSink& sink) { ChainReader(timeline, sink).Read(); }
+void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink) {
+  ChainReader(timeline, around, sink).Read();
+}
 
 bool AttentionNames::IsProduct(const Trace& trace, GpuOpId kernel) const {
   if (!kernel.valid() || trace.gpu_ops.op_class[kernel.value] != GpuOpClass::kGemm) return false;

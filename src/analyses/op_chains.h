@@ -45,8 +45,8 @@ class ChainSink {
   virtual void Chain(const OpChain& chain) = 0;
 };
 
-// All chains among operations that start in the analysed window. One pass.
-void FindChains(const TraceTimeline& timeline, ChainSink& sink);
+// All chains among operations that start in the analysed window. One pass. `around`: Surroundings() of the trace.
+void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink);
 
 // Attention written out: products of batches of matrices around a chain that has a softmax, or the gradient of one.
 enum class AttentionPart : uint8_t { kNone, kForward, kBackward };

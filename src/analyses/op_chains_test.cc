@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "analyses/surroundings.h"
 #include "analyses/testing/hand_made.h"
 
 namespace gapless::internal {
@@ -41,7 +42,7 @@ class Lane {
       const Trace& of;
       std::string text;
     } sink(*trace);
-    FindChains(timeline, sink);
+    FindChains(timeline, Surroundings(timeline.trace()), sink);
     return sink.text;
   }
   HandMade& trace() { return trace_; }

@@ -24,7 +24,7 @@ Interval SpanOf(const SliceTable& slices, size_t row) {
 OptimizerUpdates::OptimizerUpdates(const Trace& trace) {
   FindRanges(trace);
   if (all_.empty()) return;
-  begins_.assign(trace.slices.ts_ns.begin(), trace.slices.ts_ns.end());
+  begins_ = trace.slices.ts_ns;
   AddBackward(trace);
   FindOwn(trace);
 }
@@ -99,5 +99,7 @@ bool OptimizerUpdates::Holds(uint32_t slice) const {
 bool OptimizerUpdates::InClosure(uint32_t slice) const {
   return !range_of_.empty() && range_of_[slice] != kNone && At(slice) == nullptr && !Holds(slice);
 }
+
+OptimizerUpdates FindOptimizerUpdates(const Trace& trace) { return OptimizerUpdates(trace); }
 
 }  // namespace gapless::internal

@@ -46,7 +46,9 @@ class OptimizerUpdates {
   std::vector<OptimizerUpdate> all_;
   std::vector<Intervals> backward_;  // by range: nodes of its backward passes
   std::vector<uint32_t> range_of_;   // by slice: into all_; empty: there is none
-  std::vector<int64_t> begins_;      // by slice
+  Column<int64_t> begins_;           // by slice
 };
+
+OptimizerUpdates FindOptimizerUpdates(const Trace& trace);
 
 }  // namespace gapless::internal

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "analyses/analysis.h"
 #include "analyses/timeline.h"
 #include "base/thread_pool.h"
+#include "base/timings.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,10 +30,18 @@ struct Tables::Impl {
     std::optional<Table> table;
     std::optional<Error> error;
   };
+  struct Kept {
+    std::once_flag once;
+    std::shared_ptr<const void> value;
+  };
   size_t threads = 0;
   std::vector<Entry> entries{AllAnalyses().size()};
   std::once_flag timelines_once;
   std::vector<TraceTimeline> timelines;
+  std::mutex kept_mutex;
+  std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
+
+  const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
 };
 
 Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>()) {
@@ -41,8 +52,10 @@ Tables::~Tables() = default;
 const Table& Tables::Get(std::string_view name) {
   const size_t index = IndexOf(name);
   Impl::Entry& entry = impl_->entries[index];
+  const TimedPart waiting("", "");  // another thread may compute it already
   std::call_once(entry.once, [&] {
     const Analysis& analysis = *AllAnalyses()[index];
+    const TimedPart timed("analysis", analysis.name);
     Result<Table> result = analysis.run(run_, *this);
     if (result) {
       entry.table.emplace(std::move(*result));
@@ -69,8 +82,36 @@ const Error* Tables::ErrorOf(std::string_view name) const {
   return entry.error ? &*entry.error : nullptr;
 }
 
+size_t Tables::threads() const { return impl_->threads == 0 ? DefaultThreads() : impl_->threads; }
+
+const void* Tables::Impl::Keep(const Trace* trace, const void* key,
+                               const std::function<std::shared_ptr<const void>()>& make) {
+  Kept* one = nullptr;
+  {
+    const std::lock_guard lock(kept_mutex);
+    one = &kept[{trace, key}];
+  }
+  const TimedPart waiting("", "");
+  std::call_once(one->once, [&] {
+    const TimedPart timed("shared", "columns derived once");
+    one->value = make();
+  });
+  return one->value.get();
+}
+
+const void* Tables::Kept(const Trace& trace, const void* key,
+                         const std::function<std::shared_ptr<const void>()>& make) {
+  return impl_->Keep(&trace, key, make);
+}
+
+const void* Tables::KeptForRun(const void* key, const std::function<std::shared_ptr<const void>()>& make) {
+  return impl_->Keep(nullptr, key, make);
+}
+
 const std::vector<TraceTimeline>& Tables::Timelines() {
+  const TimedPart waiting("", "");
   std::call_once(impl_->timelines_once, [&] {
+    const TimedPart timed("shared", "device timelines");
     const std::vector<const RunTrace*> primary = run_.primary();
     impl_->timelines.resize(primary.size());
     if (primary.size() == 1) {

@@ -62,6 +62,11 @@ void ThreadPool::ParallelFor(size_t count, const std::function<void(size_t)>& bo
   Wait();
 }
 
+void ForEach(ThreadPool* pool, size_t count, const std::function<void(size_t)>& body) {
+  if (pool != nullptr) return pool->ParallelFor(count, body);
+  for (size_t i = 0; i < count; ++i) body(i);
+}
+
 void ThreadPool::Loop() {
   std::unique_lock lock(mutex_);
   while (true) {

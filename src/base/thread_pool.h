@@ -40,6 +40,9 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
+// Calls body(0), … body(count − 1): on the pool, or in turn without one. Not to be called from inside work of the pool.
+void ForEach(ThreadPool* pool, size_t count, const std::function<void(size_t)>& body);
+
 // How many threads a pool of the default size has.
 size_t DefaultThreads();
 

@@ -6,6 +6,12 @@
 namespace gapless::internal {
 
 std::vector<OptionSpec> OptionsOf(const Command& command) {
+  std::vector<OptionSpec> options = ParsedOptionsOf(command);
+  std::erase_if(options, [](const OptionSpec& option) { return option.help.empty(); });
+  return options;
+}
+
+std::vector<OptionSpec> ParsedOptionsOf(const Command& command) {
   std::vector<OptionSpec> options(command.options.begin(), command.options.end());
   if (command.takes_command) options.push_back(kKeepCommandOption);
   options.push_back(kJsonOption);

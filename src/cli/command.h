@@ -23,7 +23,7 @@ struct OptionSpec {
   char letter = 0;                                        // short form; 0: none
   Takes takes = Takes::kNothing;
   std::string_view value = {};  // what the value is called in help: "FILE", "LIST"
-  std::string_view help = {};   // one line, imperative or what it does, no period
+  std::string_view help = {};   // one line, imperative or what it does, no period; "": hidden, for developers
   // Values there are, for checking and completion; null: any. A LIST is checked item by item.
   std::vector<std::string_view> (*choices)() = nullptr;
   bool is_list = false;  // items separated by commas
@@ -76,6 +76,8 @@ inline constexpr OptionSpec kHelpOption = {.name = "help", .letter = 'h', .help 
 // The options of a verb as the user sees them: its own, then --keep-command where it takes a command, --json and
 // --help.
 std::vector<OptionSpec> OptionsOf(const Command& command);
+// The same with the hidden ones.
+std::vector<OptionSpec> ParsedOptionsOf(const Command& command);
 // The verb called `name`; null: there is none.
 const Command* FindCommand(std::string_view name);
 

@@ -16,7 +16,10 @@ namespace {
 constexpr int64_t kMaxInRange = 1 << 20;
 
 void Show(ProgressLine& line, const LoadProgress& progress) {
-  line.Update("reading", progress.path, progress.bytes_done, progress.bytes_total,
+  const std::string what = progress.inputs_total > 1 ? StrCat("recording ", progress.inputs_done + 1, " of ",
+                                                              progress.inputs_total, ", ", progress.path)
+                                                     : std::string(progress.path);
+  line.Update("reading", what, progress.bytes_done, progress.bytes_total,
               [](uint64_t bytes) { return FormatBytes(static_cast<int64_t>(bytes)); });
 }
 

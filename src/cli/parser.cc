@@ -132,7 +132,7 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
     }
     arguments.command_.assign(dashes + 1, args.end());
   }
-  const std::vector<OptionSpec> options = OptionsOf(command);
+  const std::vector<OptionSpec> options = ParsedOptionsOf(command);
   auto parsed = RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options);
   if (!parsed) return Unexpected{parsed.error()};
   arguments.options_ = std::move(parsed->values);

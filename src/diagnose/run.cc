@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/timings.h"
 #include "diagnose/rule.h"
 #include "diagnose/screening.h"
 
 namespace gapless::internal {
 
 Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables) {
+  const TimedPart timed("rule", rule.id);
   Result<std::vector<Bottleneck>> found = rule.check(tables);
   if (!found) return found;
   for (Bottleneck& one : *found) {

@@ -2,11 +2,14 @@
 #include "ingest/load.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "base/strings.h"
+#include "base/timings.h"
 #include "ingest/cache.h"
 #include "ingest/reader.h"
 #include "wire/control_block.h"
@@ -109,85 +112,120 @@ bool Grows(std::string_view format) {
                      [&](const Reader* reader) { return reader->name == format && reader->grows; });
 }
 
+// What one input held.
+struct Loaded {
+  std::vector<std::shared_ptr<const Trace>> traces{};
+  std::vector<Error> failures{};
+  int filtered = 0;  // recordings of other ranks than wanted
+};
+
+// Loads large inputs one after the other, each on all threads, and then small ones side by side, a thread each: what it
+// holds besides the traces does not grow with the number of inputs.
 class Loader {
  public:
-  explicit Loader(const LoadOptions& options) : options_(options), pool_(options.threads) {}
-
-  void Load(const Input& input) {
-    auto source = OpenFile(input.path);
-    if (!source) return Failed(source.error());
-    current_ = source->get();
-    if (IsTar(**source)) return LoadArchive(input);
-    const std::string key = options_.use_cache ? CacheKey(input.path) : "";
-    if (auto cached = TakeFromCache(key)) return Keep(std::move(cached), input);
-    auto trace = ReadTrace(**source, Context());
-    current_ = nullptr;
-    done_ += (*source)->stored_bytes();
-    if (!trace) return Failed(trace.error());
-    auto shared = std::make_shared<Trace>(std::move(*trace));
-    if (!key.empty() && !Grows(shared->info.format)) PutIntoCache(key, *shared);
-    Keep(std::move(shared), input);
-  }
-
-  void SetTotal(const std::vector<Input>& inputs) {
-    for (const Input& input : inputs) {
+  Loader(const LoadOptions& options, const std::vector<Input>& inputs)
+      : options_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
       std::error_code error;
-      const auto size = fs::file_size(input.path, error);
+      const auto size = fs::file_size(inputs[i].path, error);
       if (!error) total_ += size;
+      (!error && size < kSmallBytes ? small_ : large_).push_back(i);
     }
   }
 
+  // Returns what each input held, in their order.
+  std::vector<Loaded> Run() {
+    const size_t threads = options_.threads == 0 ? DefaultThreads() : options_.threads;
+    const size_t beside = std::clamp<size_t>(small_.size(), 1, threads);
+    ThreadPool pool(beside == 1 || !large_.empty() ? threads : 1);
+    for (const size_t i : large_) Load(i, pool);
+    if (beside == 1)
+      for (const size_t i : small_) Load(i, pool);
+    else
+      ThreadPool(beside).ParallelFor(small_.size(), [&](size_t i) {
+        ThreadPool own(threads / beside);
+        Load(small_[i], own);
+      });
+    return std::move(loaded_);
+  }
+
   bool interrupted() const { return options_.cancel != nullptr && options_.cancel->load(); }
-  std::vector<std::shared_ptr<const Trace>>& traces() { return traces_; }
-  std::vector<Error>& failures() { return failures_; }
-  int filtered() const { return filtered_; }  // recordings of other ranks than wanted
 
  private:
-  ReadContext Context() {
-    ReadContext context{.pool = pool_, .cancel = options_.cancel, .progress = nullptr};
-    if (options_.progress)
-      context.progress = [this] {
-        const Source* source = current_;
-        if (source != nullptr) options_.progress({source->path(), done_ + source->bytes_taken(), total_});
+  void Load(size_t index, ThreadPool& pool) {
+    if (interrupted()) return;
+    const Input& input = inputs_[index];
+    Loaded& loaded = loaded_[index];
+    const TimedPart timed("reading", "");
+    auto source = OpenFile(input.path);
+    if (!source) return loaded.failures.push_back(source.error());
+    if (IsTar(**source)) return LoadArchive(index, pool);
+    const std::string key = options_.use_cache ? CacheKey(input.path) : "";
+    if (auto cached = TakeFromCache(key)) {
+      Keep(std::move(cached), input, loaded);
+    } else {
+      auto trace = ReadTrace(**source, Context(index, pool, source->get()));
+      if (trace) {
+        auto shared = std::make_shared<Trace>(std::move(*trace));
+        if (!key.empty() && !Grows(shared->info.format)) PutIntoCache(key, *shared);
+        Keep(std::move(shared), input, loaded);
+      } else {
+        loaded.failures.push_back(trace.error());
+      }
+    }
+    taken_[index] = (*source)->stored_bytes();
+    ++done_;
+  }
+
+  ReadContext Context(size_t index, ThreadPool& pool, const Source* source) {
+    ReadContext context{.pool = pool, .cancel = options_.cancel, .progress = nullptr};
+    if (options_.progress && source != nullptr)
+      context.progress = [this, index, source] {
+        taken_[index] = source->bytes_taken();
+        uint64_t taken = 0;
+        for (const std::atomic<uint64_t>& of_input : taken_) taken += of_input;
+        options_.progress({source->path(), taken, total_, done_, inputs_.size()});
       };
     return context;
   }
 
-  void LoadArchive(const Input& input) {
-    current_ = nullptr;
-    const size_t before = traces_.size();
+  void LoadArchive(size_t index, ThreadPool& pool) {
+    const Input& input = inputs_[index];
+    Loaded& loaded = loaded_[index];
     auto walked = ForEachTarMember(input.path, [&](Source& member) {
       if (interrupted()) return;
-      auto trace = ReadTrace(member, Context());
+      auto trace = ReadTrace(member, Context(index, pool, nullptr));
       if (trace)
-        Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true});
+        Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true}, loaded);
       else
-        Failed(trace.error());
+        loaded.failures.push_back(trace.error());
     });
     if (!walked)
-      Failed(walked.error());
-    else if (traces_.size() == before && failures_.empty())
-      Failed({ErrorCode::kInput, "the archive holds no recording", input.path, ""});
+      loaded.failures.push_back(walked.error());
+    else if (loaded.traces.empty() && loaded.failures.empty())
+      loaded.failures.push_back({ErrorCode::kInput, "the archive holds no recording", input.path, ""});
+    ++done_;
   }
 
-  void Keep(std::shared_ptr<Trace> trace, const Input& input) {
+  void Keep(std::shared_ptr<Trace> trace, const Input& input, Loaded& loaded) const {
     trace->info.path = input.path;
     if (trace->info.rank == kAbsent)
       trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
     const auto& wanted = options_.ranks;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end())
-      return void(++filtered_);
-    traces_.push_back(std::move(trace));
+      return void(++loaded.filtered);
+    loaded.traces.push_back(std::move(trace));
   }
-  void Failed(Error error) { failures_.push_back(std::move(error)); }
+
+  static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;
 
   const LoadOptions& options_;
-  ThreadPool pool_;
-  const Source* current_ = nullptr;
-  uint64_t done_ = 0, total_ = 0;
-  std::vector<std::shared_ptr<const Trace>> traces_;
-  std::vector<Error> failures_;
-  int filtered_ = 0;
+  const std::vector<Input>& inputs_;
+  std::vector<size_t> large_, small_;         // into inputs_
+  std::vector<Loaded> loaded_;                // by input
+  std::vector<std::atomic<uint64_t>> taken_;  // by input: bytes
+  std::atomic<size_t> done_ = 0;              // inputs
+  uint64_t total_ = 0;
 };
 
 }  // namespace
@@ -239,19 +277,21 @@ int64_t RankInName(std::string_view path) {
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options) {
   auto inputs = Expand(paths);
   if (!inputs) return Unexpected{inputs.error()};
-  Loader loader(options);
-  loader.SetTotal(*inputs);
-  for (const Input& input : *inputs) {
-    loader.Load(input);
-    if (loader.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  Loader loader(options, *inputs);
+  Loaded all;
+  for (Loaded& loaded : loader.Run()) {
+    std::ranges::move(loaded.traces, std::back_inserter(all.traces));
+    std::ranges::move(loaded.failures, std::back_inserter(all.failures));
+    all.filtered += loaded.filtered;
   }
-  if (loader.traces().empty()) {
-    if (loader.filtered() > 0)
+  if (loader.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (all.traces.empty()) {
+    if (all.filtered > 0)
       return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
-    if (!loader.failures().empty()) return Unexpected{loader.failures().front()};
+    if (!all.failures.empty()) return Unexpected{all.failures.front()};
     return Fail(ErrorCode::kUsage, "no recording given");
   }
-  return LoadedRun{Run(std::move(loader.traces())), std::move(loader.failures())};
+  return LoadedRun{Run(std::move(all.traces)), std::move(all.failures)};
 }
 
 }  // namespace gapless::internal

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "base/thread_pool.h"
 
 namespace gapless::internal {
 namespace {
@@ -21,8 +22,16 @@ void Stretch(double factor, StepPicture& picture) {
 
 }  // namespace
 
-Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger)
-    : tables_(tables), predictor_(Predictor::Make(tables, ledger)), found_(Diagnose(tables)) {}
+Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger) : tables_(tables) {
+  std::optional<ThreadPool> beside;
+  const auto predict = [&] { predictor_ = Predictor::Make(tables, ledger); };
+  if (tables.threads() > 1)
+    beside.emplace(1).Submit(predict);
+  else
+    predict();
+  found_ = Diagnose(tables);
+  if (beside) beside->Wait();
+}
 
 const Diagnosis& Advice::diagnosis() const {
   if (diagnosis_) return *diagnosis_;

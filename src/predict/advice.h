@@ -40,8 +40,8 @@ class Advice {
   bool Replays() const { return predictor_ && predictor_->check().accepted(); }
 
   Tables& tables_;
-  std::optional<Predictor> predictor_;
-  Diagnosis found_;                               // with the rules' own estimates
+  std::optional<Predictor> predictor_{};
+  Diagnosis found_{};                             // with the rules' own estimates
   mutable std::optional<Diagnosis> diagnosis_{};  // as planned, once somebody asked
 };
 

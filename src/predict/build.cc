@@ -33,6 +33,9 @@
 //   that
 //       one has come as far as it had.
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "predict/device_edges.h"
 #include "predict/host_edges.h"
@@ -40,46 +43,72 @@
 namespace gapless::internal {
 namespace {
 
-enum class What : uint8_t { kOpEnd, kOpBegin, kSliceEnd, kSliceBegin };
-struct Event {
-  int64_t ns;
-  uint32_t row;
-  What what;
-  uint8_t order;  // at the same instant: R9
+enum class EventKind : uint8_t { kOpBegin, kOpEnd, kSliceBegin, kSliceEnd };
+
+// The beginning or end of a row, packed so that comparing two of them is cheap.
+class Event {
+ public:
+  // `order`: at the same time, R9.
+  Event(int64_t ns, uint64_t order, uint32_t row, EventKind kind)
+      : ns_(ns), tie_(order << 34 | uint64_t{order == kInnerFirst ? ~row : row} << 2 | static_cast<uint64_t>(kind)) {}
+  int64_t ns() const { return ns_; }
+  EventKind kind() const { return static_cast<EventKind>(tie_ & 3); }
+  uint32_t row() const {
+    const auto row = static_cast<uint32_t>(tie_ >> 2);
+    return tie_ >> 34 == kInnerFirst ? ~row : row;
+  }
+  bool operator<(const Event& other) const { return ns_ != other.ns_ ? ns_ < other.ns_ : tie_ < other.tie_; }
+
+  // If slices end at the same time, the innermost (started last) ends first.
+  static constexpr uint64_t kInnerFirst = 2;
+
+ private:
+  int64_t ns_;
+  uint64_t tie_;  // order, row, kind
 };
 
-std::vector<Event> EventsOf(const Trace& trace, const ProgramRows& program) {
-  const SliceTable& slices = trace.slices;
-  const GpuOpTable& ops = trace.gpu_ops;
-  std::vector<Event> events;
-  events.reserve(2 * (ops.size() + slices.size()));
-  for (uint32_t op = 0; op < ops.size(); ++op) {
-    if (program.ops[op] == OpRole::kWithinKernel) continue;
-    const uint8_t end_order = ops.dur_ns[op] > 0 ? 0 : 1;
-    events.push_back({ops.ts_ns[op], op, What::kOpBegin, 1});
-    events.push_back({ops.ts_ns[op] + ops.dur_ns[op], op, What::kOpEnd, end_order});
-  }
-  for (uint32_t row = 0; row < slices.size(); ++row) {
-    if (program.slices[row] == 0) continue;
-    const uint8_t end_order = slices.dur_ns[row] > 0 ? 2 : 3;
-    events.push_back({slices.ts_ns[row], row, What::kSliceBegin, 3});
-    events.push_back({slices.ts_ns[row] + slices.dur_ns[row], row, What::kSliceEnd, end_order});
-  }
+// The orders of R9. Without the rule what the host does comes first.
+struct Orders {
+  uint64_t op_end = 0, op_begin = 1, slice_end = Event::kInnerFirst, slice_begin = 3;
+};
+constexpr Orders kNoOrder = {.op_end = 1, .op_begin = 1, .slice_end = 0, .slice_begin = 0};
+
+std::vector<Event> Sorted(std::vector<Event> events) {
+  if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
   return events;
 }
 
-// Of slices that end together the inner one, which began last, ends first.
-void Sort(std::vector<Event>& events) {
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-    if (a.ns != b.ns) return a.ns < b.ns;
-    if (a.order != b.order) return a.order < b.order;
-    return a.order == 2 && a.row > b.row;
-  });
+std::vector<Event> Merged(const std::vector<Event>& a, const std::vector<Event>& b) {
+  std::vector<Event> merged;
+  merged.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged));
+  return merged;
 }
 
-// As a program would that does not know R9: what the host does comes first.
-void ForgetTies(std::vector<Event>& events) {
-  for (Event& event : events) event.order = event.what == What::kSliceEnd || event.what == What::kSliceBegin ? 0 : 1;
+// What takes no time ends after it began.
+std::vector<Event> OpEvents(const GpuOpTable& ops, const ProgramRows& program, const Orders& orders) {
+  std::vector<Event> begins, ends;
+  begins.reserve(ops.size()), ends.reserve(ops.size());
+  for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (program.ops[op] == OpRole::kWithinKernel) continue;
+    begins.emplace_back(ops.ts_ns[op], orders.op_begin, op, EventKind::kOpBegin);
+    ends.emplace_back(ops.ts_ns[op] + ops.dur_ns[op], ops.dur_ns[op] > 0 ? orders.op_end : orders.op_begin, op,
+                      EventKind::kOpEnd);
+  }
+  return Merged(Sorted(std::move(begins)), Sorted(std::move(ends)));
+}
+
+std::vector<Event> SliceEvents(const SliceTable& slices, const ProgramRows& program, const Orders& orders) {
+  const auto count = static_cast<size_t>(std::count(program.slices.begin(), program.slices.end(), 1));
+  std::vector<Event> begins, ends;
+  begins.reserve(count), ends.reserve(count);
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (program.slices[row] == 0) continue;
+    begins.emplace_back(slices.ts_ns[row], orders.slice_begin, row, EventKind::kSliceBegin);
+    ends.emplace_back(slices.ts_ns[row] + slices.dur_ns[row],
+                      slices.dur_ns[row] > 0 ? orders.slice_end : orders.slice_begin, row, EventKind::kSliceEnd);
+  }
+  return Merged(Sorted(std::move(begins)), Sorted(std::move(ends)));
 }
 
 }  // namespace
@@ -87,20 +116,20 @@ void ForgetTies(std::vector<Event>& events) {
 Graph BuildGraph(const Trace& trace, const GraphRules& rules) {
   const ProgramRows program = FindProgram(trace, rules.drop_pollers);
   const DeviceOrder order = FindDeviceOrder(trace, program);
-  std::vector<Event> events = EventsOf(trace, program);
-  if (!rules.order_ties) ForgetTies(events);
-  Sort(events);
+  const Orders orders = rules.order_ties ? Orders() : kNoOrder;
+  const std::vector<Event> events =
+      Merged(OpEvents(trace.gpu_ops, program, orders), SliceEvents(trace.slices, program, orders));
   GrowingGraph graph(trace);
   graph.Reserve(events.size());
   HostEdges host(trace, order, rules, graph);
   DeviceEdges device(trace, program, order, graph);
   for (const Event& event : events) {
-    graph.AddInstant(event.ns);
-    switch (event.what) {
-      case What::kOpBegin: device.AddBegin(event.row, host.last()); break;
-      case What::kOpEnd: device.AddEnd(event.row); break;
-      case What::kSliceBegin: host.AddBegin(event.row); break;
-      case What::kSliceEnd: host.AddEnd(event.row, device.last_begun()); break;
+    graph.AddInstant(event.ns());
+    switch (event.kind()) {
+      case EventKind::kOpBegin: device.AddBegin(event.row(), host.last()); break;
+      case EventKind::kOpEnd: device.AddEnd(event.row()); break;
+      case EventKind::kSliceBegin: host.AddBegin(event.row()); break;
+      case EventKind::kSliceEnd: host.AddEnd(event.row(), device.last_begun()); break;
     }
   }
   graph.facts().launch_ns = order.launch_ns, graph.facts().stream_ns = order.stream_ns;

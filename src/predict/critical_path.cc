@@ -23,7 +23,7 @@ uint32_t DecidingEdge(const Graph& graph, std::span<const int64_t> edge_ns, std:
   uint32_t best = graph.first_edge[instant];
   int64_t latest = INT64_MIN;
   for (uint32_t edge = best; edge < graph.first_edge[instant + 1]; ++edge) {
-    const int64_t from = graph.edges[edge].kind == EdgeKind::kRoot ? 0 : times[graph.edges[edge].from];
+    const int64_t from = graph.from[edge] == kNoInstant ? 0 : times[graph.from[edge]];
     if (from + edge_ns[edge] > latest) latest = from + edge_ns[edge], best = edge;
   }
   return best;
@@ -124,13 +124,13 @@ CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> ed
   for (Instant at = last; at != kNoInstant && times[at] > begin_ns;) {
     const uint32_t edge = DecidingEdge(rank.graph, edge_ns, times, at);
     const Edge& one = rank.graph.edges[edge];
-    const bool root = one.kind == EdgeKind::kRoot;
-    const int64_t start_ns = std::max(begin_ns, root ? begin_ns : times[one.from]);
+    const Instant from = rank.graph.from[edge];
+    const int64_t start_ns = std::max(begin_ns, from == kNoInstant ? begin_ns : times[from]);
     const Bound bound = BoundOf(trace, one);
     path.parts.push_back({.edge = edge, .to = at, .start_ns = start_ns, .end_ns = times[at], .bound = bound});
     path.by_bound[static_cast<size_t>(bound)] += times[at] - start_ns;
     path.total_ns += times[at] - start_ns;
-    at = root ? kNoInstant : one.from;
+    at = from;
   }
   std::reverse(path.parts.begin(), path.parts.end());
   return path;

@@ -16,6 +16,7 @@ void GrowingGraph::Reserve(size_t instants) {
   graph_.recorded_ns.reserve(instants);
   graph_.first_edge.reserve(instants + 1);
   graph_.edges.reserve(instants * 3 / 2);
+  graph_.from.reserve(instants * 3 / 2);
 }
 
 void GrowingGraph::AddInstant(int64_t recorded_ns) {

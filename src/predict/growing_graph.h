@@ -22,9 +22,10 @@ class GrowingGraph {
 
   // Into the last instant.
   void Link(EdgeKind kind, Instant from, int64_t ns, uint32_t owner) {
-    graph_.edges.push_back({.ns = ns, .from = from, .owner = owner, .kind = kind});
+    graph_.edges.push_back({.ns = ns, .owner = owner, .kind = kind});
+    graph_.from.push_back(from);
   }
-  void LinkRoot() { Link(EdgeKind::kRoot, now_, now_ns(), kNoRowValue); }
+  void LinkRoot() { Link(EdgeKind::kRoot, kNoInstant, now_ns(), kNoRowValue); }
   Graph Finish();
 
  private:

@@ -11,7 +11,12 @@ constexpr int64_t kThreadWaitNs = 500'000;  // R7
 }  // namespace
 
 HostEdges::HostEdges(const Trace& trace, const DeviceOrder& order, const GraphRules& rules, GrowingGraph& graph)
-    : trace_(trace), order_(order), rules_(rules), graph_(graph), threads_(trace.threads.size()) {}
+    : trace_(trace),
+      order_(order),
+      rules_(rules),
+      graph_(graph),
+      is_own_work_(OwnWork(trace)),
+      threads_(trace.threads.size()) {}
 
 void HostEdges::AddBegin(uint32_t slice) {
   const uint32_t row = trace_.slices.thread[slice].value;
@@ -20,7 +25,7 @@ void HostEdges::AddBegin(uint32_t slice) {
   graph_.graph().slice_begin[slice] = thread.last = graph_.now();
   newest_.Take(row, graph_.now());
   thread.open.push_back(slice);
-  thread.own_work_open += IsOwnWork(trace_, slice) ? 1 : 0;
+  thread.own_work_open += is_own_work_[slice];
 }
 
 void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
@@ -31,7 +36,7 @@ void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
   if (!waits) GoOn(row, is_call ? EdgeKind::kCall : EdgeKind::kHost, thread.open.empty() ? slice : thread.open.back());
   graph_.graph().slice_end[slice] = thread.last = graph_.now();
   newest_.Take(row, graph_.now());
-  thread.own_work_open -= IsOwnWork(trace_, slice) ? 1 : 0;
+  thread.own_work_open -= is_own_work_[slice];
   const auto at = std::find(thread.open.rbegin(), thread.open.rend(), slice);
   if (at != thread.open.rend()) thread.open.erase(std::next(at).base());
 }

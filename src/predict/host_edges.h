@@ -36,6 +36,7 @@ class HostEdges {
   const DeviceOrder& order_;
   GraphRules rules_;
   GrowingGraph& graph_;
+  std::vector<uint8_t> is_own_work_;  // by slice
   std::vector<Thread> threads_;
   NewestOfTwo<uint32_t> newest_{};  // last event of any thread
 };

@@ -27,18 +27,32 @@ std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, in
   return *middle;
 }
 
+// A recording that says something of its machine.
+struct Described {
+  const RunTrace* of = nullptr;
+  std::optional<int64_t> processors{};
+};
+
+// Returns the few recordings with counters or processors, so that a rank need not look at all others.
+std::vector<Described> FindDescribed(Tables& tables) {
+  std::vector<Described> described;
+  for (const RunTrace& of : tables.run().traces())
+    if (const auto processors = ProcessorsOf(*of.trace); processors || of.trace->counters.size() > 0)
+      described.push_back({.of = &of, .processors = processors});
+  return described;
+}
+
 }  // namespace
 
-HostUse FindHostUse(const Run& run, const RunTrace& of) {
+HostUse FindHostUse(Tables& tables, const RunTrace& of) {
   HostUse use;
   constexpr int64_t kAround = 2'000'000'000;  // a recording is short, telemetry slow
   const int64_t start = of.ts_shift_ns, end = of.ts_shift_ns + of.trace->info.dur_ns;
-  for (const RunTrace& other : run.traces()) {
-    if (other.execution != of.execution) continue;
-    if (!use.processors)
-      if (const auto count = ProcessorsOf(*other.trace)) use.processors = static_cast<double>(*count);
-    if (!use.busy) use.busy = BusyDuring(other, start, end);
-    if (!use.busy) use.busy = BusyDuring(other, start - kAround / 10, end + kAround);
+  for (const Described& other : tables.OnceForRun(FindDescribed)) {
+    if (other.of->execution != of.execution) continue;
+    if (!use.processors && other.processors) use.processors = static_cast<double>(*other.processors);
+    if (!use.busy) use.busy = BusyDuring(*other.of, start, end);
+    if (!use.busy) use.busy = BusyDuring(*other.of, start - kAround / 10, end + kAround);
   }
   return use;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/run.h"
+#include "analyses/analysis.h"
 
 namespace gapless::internal {
 
@@ -19,6 +19,6 @@ struct HostUse {
 };
 
 // Of the machine that `of` was recorded on; absent where no telemetry says it.
-HostUse FindHostUse(const Run& run, const RunTrace& of);
+HostUse FindHostUse(Tables& tables, const RunTrace& of);
 
 }  // namespace gapless::internal

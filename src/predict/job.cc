@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyses/collective_match.h"
+#include "base/timings.h"
 
 namespace gapless::internal {
 namespace {
@@ -82,6 +83,7 @@ std::vector<int64_t> ClockOffsets(std::span<const RunTrace* const> traces, const
 }
 
 RankGraph BuildRank(const RunTrace& of, const GraphRules& rules) {
+  const TimedPart timed("predict", "graph");
   Graph graph = BuildGraph(*of.trace, rules);
   StepSpan span(*of.trace, graph);
   std::vector<int64_t> edge_ns = RecordedEdges(graph);
@@ -113,32 +115,35 @@ void Join(const Members& members, const std::vector<uint32_t>& place, Job& job) 
 // begin it wakes those that wait, so that every instant is visited once.
 class JobReplay {
  public:
-  JobReplay(const Job& job, std::span<const std::vector<int64_t>> edge_ns)
+  // The times of the instants go into `times`, by rank; what is in it does not matter.
+  JobReplay(const Job& job, std::span<const std::span<const int64_t>> edge_ns, std::vector<std::vector<int64_t>>& times)
       : job_(job), gatherings_(job.meeting_sizes.size()) {
-    for (size_t rank = 0; rank < job.ranks.size(); ++rank)
-      walks_.push_back({.edge_ns = edge_ns[rank], .times = std::vector<int64_t>(job.ranks[rank].graph.size())});
+    times.resize(job.ranks.size());
+    for (size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      times[rank].resize(job.ranks[rank].graph.size());
+      walks_.push_back({.edge_ns = edge_ns[rank], .times = times[rank]});
+    }
   }
 
-  std::vector<std::vector<int64_t>> Run() {
+  // Returns false if the collectives contradict each other.
+  bool Run() {
+    const TimedPart timed("predict", "replay");
     for (uint32_t rank = 0; rank < walks_.size(); ++rank) ready_.push_back(rank);
     while (!ready_.empty()) {
       const uint32_t rank = ready_.back();
       ready_.pop_back();
       Advance(rank);
     }
-    std::vector<std::vector<int64_t>> times;
-    for (size_t rank = 0; rank < walks_.size(); ++rank) {
-      if (walks_[rank].next < job_.ranks[rank].graph.size()) return {};
-      times.push_back(std::move(walks_[rank].times));
-    }
-    return times;
+    for (size_t rank = 0; rank < walks_.size(); ++rank)
+      if (walks_[rank].next < job_.ranks[rank].graph.size()) return false;
+    return true;
   }
 
  private:
   // One rank on its way through its instants.
   struct Walk {
     std::span<const int64_t> edge_ns;
-    std::vector<int64_t> times{};
+    std::span<int64_t> times;
     Instant next = 0;
     size_t stop = 0;  // the first one that is not passed
   };
@@ -197,23 +202,33 @@ class JobReplay {
 
 }  // namespace
 
-Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules) {
+Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules, ThreadPool* pool) {
   const Members members = traces.size() > 1 ? FindMembers(traces) : Members();
   const std::vector<int64_t> offsets = ClockOffsets(traces, members);
   Job job;
-  std::vector<uint32_t> place(traces.size(), kNoRowValue);
-  for (uint32_t rank = 0; rank < traces.size(); ++rank) {
-    if (offsets[rank] == kAbsent) continue;
-    place[rank] = static_cast<uint32_t>(job.ranks.size());
-    job.ranks.push_back(BuildRank(*traces[rank], rules));
-    job.ranks.back().offset_ns = offsets[rank];
+  std::vector<uint32_t> place(traces.size(), kNoRowValue), ranks;
+  for (uint32_t rank = 0; rank < traces.size(); ++rank)
+    if (offsets[rank] != kAbsent) place[rank] = static_cast<uint32_t>(ranks.size()), ranks.push_back(rank);
+  std::vector<std::optional<RankGraph>> built(ranks.size());
+  ForEach(pool, ranks.size(), [&](size_t i) { built[i] = BuildRank(*traces[ranks[i]], rules); });
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    job.ranks.push_back(std::move(*built[i]));
+    job.ranks.back().offset_ns = offsets[ranks[i]];
   }
   if (job.ranks.size() > 1) Join(members, place, job);
   return job;
 }
 
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std::vector<int64_t>> edge_ns) {
-  return JobReplay(job, edge_ns).Run();
+  std::vector<std::vector<int64_t>> times;
+  const std::vector<std::span<const int64_t>> spans(edge_ns.begin(), edge_ns.end());
+  if (!JobReplay(job, spans, times).Run()) times.clear();
+  return times;
+}
+
+std::optional<int64_t> ReplayedStepNs(const Job& job, std::span<const std::span<const int64_t>> edge_ns) {
+  thread_local std::vector<std::vector<int64_t>> times;
+  return JobReplay(job, edge_ns, times).Run() ? StepNs(job, times) : std::nullopt;
 }
 
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job) {

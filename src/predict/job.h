@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "predict/graph.h"
 #include "predict/recording_cost.h"
 #include "predict/step_time.h"
@@ -41,14 +42,18 @@ struct Job {
 };
 
 // Of one recording, or of those of several ranks that took part in the same collectives as the first; the ones that did
-// not are left out.
-Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = {});
+// not are left out. Builds the graphs side by side where there is a pool.
+Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = {}, ThreadPool* pool = nullptr);
 
 // The times of all instants, by rank, each on its own clock; `edge_ns` by rank. Empty: the collectives contradict each
 // other, as those of recordings that do not belong together do. Takes time linear in the instants and stops of all
 // ranks.
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std::vector<int64_t>> edge_ns);
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
+
+// Returns the mean step of a replay with these times of edges, by rank; absent: none has a step. Memory of a replay is
+// kept for the next one of the thread.
+std::optional<int64_t> ReplayedStepNs(const Job& job, std::span<const std::span<const int64_t>> edge_ns);
 
 // What edges take when nobody records, by rank; `times` so often the expected cost of recording.
 std::vector<std::vector<int64_t>> BareEdges(const Job& job, double times = 1);

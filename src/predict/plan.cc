@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/screening.h"
+#include "predict/fix_prices.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,13 +28,6 @@ Gain GainOf(const Effect& effect, std::string_view method, double confidence) {
 }
 
 double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
-
-// A fix that a finding asks for and that can be replayed.
-struct Option {
-  size_t recommendation = 0;
-  WhatIfItem item{};
-  bool apart() const { return SafetyOf(item.name) > Safety::kRounding; }
-};
 
 // A finding without a place in the list yet.
 struct Open {
@@ -70,16 +64,19 @@ void BoundSeverity(Bottleneck& found) {
 
 class PlanMaker {
  public:
-  PlanMaker(const Predictor* predictor, const LedgerView& ledger) : predictor_(predictor), removable_(ledger) {
-    if (predictor != nullptr) made_ = predictor->Nothing();
+  PlanMaker(const Predictor* predictor, const LedgerView& ledger)
+      : predictor_(predictor), removable_(ledger), prices_(predictor) {
+    if (predictor != nullptr) made_ = predictor->Start();
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
+    prices_.LearnAdvice(found, made_.made);
     for (Bottleneck& one : found) {
       if (JudgesRecording(one))
         list_.push_back(std::move(one));
       else
-        open_.push_back({.found = std::move(one)}), open_.back().options = OptionsOf(open_.back().found);
+        open_.push_back({.found = std::move(one)}),
+            open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
     for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
     TakeTheRest();
@@ -89,13 +86,12 @@ class PlanMaker {
   }
 
  private:
-  std::vector<Option> OptionsOf(const Bottleneck& found);
-  std::optional<double> GainOfItem(const WhatIfItem& item);
   Effect EstimateOf(const Bottleneck& found) const;
   Best FindBest();
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
   Gain TakeEstimate(Bottleneck& head);
+  std::pair<Predictor::Progress, Prediction> PredictBeside(const WhatIfItem& item) const;
   Gain TakeOption(const Option& option, Bottleneck& head);
   void Account(const Bottleneck& head, double before);
   std::string AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const;
@@ -111,35 +107,12 @@ class PlanMaker {
   RemovableTime removable_;
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
-  std::vector<WhatIfItem> items_{};                       // of the plan
-  Predictor::Made made_{};                                // the job with them
-  std::map<std::string, std::optional<double>> known_{};  // what items would bring on top
+  Predictor::Progress made_{};  // the job with the items of the plan
+  FixPrices prices_;            // of items on top of them
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
 };
-
-std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) {
-  std::vector<Option> options;
-  for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
-    const std::string& fix = found.recommendations[i].fix;
-    const auto items = ParseItems(fix);
-    const Safety most = i == 0 ? Safety::kTraining : Safety::kRounding;
-    const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most &&
-                        GainOfItem((*items)[0]).has_value();
-    if (i == 0 && !usable) break;  // the others may be small beside the first
-    if (usable) options.push_back({i, (*items)[0]});
-  }
-  return options;
-}
-
-// On top of what was taken.
-std::optional<double> PlanMaker::GainOfItem(const WhatIfItem& item) {
-  const auto [at, is_new] = known_.try_emplace(item.ToString());
-  if (!is_new) return at->second;
-  if (const auto effect = predictor_->ExpectedOf(made_, item)) at->second = std::exp(-*effect);
-  return at->second;
-}
 
 // The stake gets shorter as the step does by what was replayed.
 Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
@@ -157,12 +130,16 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
 
 Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
+  std::vector<WhatIfItem> items;
+  for (const Open& one : open_)
+    for (const Option& option : one.options) items.push_back(option.item);
+  prices_.Learn(items, made_.made);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
     const auto offer = [&](std::optional<Option> option, double gain) {
       if (gain > best.gain + kClearly) best = {i, std::move(option), gain};
     };
-    for (const Option& option : open_[i].options) offer(option, GainOfItem(option.item).value_or(1));
+    for (const Option& option : open_[i].options) offer(option, prices_.Of(option.item, made_.made).value_or(1));
     if (open_[i].options.empty()) offer({}, std::exp(-EstimateOf(open_[i].found).expected));
   }
   return best;
@@ -199,7 +176,7 @@ void PlanMaker::Take(const Best& best) {
       {.id = id,
        .fix = fix,
        .gain = gain,
-       .so_far = GainOf(replayed_ + estimated_, items_.empty() ? gain.method : kReplay,
+       .so_far = GainOf(replayed_ + estimated_, made_.prediction.what.empty() ? gain.method : kReplay,
                         std::min(gain.confidence, plan_.steps.empty() ? 1 : plan_.steps.back().so_far.confidence))});
 }
 
@@ -213,22 +190,27 @@ Gain PlanMaker::TakeEstimate(Bottleneck& head) {
   return *head.gain;
 }
 
+// Returns the plan's items and one more, whose expected gain is known.
+std::pair<Predictor::Progress, Prediction> PlanMaker::PredictBeside(const WhatIfItem& item) const {
+  Predictor::Progress after = made_;
+  (void)predictor_->Add(item, after);
+  Prediction prediction = predictor_->Conclude(after);
+  return {std::move(after), std::move(prediction)};
+}
+
 // What changes the training is priced, and not made.
 Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   const double before = Left();
-  std::vector<WhatIfItem> items = items_;
-  items.push_back(option.item);
-  const auto prediction = predictor_->Predict(items);
+  auto [after, prediction] = PredictBeside(option.item);
   const auto tested = predictor_->calibration().TestedOf(option.item.name);
-  head.gain = GainOf(prediction->effects.back() + prediction->replay_error, kReplay,
+  head.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay,
                      tested.programs > 0 ? kCoverage : kUntestedConfidence);
   head.gain->tested_programs = static_cast<int64_t>(tested.programs);
   head.apart = option.apart();
-  auto after = predictor_->With(made_, option.item);
-  BoundByStake(before, AlsoOf(option.item, *after), head);
+  BoundByStake(before, AlsoOf(option.item, after.made), head);
   if (head.apart) return *head.gain;
-  items_ = std::move(items), replayed_ = EffectOf(prediction->share);
-  made_ = std::move(*after), known_.clear();
+  replayed_ = EffectOf(prediction.share);
+  made_ = std::move(after), prices_.Forget();
   Account(head, before);
   return *head.gain;
 }
@@ -241,9 +223,9 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
 // What a fix does beside curing what it is for.
 std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
   const std::string name = item.ToString();
-  if (after.work != made_.work)
+  if (after.work != made_.made.work)
     return StrCat(name, " does the work of a step for more samples, so that what a step costs once counts less");
-  const Predictor::Removed removed = predictor_->RemovedBy(made_, after);
+  const Predictor::Removed removed = predictor_->RemovedBy(made_.made, after);
   const auto worth = [&](int64_t ns) {
     return static_cast<double>(ns) >= kWorthSaying * static_cast<double>(predictor_->step_ns());
   };
@@ -304,12 +286,10 @@ void PlanMaker::TakeTheRest() {
     one.found.step_left = Left();
     if (!one.options.empty()) {
       const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
-        return GainOfItem(a.item) < GainOfItem(b.item);
+        return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
       });
-      std::vector<WhatIfItem> items = items_;
-      items.push_back(best->item);
-      const auto prediction = predictor_->Predict(items);
-      one.found.gain = GainOf(prediction->effects.back() + prediction->replay_error, kReplay, kUntestedConfidence);
+      const Prediction prediction = PredictBeside(best->item).second;
+      one.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
     } else if (one.found.gain) {
       one.found.gain = GainOf(EstimateOf(one.found), one.found.gain->method, one.found.gain->confidence);
     }
@@ -334,13 +314,14 @@ void PlanMaker::Conclude() {
     for (const Bottleneck& one : list_)
       if (one.cured_by == step.id) step.cures.push_back(one.id);
   }
-  for (const WhatIfItem& item : items_) {
+  const std::vector<WhatIfItem>& items = made_.prediction.what;
+  for (const WhatIfItem& item : items) {
     together.fixes.push_back(item.ToString());
     if (predictor_->calibration().TestedOf(item.name).programs == 0) together.untested.push_back(item.name);
   }
   for (const Bottleneck& one : list_)
     if (one.apart) together.left_out.push_back(one.id);
-  if (!items_.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
+  if (!items.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "analyses/recording_overhead.h"
 #include "base/strings.h"
+#include "base/timings.h"
 #include "predict/program.h"
 
 namespace gapless::internal {
@@ -22,11 +23,12 @@ double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuch
 // What can be replayed, the one with the most to see first.
 std::vector<const RunTrace*> Candidates(const Run& run) {
   std::vector<std::pair<size_t, const RunTrace*>> device, host;
+  for (const RunTrace* of : run.primary())
+    if (of->trace->gpu_ops.size() > 0) device.emplace_back(of->trace->gpu_ops.size(), of);
   for (const RunTrace* of : run.primary()) {
-    const Trace& trace = *of->trace;
+    if (!device.empty()) break;
     size_t operators = 0;
-    for (uint32_t row = 0; row < trace.slices.size(); ++row) operators += IsOwnWork(trace, row) ? 1 : 0;
-    if (trace.gpu_ops.size() > 0) device.emplace_back(trace.gpu_ops.size(), of);
+    for (uint32_t row = 0; row < of->trace->slices.size(); ++row) operators += IsOwnWork(*of->trace, row) ? 1 : 0;
     if (operators > 0) host.emplace_back(operators, of);
   }
   std::vector<std::pair<size_t, const RunTrace*>>& chosen = device.empty() ? host : device;
@@ -34,6 +36,26 @@ std::vector<const RunTrace*> Candidates(const Run& run) {
   std::vector<const RunTrace*> candidates;
   for (const auto& [size, of] : chosen) candidates.push_back(of);
   return candidates;
+}
+
+std::vector<std::span<const int64_t>> SpansOf(const std::vector<EdgeTimes>& times) {
+  std::vector<std::span<const int64_t>> spans;
+  for (const EdgeTimes& rank : times) spans.emplace_back(rank.ns());
+  return spans;
+}
+
+// Returns a copy of `made` whose memory is that of the thread's last one.
+Predictor::Made& StartFrom(const Predictor::Made& made) {
+  thread_local Predictor::Made copy;
+  copy.times.resize(made.times.size());
+  for (size_t rank = 0; rank < made.times.size(); ++rank) copy.times[rank].StartFrom(made.times[rank]);
+  copy.share = made.share, copy.work = made.work, copy.acts = made.acts, copy.recording = made.recording;
+  copy.assumptions.clear(), copy.nothing.clear();
+  return copy;
+}
+
+void Share(Predictor::Made& made) {
+  for (EdgeTimes& times : made.times) times.Share();
 }
 
 }  // namespace
@@ -44,26 +66,34 @@ std::string KindOf(const std::vector<WhatIfItem>& items) {
   return Join(std::vector<std::string>(names.begin(), names.end()), "+");
 }
 
-Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger)
+Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<ThreadPool> pool,
+                     std::span<const AdviceRow> ledger)
     : job_(std::make_shared<const Job>(std::move(job))),
       check_(std::move(check)),
       tables_(&tables),
+      pool_(std::move(pool)),
       calibration_(std::make_shared<const Calibration>(ledger, machine())) {
-  for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
-    const auto step = StepNs(*job_, ReplayJob(*job_, BareEdges(*job_, RecordingTimes(which))));
-    bare_step_ns_[static_cast<size_t>(which)] = step.value_or(check_.replayed_step_ns);
-  }
+  pool_->ParallelFor(nothing_.size(), [&](size_t i) {
+    Made& made = nothing_[i];
+    made.recording = static_cast<Case>(i);
+    for (const RankGraph& rank : job_->ranks)
+      made.times.emplace_back(rank.graph,
+                              WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(made.recording)));
+    bare_step_ns_[i] = ReplayedStepNs(*job_, SpansOf(made.times)).value_or(check_.replayed_step_ns);
+  });
 }
 
 std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger) {
   const std::vector<const RunTrace*> candidates = Candidates(tables.run());
   if (candidates.empty()) return std::nullopt;
-  Job job = BuildJob(candidates);
-  SelfCheck check = CheckJob(job);
-  if (job.ranks.size() == 1 || check.accepted()) return Predictor(std::move(job), std::move(check), tables, ledger);
+  auto pool = std::make_shared<ThreadPool>(tables.threads());
+  Job job = BuildJob(candidates, {}, pool.get());
+  SelfCheck check = CheckJob(job, pool.get());
+  if (job.ranks.size() == 1 || check.accepted())
+    return Predictor(std::move(job), std::move(check), tables, std::move(pool), ledger);
   Job alone = BuildJob({candidates.data(), 1});
-  SelfCheck its_check = CheckJob(alone);
-  Predictor predictor(std::move(alone), std::move(its_check), tables, ledger);
+  SelfCheck its_check = CheckJob(alone, pool.get());
+  Predictor predictor(std::move(alone), std::move(its_check), tables, std::move(pool), ledger);
   predictor.apart_ = std::move(check.refusal);
   return predictor;
 }
@@ -72,50 +102,45 @@ Machine Predictor::machine() const {
   return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
 }
 
-Predictor::Made Predictor::Nothing(Case recording) const {
-  Made made{.recording = recording};
-  for (const RankGraph& rank : job_->ranks)
-    made.times.emplace_back(rank.graph, WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(recording)));
-  return made;
+// What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
+double Predictor::ShareOf(const Made& made) const {
+  const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
+  const double share =
+      static_cast<double>(ReplayedStepNs(*job_, SpansOf(made.times)).value_or(bare)) / static_cast<double>(bare);
+  return std::max(kMinShare, share / made.work);
 }
 
-// What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
-Result<Predictor::Made> Predictor::With(const Made& before, const WhatIfItem& item, Case which) const {
-  Made made = before;
+Result<void> Predictor::Apply(const WhatIfItem& item, Case which, Made& made) const {
+  const TimedPart timed("what-if", item.name);
   made.acts = false;
-  std::vector<std::vector<int64_t>> edge_ns;
   for (size_t i = 0; i < job_->ranks.size(); ++i) {
     auto effect = FindWhatIf(item.name).apply({*job_->ranks[i].of, *tables_}, item, which, made.times[i]);
     if (!effect) return Unexpected{effect.error()};
     if (!effect->refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect->refusal));
     made.acts = made.acts || effect->nothing.empty();
-    edge_ns.push_back(made.times[i].ns());
     if (i > 0) continue;
     made.work *= effect->samples_factor;
     if (!effect->nothing.empty()) made.nothing.push_back(std::move(effect->nothing));
-    for (std::string& one : effect->assumptions) made.assumptions.push_back(std::move(one));
+    for (std::string& assumption : effect->assumptions) made.assumptions.push_back(std::move(assumption));
   }
-  if (!made.acts) return made;
-  const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
-  const double share =
-      static_cast<double>(StepNs(*job_, ReplayJob(*job_, edge_ns)).value_or(bare)) / static_cast<double>(bare);
-  made.share = std::max(kMinShare, share / made.work);
-  return made;
+  return {};
+}
+
+Result<void> Predictor::Make(const WhatIfItem& item, Case which, Made& made) const {
+  GAPLESS_TRY(Apply(item, which, made));
+  if (made.acts) made.share = ShareOf(made);
+  return {};
 }
 
 std::optional<double> Predictor::ExpectedOf(const Made& made, const WhatIfItem& item) const {
-  const auto after = With(made, item);
-  if (!after) return std::nullopt;
-  return after->acts ? calibration_->SlopeOf(item.name) * std::log(after->share / made.share) : 0;
+  Made& after = StartFrom(made);
+  if (!Make(item, Case::kExpected, after)) return std::nullopt;
+  return after.acts ? calibration_->SlopeOf(item.name) * std::log(after.share / made.share) : 0;
 }
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
   Made made = Nothing();
-  for (const WhatIfItem& item : items) {
-    auto next = With(made, item);
-    if (!next) return Unexpected{next.error()};
-    made = std::move(*next);
-  }
+  for (const WhatIfItem& item : items) GAPLESS_TRY(Apply(item, Case::kExpected, made));
   std::vector<std::vector<int64_t>> edge_ns;
   for (const EdgeTimes& times : made.times) edge_ns.push_back(times.ns());
   return edge_ns;
@@ -124,57 +149,88 @@ Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<Wha
 // The item brings little, or much, on top of what those before it are expected to bring; and recording took less of the
 // host's time, or more, than is expected.
 Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
-                                   Others& others) const {
+                                   std::array<Made, 2>& others) const {
   if (!after.acts) return Effect{};
+  constexpr std::array kBounds = {Case::kLittle, Case::kMuch};
+  std::array<double, kBounds.size()> bounds{}, shares{};
+  std::array<Result<void>, 2 * kBounds.size()> made;
+  for (size_t i = 0; i < others.size(); ++i) shares[i] = others[i].share;
+  pool_->ParallelFor(made.size(), [&](size_t i) {
+    if (i < kBounds.size()) {
+      Made& bound = StartFrom(before);
+      made[i] = Make(item, kBounds[i], bound);
+      bounds[i] = bound.share;
+    } else {
+      Made& other = others[i - kBounds.size()];
+      made[i] = Make(item, Case::kExpected, other);
+      Share(other);
+    }
+  });
+  for (const Result<void>& one : made)
+    if (!one) return Unexpected{one.error()};
   Effect effect{.expected = std::log(after.share / before.share)};
-  for (const Case which : {Case::kLittle, Case::kMuch}) {
-    const auto bound = With(before, item, which);
-    if (!bound) return Unexpected{bound.error()};
-    const double off = std::log(bound->share / after.share);
+  for (const double bound : bounds) {
+    const double off = std::log(bound / after.share);
     effect.down = std::max(effect.down, -off), effect.up = std::max(effect.up, off);
   }
-  for (Made& other : others) {
-    auto with = With(other, item);
-    if (!with) return Unexpected{with.error()};
-    const double off = std::log(with->share / other.share) - effect.expected;
+  for (size_t i = 0; i < others.size(); ++i) {
+    const double off = std::log(others[i].share / shares[i]) - effect.expected;
     (off < 0 ? effect.down : effect.up) = std::hypot(off < 0 ? effect.down : effect.up, off);
-    other = std::move(*with);
   }
   return effect;
 }
 
-// One item after the other. How far off each may be has nothing to do with the others, so that the distances add up as
-// those of independent errors do. The replay's own error comes on top, once.
-Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) const {
-  Prediction prediction{.what = items};
-  Effect model, tested;
-  Made made = Nothing();
-  Others others{Nothing(Case::kLittle), Nothing(Case::kMuch)};
-  for (const WhatIfItem& item : items) {
-    prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
-    auto after = With(made, item);
-    if (!after && after.error().code != ErrorCode::kInput) return Unexpected{after.error()};
-    if (!after) {
-      prediction.refusal = after.error().message;
-      return prediction;
-    }
-    const auto effect = EffectOf(made, *after, item, others);
-    if (!effect) return Unexpected{effect.error()};
-    prediction.effects.push_back(after->acts ? calibration_->Apply(item.name, *effect) : kNoEffect);
-    model = model + *effect, tested = tested + prediction.effects.back();
-    made = std::move(*after);
+Predictor::Progress Predictor::Start() const {
+  return {.made = Nothing(), .others = {Nothing(Case::kLittle), Nothing(Case::kMuch)}};
+}
+
+// How far off each item may be has nothing to do with the others, so that the distances add up as those of independent
+// errors do. The replay's own error comes on top, once.
+Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
+  Prediction& prediction = progress.prediction;
+  prediction.what.push_back(item);
+  prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
+  Made after = progress.made;
+  const Result<void> made = Make(item, Case::kExpected, after);
+  if (!made && made.error().code != ErrorCode::kInput) return made;
+  if (!made) {
+    prediction.refusal = made.error().message;
+    return {};
   }
+  Share(after);
+  const auto effect = EffectOf(progress.made, after, item, progress.others);
+  if (!effect) return Unexpected{effect.error()};
+  prediction.effects.push_back(after.acts ? calibration_->Apply(item.name, *effect) : kNoEffect);
+  progress.model = progress.model + *effect, progress.tested = progress.tested + prediction.effects.back();
+  progress.made = std::move(after);
+  return {};
+}
+
+Prediction Predictor::Conclude(const Progress& progress) const {
+  Prediction prediction = progress.prediction;
   const double error = std::log1p(std::abs(check_.error));
-  prediction.work = made.work, prediction.assumptions = std::move(made.assumptions);
-  prediction.nothing = std::move(made.nothing);
+  prediction.work = progress.made.work, prediction.assumptions = progress.made.assumptions;
+  prediction.nothing = progress.made.nothing;
   prediction.replay_error = {.down = error, .up = error};
-  prediction.model = SharesOf(model + prediction.replay_error);
-  prediction.share = SharesOf(tested + prediction.replay_error);
+  prediction.model = SharesOf(progress.model + prediction.replay_error);
+  prediction.share = SharesOf(progress.tested + prediction.replay_error);
   const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
   if (static_cast<double>(recording_ns) >= kMinRecordingCost * static_cast<double>(check_.replayed_step_ns))
     prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ", FormatDuration(recording_ns),
                                             " a step, which is taken out of both steps"));
   return prediction;
+}
+
+Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) const {
+  Progress progress = Start();
+  for (const WhatIfItem& item : items) {
+    GAPLESS_TRY(Add(item, progress));
+    if (!progress.prediction.refusal.empty()) {
+      progress.prediction.what = items;
+      return std::move(progress.prediction);
+    }
+  }
+  return Conclude(progress);
 }
 
 Predictor::Removed Predictor::RemovedBy(const Made& before, const Made& after) const {

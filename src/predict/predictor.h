@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "predict/calibration.h"
 #include "predict/job.h"
 #include "predict/self_check.h"
@@ -46,21 +47,33 @@ class Predictor {
   // A step as replayed when nobody records it: what shares are of.
   int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
   Machine machine() const;
+  // Several replays run on it side by side.
+  ThreadPool& pool() const { return *pool_; }
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
-  // What a job is with some fixes made, as expected: others are tried on top of it.
+  // What a job is with some fixes made: others are tried on top of it. Copies share the times of edges.
   struct Made {
     std::vector<EdgeTimes> times{};                     // by rank
     double share = 1;                                   // of the step before, per work
     double work = 1;                                    // a step does so many times the work of one before
     bool acts = true;                                   // the last of the fixes does something
-    Case recording = Case::kExpected;                   // how much of the host\'s time is the recorder\'s
+    Case recording = Case::kExpected;                   // how much of the host's time is the recorder's
     std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
   };
-  Made Nothing(Case recording = Case::kExpected) const;
-  // With one more. An error: it cannot be read, or nothing can be said of it.
-  Result<Made> With(const Made& made, const WhatIfItem& item, Case which = Case::kExpected) const;
+  // Fixes made one after the other, and what they bring so far.
+  struct Progress {
+    Made made{};                 // as expected
+    std::array<Made, 2> others;  // if recording took less of the host's time, or more
+    Prediction prediction{};     // shares are set by Predict
+    Effect model{}, tested{};    // of all items together
+  };
+  Progress Start() const;
+  // Makes one more fix. Sets `refusal` of the prediction where nothing can be said of it. An error: it cannot be read.
+  Result<void> Add(const WhatIfItem& item, Progress& progress) const;
+  // Returns the prediction with the shares of what was made.
+  Prediction Conclude(const Progress& progress) const;
+  const Made& Nothing(Case recording = Case::kExpected) const { return nothing_[static_cast<size_t>(recording)]; }
   // What one more brings as it is expected, in logarithms; absent: there is no answer.
   std::optional<double> ExpectedOf(const Made& made, const WhatIfItem& item) const;
   // What the last item takes away of the work of a mean step of the main rank, after the others.
@@ -72,15 +85,22 @@ class Predictor {
   Result<std::vector<std::vector<int64_t>>> Edges(const std::vector<WhatIfItem>& items) const;
 
  private:
-  // Of one more, as its model says; `after`: with it, as expected. `others`: what was made if recording took less of
-  // the host's time, or more; they get the item, too.
-  using Others = std::array<Made, 2>;
-  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item, Others& others) const;
-  Predictor(Job job, SelfCheck check, Tables& tables, std::span<const AdviceRow> ledger);
+  Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<ThreadPool> pool,
+            std::span<const AdviceRow> ledger);
+  // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.
+  Result<void> Apply(const WhatIfItem& item, Case which, Made& made) const;
+  // The same, and replays.
+  Result<void> Make(const WhatIfItem& item, Case which, Made& made) const;
+  double ShareOf(const Made& made) const;
+  Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
+                          std::array<Made, 2>& others) const;
+
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
-  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step replayed without what recording took
+  std::array<Made, 3> nothing_{};          // by Case: without what recording took
+  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step of that
   Tables* tables_;
+  std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};
 };

@@ -49,6 +49,11 @@ std::vector<OpRole> FindOps(const GpuOpTable& ops, bool host_seen) {
   return roles;
 }
 
+// Returns true for names of operators that also cover the waiting of their thread.
+bool IsMark(std::string_view name) {
+  return IsDataLoadingMark(name) || name.starts_with("Optimizer.") || name.starts_with("ProfilerStep");
+}
+
 }  // namespace
 
 ProgramRows FindProgram(const Trace& trace, bool drop_pollers) {
@@ -70,9 +75,17 @@ bool HasHost(const ProgramRows& program) {
 }
 
 bool IsOwnWork(const Trace& trace, uint32_t slice) {
-  if (trace.slices.category[slice] != SliceCategory::kOperator) return false;
-  const std::string_view name = trace.Text(trace.slices.name[slice]);
-  return !IsDataLoadingMark(name) && !name.starts_with("Optimizer.") && !name.starts_with("ProfilerStep");
+  return trace.slices.category[slice] == SliceCategory::kOperator && !IsMark(trace.Text(trace.slices.name[slice]));
+}
+
+std::vector<uint8_t> OwnWork(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  std::vector<uint8_t> is_mark(trace.strings.size()), own(slices.size());
+  for (size_t id = 0; id < is_mark.size(); ++id) is_mark[id] = IsMark(trace.strings[static_cast<StringId>(id)]) ? 1 : 0;
+  for (size_t row = 0; row < own.size(); ++row)
+    own[row] =
+        slices.category[row] == SliceCategory::kOperator && is_mark[static_cast<uint32_t>(slices.name[row])] == 0;
+  return own;
 }
 
 std::vector<int64_t> OwnTimes(const Trace& trace) {
@@ -87,11 +100,13 @@ std::vector<int64_t> OwnTimes(const Trace& trace) {
 
 std::vector<uint8_t> LoadingSlices(const Trace& trace) {
   const SliceTable& slices = trace.slices;
-  std::vector<uint8_t> loading(slices.size());
+  std::vector<uint8_t> is_mark(trace.strings.size()), loading(slices.size());
+  for (size_t id = 0; id < is_mark.size(); ++id)
+    is_mark[id] = IsDataLoadingMark(trace.strings[static_cast<StringId>(id)]) ? 1 : 0;
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     const bool within = parent.valid() && parent.value < row && loading[parent.value] != 0;
-    loading[row] = within || IsDataLoadingMark(trace.Text(slices.name[row])) ? 1 : 0;
+    loading[row] = within || is_mark[static_cast<uint32_t>(slices.name[row])] != 0 ? 1 : 0;
   }
   return loading;
 }

@@ -30,6 +30,9 @@ bool HasHost(const ProgramRows& program);
 // An operator at work, as opposed to marks that also cover the waiting of their thread.
 bool IsOwnWork(const Trace& trace, uint32_t slice);
 
+// Returns 1 for each slice that is one, by row.
+std::vector<uint8_t> OwnWork(const Trace& trace);
+
 // Of each slice, what it took itself, without the slices that it is the parent of.
 std::vector<int64_t> OwnTimes(const Trace& trace);
 

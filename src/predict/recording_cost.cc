@@ -15,6 +15,37 @@ constexpr double kMaxCarriedNs = 100'000;  // what edges before could not give
 // The instants of a host thread in the order of time.
 using ThreadInstants = std::vector<Instant>;
 
+// Finds instants of a thread for rows in the order of their starts.
+class ThreadCursor {
+ public:
+  ThreadCursor(const Graph& graph, const ThreadInstants& instants) : graph_(&graph), instants_(&instants) {}
+  // Returns the first instant from `at_ns` on, which no later call asks for less of; kNoInstant: there is none.
+  Instant Advance(int64_t at_ns) {
+    at_ = Find(at_ns);
+    return At(at_);
+  }
+  // The same, and stays.
+  Instant Ahead(int64_t at_ns) const { return At(Find(at_ns)); }
+
+ private:
+  // Most lie close ahead: the steps double until the instant is passed.
+  size_t Find(int64_t at_ns) const {
+    size_t low = at_, step = 1;
+    while (low + step < instants_->size() && NsOf(low + step - 1) < at_ns) low += step, step *= 2;
+    const auto first = instants_->begin() + static_cast<std::ptrdiff_t>(low);
+    const auto last = instants_->begin() + static_cast<std::ptrdiff_t>(std::min(low + step, instants_->size()));
+    return static_cast<size_t>(
+        std::partition_point(first, last, [&](Instant instant) { return graph_->recorded_ns[instant] < at_ns; }) -
+        instants_->begin());
+  }
+  int64_t NsOf(size_t at) const { return graph_->recorded_ns[(*instants_)[at]]; }
+  Instant At(size_t at) const { return at < instants_->size() ? (*instants_)[at] : kNoInstant; }
+
+  const Graph* graph_;
+  const ThreadInstants* instants_;
+  size_t at_ = 0;
+};
+
 std::vector<ThreadInstants> InstantsOfThreads(const Trace& trace, const Graph& graph) {
   std::vector<ThreadInstants> threads(trace.threads.size());
   for (uint32_t row = 0; row < graph.slice_begin.size(); ++row) {
@@ -40,17 +71,18 @@ std::vector<RecordedEdge> RecordingCost(const Trace& trace, const Graph& graph) 
   if (std::all_of(overhead.begin(), overhead.end(), [](int64_t ns) { return ns == 0; })) return {};
   const std::vector<ThreadInstants> threads = InstantsOfThreads(trace, graph);
   std::vector<int64_t> cost(graph.edges.size());
-  const auto add = [&](const ThreadInstants& thread, int64_t at_ns, int64_t ns) {
-    const auto next = std::lower_bound(thread.begin(), thread.end(), at_ns,
-                                       [&](Instant one, int64_t time) { return graph.recorded_ns[one] < time; });
-    const uint32_t edge = next == thread.end() ? kNoRowValue : HostEdge(graph, *next);
+  std::vector<ThreadCursor> cursors;
+  for (const ThreadInstants& thread : threads) cursors.emplace_back(graph, thread);
+  const auto add = [&](Instant instant, int64_t ns) {
+    const uint32_t edge = instant == kNoInstant ? kNoRowValue : HostEdge(graph, instant);
     if (edge != kNoRowValue) cost[edge] += ns;
   };
   for (size_t row = 0; row < overhead.size(); ++row) {
     if (overhead[row] == 0) continue;
-    const ThreadInstants& thread = threads[trace.slices.thread[row].value];
+    ThreadCursor& thread = cursors[trace.slices.thread[row].value];
     const int64_t start = trace.slices.ts_ns[row];
-    add(thread, start, overhead[row] / 2), add(thread, start + trace.slices.dur_ns[row], overhead[row] / 2);
+    add(thread.Advance(start), overhead[row] / 2);
+    add(thread.Ahead(start + trace.slices.dur_ns[row]), overhead[row] / 2);
   }
   std::vector<RecordedEdge> recorded;
   for (uint32_t thread = 0; thread < threads.size(); ++thread)

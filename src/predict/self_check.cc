@@ -8,6 +8,7 @@
 #include "analyses/intervals.h"
 #include "analyses/window.h"
 #include "base/strings.h"
+#include "base/timings.h"
 #include "predict/program.h"
 #include "predict/step_time.h"
 
@@ -130,29 +131,42 @@ SelfCheck Compare(std::optional<int64_t> recorded, std::optional<int64_t> replay
 
 }  // namespace
 
-SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& span) {
+SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& span, ThreadPool* pool) {
+  const TimedPart timed("predict", "self-check");
   SelfCheck check = Compare(span.StepNs(graph.recorded_ns), span.StepNs(Replay(graph)));
   if (!check.accepted()) return check;
-  const Work work = WorkIn(trace, AnalysedWindow(trace).span);
+  struct Faster {
+    std::string_view what;
+    double kernels, host;
+    int64_t step_ns;
+  };
+  Faster faster[] = {
+      {"kernels twice as fast", 0.5, 1, 0}, {"kernels half as fast", 2, 1, 0}, {"the host twice as fast", 1, 0.5, 0}};
+  Work work;
+  ForEach(pool, std::size(faster) + 1, [&](size_t i) {
+    if (i == 0)
+      work = WorkIn(trace, AnalysedWindow(trace).span);
+    else
+      faster[i - 1].step_ns =
+          span.StepNs(Replay(graph, Scaled(graph, faster[i - 1].kernels, faster[i - 1].host))).value_or(0);
+  });
   const auto share = [&](int64_t ns) {
     return static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(1, work.window_ns));
   };
   const double host = share(work.host_ns), device = share(work.device_ns), stream = share(work.busiest_stream_ns);
-  const auto respond = [&](std::string_view what, double kernels, double of_host, double low, double high) {
-    const auto ns = span.StepNs(Replay(graph, Scaled(graph, kernels, of_host)));
-    check.responses.push_back(
-        {.what = what,
-         .share = static_cast<double>(ns.value_or(0)) / static_cast<double>(check.replayed_step_ns),
-         .low = low - kBandShare,
-         .high = high + kBandShare});
+  const auto respond = [&](const Faster& one, double low, double high) {
+    check.responses.push_back({.what = one.what,
+                               .share = static_cast<double>(one.step_ns) / static_cast<double>(check.replayed_step_ns),
+                               .low = low - kBandShare,
+                               .high = high + kBandShare});
   };
   // Between a call and its operation, and between that and the return of who waits for it, neither works.
   const double latency = static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /
                          static_cast<double>(std::max<int64_t>(1, trace.info.dur_ns));
   const double neither = std::max(latency, 1 - host - device);
-  respond("kernels twice as fast", 0.5, 1, 1 - device / 2, std::min(1.0, (1 + host + neither) / 2));
-  respond("kernels half as fast", 2, 1, std::max(1.0, 2 * stream), 1 + device);
-  respond("the host twice as fast", 1, 0.5, std::max(1 - host / 2, stream), std::min(1.0, (1 + device + neither) / 2));
+  respond(faster[0], 1 - device / 2, std::min(1.0, (1 + host + neither) / 2));
+  respond(faster[1], std::max(1.0, 2 * stream), 1 + device);
+  respond(faster[2], std::max(1 - host / 2, stream), std::min(1.0, (1 + device + neither) / 2));
   for (const Response& response : check.responses)
     if (!response.IsSound() && check.refusal.empty())
       check.refusal = StrCat("with ", response.what, " the replay gives ", FormatPercent(response.share),
@@ -161,23 +175,29 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
   return check;
 }
 
-SelfCheck CheckJob(const Job& job) {
-  SelfCheck first;
+SelfCheck CheckJob(const Job& job, ThreadPool* pool) {
+  const size_t count = job.ranks.size();
+  std::vector<SelfCheck> checks(count);
+  const auto check = [&](size_t i, ThreadPool* inner) {
+    const RankGraph& rank = job.ranks[i];
+    checks[i] = CheckReplay(*rank.of->trace, rank.graph, rank.span, inner);
+  };
+  if (count == 1) check(0, pool);
+  if (count < 2) return count == 0 ? SelfCheck() : checks[0];
+  ForEach(pool, count, [&](size_t i) { check(i, nullptr); });
   std::vector<std::vector<int64_t>> recorded;
-  for (const RankGraph& rank : job.ranks) {
-    SelfCheck check = CheckReplay(*rank.of->trace, rank.graph, rank.span);
-    if (&rank == &job.ranks[0]) first = check;
-    if (!check.accepted() && job.ranks.size() > 1) {
-      first.refusal =
-          StrCat("rank ", rank.of->rank() == kAbsent ? "?" : std::to_string(rank.of->rank()), ": ", check.refusal);
-      return first;
+  for (size_t i = 0; i < count; ++i) {
+    const RankGraph& rank = job.ranks[i];
+    if (!checks[i].accepted()) {
+      checks[0].refusal =
+          StrCat("rank ", rank.of->rank() == kAbsent ? "?" : std::to_string(rank.of->rank()), ": ", checks[i].refusal);
+      return checks[0];
     }
     recorded.push_back(rank.graph.recorded_ns);
   }
-  if (job.ranks.size() < 2) return first;
   SelfCheck together = Compare(StepNs(job, recorded), StepNs(job, ReplayJob(job)));
   if (!together.accepted()) together.refusal = StrCat("all ranks together: ", together.refusal);
-  together.responses = std::move(first.responses);
+  together.responses = std::move(checks[0].responses);
   return together;
 }
 

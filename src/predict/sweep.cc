@@ -31,7 +31,8 @@ std::string_view PartOf(const Trace& trace, const Edge& edge, SweepBy by) {
 
 class Sweeper {
  public:
-  Sweeper(const Predictor& predictor, SweepBy by) : job_(predictor.job()), check_(predictor.check()) {
+  Sweeper(const Predictor& predictor, SweepBy by)
+      : predictor_(predictor), job_(predictor.job()), check_(predictor.check()) {
     for (const RankGraph& rank : job_.ranks) part_of_edge_.push_back(Assign(rank, by));
     for (SweptPart& part : parts_) part.time_ns /= static_cast<int64_t>(job_.ranks.size() * job_.ranks[0].span.steps());
   }
@@ -42,11 +43,13 @@ class Sweeper {
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return parts_[a].time_ns > parts_[b].time_ns; });
     order.resize(std::min(most, order.size()));
+    predictor_.pool().ParallelFor(order.size() * kSweepCosts.size(), [&](size_t i) {
+      const uint32_t part = order[i / kSweepCosts.size()];
+      const size_t cost = i % kSweepCosts.size();
+      parts_[part].shares[cost] = ShareAt(part, kSweepCosts[cost]);
+    });
     std::vector<SweptPart> swept;
-    for (const uint32_t part : order) {
-      for (size_t i = 0; i < kSweepCosts.size(); ++i) parts_[part].shares[i] = ShareAt(part, kSweepCosts[i]);
-      swept.push_back(parts_[part]);
-    }
+    for (const uint32_t part : order) swept.push_back(parts_[part]);
     std::stable_sort(swept.begin(), swept.end(),
                      [](const SweptPart& a, const SweptPart& b) { return a.shares.back() < b.shares.back(); });
     return swept;
@@ -72,17 +75,20 @@ class Sweeper {
   }
 
   double ShareAt(uint32_t part, double cost) const {
-    std::vector<std::vector<int64_t>> edge_ns;
+    thread_local std::vector<std::vector<int64_t>> edge_ns;  // memory of the thread's last replay
+    edge_ns.resize(job_.ranks.size());
     for (size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      edge_ns.push_back(job_.ranks[rank].edge_ns);
-      for (size_t edge = 0; edge < edge_ns.back().size(); ++edge)
+      edge_ns[rank] = job_.ranks[rank].edge_ns;
+      for (size_t edge = 0; cost != 1 && edge < edge_ns[rank].size(); ++edge)
         if (part_of_edge_[rank][edge] == part)
-          edge_ns.back()[edge] = std::llround(static_cast<double>(edge_ns.back()[edge]) * cost);
+          edge_ns[rank][edge] = std::llround(static_cast<double>(edge_ns[rank][edge]) * cost);
     }
-    const auto step = StepNs(job_, ReplayJob(job_, edge_ns));
+    const std::vector<std::span<const int64_t>> spans(edge_ns.begin(), edge_ns.end());
+    const auto step = ReplayedStepNs(job_, spans);
     return static_cast<double>(step.value_or(check_.replayed_step_ns)) / static_cast<double>(check_.replayed_step_ns);
   }
 
+  const Predictor& predictor_;
   const Job& job_;
   const SelfCheck& check_;
   std::unordered_map<std::string, uint32_t> numbers_{};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/strings.h"
 #include "base/suggest.h"
@@ -38,31 +37,26 @@ std::string UsageOf(const WhatIf& what_if) {
   return StrCat(what_if.name, optional ? "[=" : "=", what_if.value.substr(optional ? 1 : 0));
 }
 
-void EdgeTimes::ScaleOps(const std::function<double(uint32_t op)>& factor) {
-  for (size_t i = 0; i < ns_.size(); ++i)
-    if (IsDeviceTime(graph_->edges[i].kind) && ns_[i] != kNever)
-      ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(graph_->edges[i].owner));
+void EdgeTimes::StartFrom(const EdgeTimes& other) {
+  graph_ = other.graph_, before_ = other.before_, shared_ = other.shared_;
+  is_changed_ = other.is_changed_;
+  if (is_changed_) changed_ = other.changed_;
 }
 
-void EdgeTimes::ScaleHost(const std::function<double(uint32_t slice)>& factor) {
-  for (size_t i = 0; i < ns_.size(); ++i) {
-    const Edge& edge = graph_->edges[i];
-    if (edge.kind == EdgeKind::kHost || edge.kind == EdgeKind::kCall)
-      ns_[i] = std::llround(static_cast<double>(ns_[i]) * factor(edge.owner));
-  }
+void EdgeTimes::Share() {
+  if (is_changed_) shared_ = std::make_shared<const std::vector<int64_t>>(std::move(changed_));
+  changed_.clear();
+  is_changed_ = false;
 }
 
-void EdgeTimes::LimitHost(const std::function<double(const Edge& edge, int64_t before_ns)>& share) {
-  for (size_t i = 0; i < ns_.size(); ++i) {
-    const Edge& edge = graph_->edges[i];
-    if (edge.kind != EdgeKind::kHost && edge.kind != EdgeKind::kCall) continue;
-    ns_[i] = std::min<int64_t>(ns_[i], std::llround(static_cast<double>(before_[i]) * share(edge, before_[i])));
-  }
+void EdgeTimes::Change() {
+  changed_ = *shared_;
+  is_changed_ = true;
 }
 
 void EdgeTimes::LimitGaps(int64_t most_ns) {
-  for (size_t i = 0; i < ns_.size(); ++i)
-    if (graph_->edges[i].kind == EdgeKind::kStream) ns_[i] = std::min(ns_[i], most_ns);
+  for (size_t i = 0; i < graph_->edges.size(); ++i)
+    if (graph_->edges[i].kind == EdgeKind::kStream && ns()[i] > most_ns) Set(i, most_ns);
 }
 
 void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen) {
@@ -71,13 +65,13 @@ void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner
 
 void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen,
                           const std::function<int64_t(uint32_t owner)>& call_ns) {
-  for (size_t i = 0; i < ns_.size(); ++i) {
+  for (size_t i = 0; i < graph_->edges.size(); ++i) {
     const Edge& edge = graph_->edges[i];
     if (edge.kind != kind || !chosen(edge.owner)) continue;
-    ns_[i] = kNever;
+    Set(i, kNever);
     // The call's own work is the edge before, into the same instant.
     if (i > 0 && graph_->edges[i - 1].kind == EdgeKind::kCall && graph_->edges[i - 1].owner == edge.owner)
-      ns_[i - 1] = std::max(ns_[i - 1], call_ns(edge.owner));
+      Set(i - 1, std::max(ns()[i - 1], call_ns(edge.owner)));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "report/analyze_json.h"
 
 #include "base/strings.h"
+#include "base/timings.h"
 #include "report/json_parts.h"
 
 namespace gapless::internal {
@@ -179,6 +180,22 @@ void WriteTogether(JsonWriter& json, const Combination& together) {
   json.EndObject();
 }
 
+void WriteTimings(JsonWriter& json, const std::vector<Timing>& timings) {
+  if (timings.empty()) return;
+  json.Key("timings");
+  json.BeginArray();
+  for (const Timing& timing : timings) {
+    json.BeginObject();
+    json.Field("part", timing.part);
+    json.FieldUnlessEmpty("name", timing.name);
+    json.Field("calls", timing.calls);
+    json.Field("ms", static_cast<double>(timing.ns) / 1e6);
+    json.Field("fresh_bytes", timing.fresh_bytes);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 }  // namespace
 
 void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
@@ -197,6 +214,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   WriteTraces(json, report.run);
   WriteReadStats(json, report.run);
   WriteFailures(json, report);
+  WriteTimings(json, CollectTimings());
   json.EndObject();
 }
 

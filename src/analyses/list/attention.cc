@@ -9,6 +9,7 @@
 #include "analyses/columns.h"
 #include "analyses/op_chains.h"
 #include "analyses/open_slice.h"
+#include "analyses/surroundings.h"
 
 namespace gapless::internal {
 namespace {
@@ -87,10 +88,10 @@ class Attention : public ChainSink {
   const AttentionNames names_;
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   Attention attention(trace);
-  FindChains(timeline, attention);
+  FindChains(timeline, tables.Once(trace, Surroundings), attention);
   std::vector<const Group*> ordered;
   for (const auto& [key, group] : attention.groups) ordered.push_back(&group);
   std::stable_sort(ordered.begin(), ordered.end(),
@@ -113,7 +114,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("attention", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

@@ -162,9 +162,9 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
   row.Int(timeline.of->Id(all.gpu_op[group.longest])).Int(timeline.of->Id(all.slice[group.longest]));
 }
 
-Result<Table> Compute(const Run& run, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("collective_groups", kColumns);
-  const CollectiveMatches matches = MatchCollectives(run.primary());
+  const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);

@@ -93,11 +93,8 @@ bool DifferentTypes(std::string_view types) {
 
 class Places {
  public:
-  explicit Places(const TraceTimeline& timeline)
-      : timeline_(timeline),
-        trace_(timeline.trace()),
-        around_(Surroundings(trace_)),
-        differ_(trace_.strings.size(), 2) {
+  Places(const TraceTimeline& timeline, const std::vector<uint8_t>& around)
+      : timeline_(timeline), trace_(timeline.trace()), around_(around), differ_(trace_.strings.size(), 2) {
     idle_.resize(trace_.gpu_ops.size());
     place_of_step_.resize(trace_.steps.size(), -1);
     for (size_t i = 0; i < timeline.window.steps.size(); ++i)
@@ -217,7 +214,8 @@ class Places {
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
-  std::vector<uint8_t> around_, differ_;
+  const std::vector<uint8_t>& around_;  // by slice
+  std::vector<uint8_t> differ_;
   std::vector<int64_t> idle_;           // by row of gpu_ops
   std::vector<int64_t> place_of_step_;  // by step: its place among the complete ones, or −1
   const StringId copy_ = trace_.strings.Find("aten::copy_"), cat_ = trace_.strings.Find("aten::cat");
@@ -226,10 +224,10 @@ class Places {
   std::unordered_set<int64_t> to_host_;  // sizes of what this step has copied to the host
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   const GpuOpTable& ops = trace.gpu_ops;
-  Places places(timeline);
+  Places places(timeline, tables.Once(timeline.trace(), Surroundings));
   std::vector<std::pair<Key, Group>> ordered(places.groups.begin(), places.groups.end());
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return a.second.device_ns + a.second.idle_ns > b.second.device_ns + b.second.idle_ns;
@@ -255,7 +253,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("copy_places", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/op_chains.h"
+#include "analyses/surroundings.h"
 
 namespace gapless::internal {
 namespace {
@@ -122,10 +123,10 @@ int64_t DeviceWork(const TraceTimeline& timeline) {
   return sum;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   Fusion fusion(trace);
-  FindChains(timeline, fusion);
+  FindChains(timeline, tables.Once(trace, Surroundings), fusion);
   std::stable_sort(fusion.groups.begin(), fusion.groups.end(),
                    [](const Group& a, const Group& b) { return a.device_ns > b.device_ns; });
   const auto steps = static_cast<int64_t>(timeline.window.steps.size());
@@ -144,7 +145,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("fusion", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

@@ -101,11 +101,10 @@ bool InsideOperator(const SliceTable& slices, size_t row) {
   return false;
 }
 
-Host Collect(const Trace& trace) {
+Host Collect(const Trace& trace, const OptimizerUpdates& updates) {
   Host host;
   const SliceTable& slices = trace.slices;
   const ThreadId thread = host_parts::SteppingThread(trace);
-  const OptimizerUpdates updates(trace);
   std::vector<Part> parts(trace.strings.size(), kParts);
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.thread[row] != thread) continue;
@@ -142,7 +141,7 @@ Host Collect(const Trace& trace) {
   return host;
 }
 
-void AddRow(const TraceTimeline& timeline, Table& table) {
+void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   Intervals rest;
   int64_t steps = 0, wall = 0;
@@ -153,7 +152,7 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
   }
   if (steps == 0 || trace.slices.size() == 0) return;
   wall = Total(rest);
-  Host host = Collect(trace);
+  Host host = Collect(trace, tables.Once(trace, FindOptimizerUpdates));
   // What the stepping thread's own operators do while a collective is under way is no waiting.
   host.of[static_cast<size_t>(kCollective)] =
       Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
@@ -175,7 +174,7 @@ void AddRow(const TraceTimeline& timeline, Table& table) {
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("host_steps", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines())
-    if (timeline.devices.empty()) AddRow(timeline, table);
+    if (timeline.devices.empty()) AddRow(timeline, tables, table);
   return table;
 }
 

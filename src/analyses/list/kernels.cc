@@ -130,7 +130,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("kernels", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
-    const std::vector<uint8_t> in_optimizer = InsideOptimizers(timeline.trace());
+    const std::vector<uint8_t>& in_optimizer = tables.Once(timeline.trace(), InsideOptimizers);
     std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
     for (const DeviceTimeline& device : timeline.devices) {
       ByName by_name(timeline.trace(), device, in_optimizer, group_of);

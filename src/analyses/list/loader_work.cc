@@ -84,10 +84,9 @@ struct Sum {
 };
 using Sums = std::array<Sum, kWorkNames.size()>;
 
-Sums SumUp(const TraceTimeline& timeline) {
+Sums SumUp(const TraceTimeline& timeline, const std::vector<uint8_t>& around) {
   const Trace& trace = timeline.trace();
   const SliceTable& slices = trace.slices;
-  const std::vector<uint8_t> around = Surroundings(trace);
   std::vector<uint8_t> by_name(trace.strings.size(), UINT8_MAX), work(slices.size());
   Sums sums;
   const RowRange rows = RowsWithin(slices.ts_ns, timeline.window.host);
@@ -105,8 +104,8 @@ Sums SumUp(const TraceTimeline& timeline) {
   return sums;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
-  const Sums sums = SumUp(timeline);
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+  const Sums sums = SumUp(timeline, tables.Once(timeline.trace(), Surroundings));
   int64_t total_ns = 0;
   for (const Sum& sum : sums) total_ns += sum.self_ns;
   if (total_ns == sums[0].self_ns) return;  // no function was recognised: the split says nothing
@@ -127,7 +126,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("loader_work", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

@@ -35,11 +35,8 @@ using ByType = std::array<Sums, kWorkTypes>;
 
 class Types {
  public:
-  explicit Types(const TraceTimeline& timeline)
-      : timeline_(timeline),
-        trace_(timeline.trace()),
-        type_of_(trace_.strings.size()),
-        in_optimizer_(InsideOptimizers(trace_)) {
+  Types(const TraceTimeline& timeline, const std::vector<uint8_t>& in_optimizer)
+      : timeline_(timeline), trace_(timeline.trace()), type_of_(trace_.strings.size()), in_optimizer_(in_optimizer) {
     for (size_t id = 0; id < type_of_.size(); ++id)
       type_of_[id] = WorkTypeOfOperator(trace_.strings[static_cast<StringId>(id)]);
     AddHost();
@@ -87,8 +84,8 @@ class Types {
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
-  std::vector<WorkType> type_of_;      // by text
-  std::vector<uint8_t> in_optimizer_;  // by slice
+  std::vector<WorkType> type_of_;             // by text
+  const std::vector<uint8_t>& in_optimizer_;  // by slice
 };
 
 void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTimeline& device, Table& table) {
@@ -112,7 +109,7 @@ void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTime
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("operator_types", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines()) {
-    const Types types(timeline);
+    const Types types(timeline, tables.Once(timeline.trace(), InsideOptimizers));
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, types, device, table);
   }
   return table;

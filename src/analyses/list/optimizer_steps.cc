@@ -48,8 +48,8 @@ struct Group {
 
 class Optimizers {
  public:
-  explicit Optimizers(const TraceTimeline& timeline)
-      : timeline_(timeline), trace_(timeline.trace()), updates_(trace_), ways_(trace_.strings.size(), kUnseenWay) {
+  Optimizers(const TraceTimeline& timeline, const OptimizerUpdates& updates)
+      : timeline_(timeline), trace_(timeline.trace()), updates_(updates), ways_(trace_.strings.size(), kUnseenWay) {
     FindCalls();
     if (calls_.empty()) return;
     AddKernels();
@@ -145,15 +145,15 @@ class Optimizers {
 
   const TraceTimeline& timeline_;
   const Trace& trace_;
-  const OptimizerUpdates updates_;
+  const OptimizerUpdates& updates_;
   std::vector<Call> calls_;                                   // by start; they do not overlap; some for one step
   std::vector<uint8_t> ways_;                                 // by name
   std::map<std::pair<StringId, StringId>, size_t> by_place_;  // into groups, by name and source line
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
-  Optimizers optimizers(timeline);
+  Optimizers optimizers(timeline, tables.Once(trace, FindOptimizerUpdates));
   std::vector<Group>& groups = optimizers.groups;
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.host_ns > b.host_ns; });
   const auto devices = static_cast<int64_t>(timeline.devices.size());
@@ -173,7 +173,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("optimizer_steps", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

@@ -72,12 +72,12 @@ using Pattern = std::pair<std::vector<StringId>, StringId>;  // names, source li
 
 class Loops {
  public:
-  explicit Loops(const TraceTimeline& timeline)
+  Loops(const TraceTimeline& timeline, const std::vector<uint8_t>& around)
       : timeline_(timeline),
         trace_(timeline.trace()),
         kinds_(trace_.strings.size(), kUnseen),
         outer_(trace_.threads.size()) {
-    Collect();
+    Collect(around);
     for (std::vector<uint32_t>& rows : outer_) FindIn(rows);
     std::sort(loops_.begin(), loops_.end(), [](const Loop& a, const Loop& b) { return a.span.start < b.span.start; });
     AddDeviceWork();
@@ -89,9 +89,8 @@ class Loops {
 
  private:
   // Operators that no other operator calls, by thread.
-  void Collect() {
+  void Collect(const std::vector<uint8_t>& around) {
     constexpr uint8_t kNotMine = kInOptimizer | kInAutograd | kInCompiled | kInLoader;
-    const std::vector<uint8_t> around = Surroundings(trace_);
     const SliceTable& slices = trace_.slices;
     std::vector<uint8_t> inside(slices.size());  // an operator is open
     for (uint32_t row = 0; row < slices.size(); ++row) {
@@ -213,9 +212,9 @@ std::string PatternOf(const Trace& trace, const std::vector<StringId>& names) {
   return pattern;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
-  const Loops loops(timeline);
+  const Loops loops(timeline, tables.Once(trace, Surroundings));
   std::vector<std::pair<Pattern, size_t>> ordered(loops.by_pattern.begin(), loops.by_pattern.end());
   std::stable_sort(ordered.begin(), ordered.end(), [&](const auto& a, const auto& b) {
     return loops.groups[a.second].host_ns > loops.groups[b.second].host_ns;
@@ -234,7 +233,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("python_loops", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

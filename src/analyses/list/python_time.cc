@@ -71,8 +71,10 @@ using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace)
-      : trace_(trace), slices_(trace.slices), updates_(trace), contexts_(slices_.size()) {
+  Collector(const Trace& trace, const OptimizerUpdates& updates)
+      : trace_(trace), slices_(trace.slices), updates_(updates), contexts_(slices_.size()) {
+    for (size_t id = 0; id < trace.strings.size(); ++id)
+      parts_.push_back(host_parts::PartOf(trace.strings[static_cast<StringId>(id)]));
     for (size_t step = 0; step < trace.steps.size(); ++step)
       if (trace.steps.complete[step] != 0)
         AppendMerged(steps_, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
@@ -84,7 +86,7 @@ class Collector {
     for (size_t row = 0; row < slices_.size(); ++row) {
       if (slices_.thread[row] != thread) continue;
       contexts_[row] = ContextOf(row);
-      own[row] = Total(Clip(steps_, {slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]}));
+      own[row] = TotalIn(steps_, {slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]});
       if (slices_.parent[row].valid()) own[slices_.parent[row].value] -= own[row];
     }
     std::map<Key, Group> groups;
@@ -105,7 +107,7 @@ class Collector {
     const SliceCategory category = slices_.category[row];
     const bool is_open = category == SliceCategory::kPython || category == SliceCategory::kAnnotation;
     // An optimiser's step is a part of its own, but not the closure that it runs.
-    const Part part = host_parts::PartOf(name);
+    const Part part = parts_[static_cast<uint32_t>(slices_.name[row])];
     const bool updates = updates_.Holds(static_cast<uint32_t>(row));
     context.counts &= is_open && !updates && (part == Part::kNone || part == Part::kOptimizer);
     if (category != SliceCategory::kPython || !context.counts) return context;
@@ -118,17 +120,18 @@ class Collector {
 
   const Trace& trace_;
   const SliceTable& slices_;
-  const OptimizerUpdates updates_;
+  const OptimizerUpdates& updates_;
   Intervals steps_;
+  std::vector<Part> parts_;  // by name
   std::vector<Context> contexts_;
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   const bool has_python = std::find(trace.slices.category.begin(), trace.slices.category.end(),
                                     SliceCategory::kPython) != trace.slices.category.end();
   if (!has_python) return;
-  std::map<Key, Group> groups = Collector(trace).Run();
+  std::map<Key, Group> groups = Collector(trace, tables.Once(trace, FindOptimizerUpdates)).Run();
   std::vector<std::pair<Key, Group>> rows(groups.begin(), groups.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.self_ns > b.second.self_ns; });
@@ -142,7 +145,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("python_time", kColumns);
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 

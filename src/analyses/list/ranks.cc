@@ -287,9 +287,9 @@ void AddRow(const Device& device, int64_t least_own, bool many, const Behind& be
                                                      : std::string_view());
 }
 
-Result<Table> Compute(const Run& run, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("ranks", kColumns);
-  const CollectiveMatches matches = MatchCollectives(run.primary());
+  const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   std::vector<Device> devices;
   std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
   size_t position = 0;

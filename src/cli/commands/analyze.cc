@@ -5,12 +5,14 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/timings.h"
 #include "cli/command.h"
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
 #include "cli/own_advice.h"
 #include "cli/single.h"
+#include "cli/timing_table.h"
 #include "diagnose/findings.h"
 #include "predict/advice.h"
 #include "report/explain.h"
@@ -116,6 +118,7 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("verbose")) log::SetLevel(log::Level::kInfo);
+  if (arguments.Has("timings")) EnableTimings();
   const auto options = RenderOptionsFrom(arguments, session);
   if (!options) return Unexpected{options.error()};
   const auto rates = RatesFrom(arguments);
@@ -134,7 +137,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (findings.summary.together) report.pictures = advice.Draw(*findings.summary.together);
   if (report.pictures) report.sweep = advice.SweepKernels();
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  return Print(report, arguments, session, *options);
+  const auto printed = Print(report, arguments, session, *options);
+  if (arguments.Has("timings")) PrintTimings();
+  return printed;
 }
 
 constexpr PositionalSpec kPositionals[] = {kPathsPositional};
@@ -182,6 +187,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "verbose", .letter = 'v', .help = "Show all evidence, and what is usually left out"},
     kRankOption,
     kNoCacheOption,
+    {.name = "timings"},
 };
 constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},

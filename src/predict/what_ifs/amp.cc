@@ -75,12 +75,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
         StrCat(device->name, other ? " has no matrix units for bf16: ask for amp=fp16" : " has no matrix units");
     return effect;
   }
-  const std::vector<uint8_t> moves = Float32OffUnits(input.trace());
+  const std::vector<uint8_t>& moves = input.Once(Float32OffUnits);
   effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
   if (!effect.nothing.empty()) return effect;
   const double matrix = LeftOfMatrixWork(which, 1.5, 2.3, 3.2, peaks.ratio);
   const double memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
-  const Passes passes = FindPasses(input.trace());
+  const Passes& passes = input.Once(FindPasses);
   ProductBound bound(input.trace(), device, peaks.tflops, 0.5);
   times.ScaleOps([&](uint32_t op) {
     if (passes.of_op[op] == Pass::kOptimizer) return 1.0;

@@ -119,7 +119,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const bool larger = ratio > 1;
   const double growth = fitted ? (larger ? Pick(which, 1.1, 1, 0.9) : Pick(which, 0.9, 1, 1.1))
                                : (larger ? Pick(which, 1, 0.9, 0.6) : Pick(which, 0.6, 0.9, 1));
-  const Passes passes = FindPasses(trace);
+  const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
     if (!Grows(trace.gpu_ops, passes, op)) return 1.0;
     const double grown =

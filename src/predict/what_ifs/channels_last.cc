@@ -71,8 +71,10 @@ class Convolutions {
   std::vector<uint8_t> changes_;  // by slice: it launches layout changes
 };
 
+Convolutions FindConvolutions(const Trace& trace) { return Convolutions(trace); }
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
-  const Convolutions found(input.trace());
+  const Convolutions& found = input.Once(FindConvolutions);
   const size_t changes = found.Count(Conv::kLayoutChange), gain = found.Count(Conv::kGains),
                grouped = found.Count(Conv::kGrouped), unknown = found.Count(Conv::kUnknown);
   WhatIfEffect effect;

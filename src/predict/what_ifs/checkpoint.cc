@@ -93,7 +93,7 @@ int64_t GrowthBytes(const Trace& trace) {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   const Trace& trace = input.trace();
-  const Passes passes = FindPasses(trace);
+  const Passes& passes = input.Once(FindPasses);
   const Amounts device = OnDevice(trace, passes), host = OnHost(trace, passes, times.graph());
   WhatIfEffect effect;
   if (!HasOperators(trace))

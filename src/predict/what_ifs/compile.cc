@@ -45,9 +45,10 @@ bool Fuses(GpuOpClass one) {
 }
 
 // Of a recording in which the host computes.
-void CompileHost(const Trace& trace, Case which, EdgeTimes& times) {
-  const std::vector<uint8_t> matrix = MatrixNames(trace), loading = LoadingSlices(trace),
-                             updating = InsideOptimizers(trace);
+void CompileHost(const WhatIfInput& input, Case which, EdgeTimes& times) {
+  const Trace& trace = input.trace();
+  const std::vector<uint8_t>&matrix = input.Once(MatrixNames), &loading = input.Once(LoadingSlices),
+        &updating = input.Once(InsideOptimizers);
   times.LimitHost([&](const Edge& edge, int64_t) {
     if (edge.owner == kNoRowValue || loading[edge.owner] != 0 || updating[edge.owner] != 0) return 1.0;
     const bool stays = matrix[static_cast<uint32_t>(trace.slices.name[edge.owner])] != 0;
@@ -56,8 +57,9 @@ void CompileHost(const Trace& trace, Case which, EdgeTimes& times) {
 }
 
 // Of one in which it launches: operators that call libraries cost what they cost.
-void CompileLaunches(const Trace& trace, const HostParts& parts, Case which, EdgeTimes& times) {
-  const std::vector<uint8_t> updating = InsideOptimizers(trace);
+void CompileLaunches(const WhatIfInput& input, Case which, EdgeTimes& times) {
+  const HostParts& parts = input.Once(FindHostParts);
+  const std::vector<uint8_t>& updating = input.Once(InsideOptimizers);
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     const bool stays = edge.owner != kNoRowValue && (updating[edge.owner] != 0 || parts.LaunchesLibraries(edge.owner));
     const HostPart part = parts.Of(edge, ns);
@@ -66,6 +68,7 @@ void CompileLaunches(const Trace& trace, const HostParts& parts, Case which, Edg
   });
 }
 
+// Why there is no use in compiling; empty: there is.
 std::string NothingToCompile(const Trace& trace) {
   const GpuOpTable& ops = trace.gpu_ops;
   if (IsCompiledAlready(trace)) return "compiled kernels are in it already";
@@ -79,16 +82,16 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
-  effect.nothing = NothingToCompile(trace);
+  effect.nothing = input.Once(NothingToCompile);
   if (!effect.nothing.empty()) return effect;
-  const Passes passes = FindPasses(trace);
+  const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
     return Fuses(ops.op_class[op]) && passes.of_op[op] != Pass::kOptimizer ? Pick(which, 1.0, 0.55, 0.35) : 1.0;
   });
   if (ops.size() == 0)
-    CompileHost(trace, which, times);
+    CompileHost(input, which, times);
   else
-    CompileLaunches(trace, HostParts(trace), which, times);
+    CompileLaunches(input, which, times);
   effect.assumptions.emplace_back("the model compiles without graph breaks, and shapes do not change");
   return effect;
 }

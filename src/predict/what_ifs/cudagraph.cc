@@ -22,7 +22,7 @@ constexpr int64_t kGapNs = 1000;  // between kernels of a graph that depend on e
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   const Trace& trace = input.trace();
-  const HostParts parts(trace);
+  const HostParts& parts = input.Once(FindHostParts);
   WhatIfEffect effect;
   for (uint32_t row = 0; row < trace.slices.size(); ++row)
     if (trace.slices.api[row] == ApiKind::kGraphLaunch) effect.nothing = "the step is launched as graphs already";

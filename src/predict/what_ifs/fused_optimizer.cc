@@ -41,7 +41,7 @@ bool IsFusedAlready(const Trace& trace, const std::vector<uint8_t>& inside) {
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
-  const std::vector<uint8_t> inside = InsideOptimizers(trace);
+  const std::vector<uint8_t>& inside = input.Once(InsideOptimizers);
   WhatIfEffect effect;
   if (std::find(inside.begin(), inside.end(), 1) == inside.end())
     effect.refusal = "no optimiser's step was recorded";
@@ -53,7 +53,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return updates ? Pick(which, 0.8, 0.5, 0.3) : 1.0;
   });
   const bool computes = ops.size() == 0;  // the host itself
-  const std::vector<int64_t> own = OwnTimes(trace);
+  const std::vector<int64_t>& own = input.Once(OwnTimes);
   times.ScaleHost([&](uint32_t slice) {
     if (slice == kNoRowValue || inside[slice] == 0) return 1.0;
     if (!computes) return Pick(which, 0.4, 0.1, 0.03);

@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "analyses/op_chains.h"
+#include "analyses/surroundings.h"
 #include "base/strings.h"
 #include "predict/what_if.h"
 #include "predict/what_ifs/common/edits.h"
@@ -88,7 +89,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return effect;
   }
   Fused fused(trace, Pick(which, 1, 0.5, 0));
-  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr) FindChains(*timeline, fused);
+  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
+    FindChains(*timeline, input.Once(Surroundings), fused);
   if (fused.chains == 0) {
     effect.nothing = "no operators that could be one kernel follow each other";
     return effect;

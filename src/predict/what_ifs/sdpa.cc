@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "analyses/op_chains.h"
+#include "analyses/surroundings.h"
 #include "base/strings.h"
 #include "predict/what_if.h"
 #include "predict/what_ifs/common/edits.h"
@@ -120,7 +121,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   }
   const double speed = ProductSpeed(input);
   Written written(trace, {.speed = speed * Pick(which, 0.35, 0.6, 0.85), .between = Pick(which, 0.5, 0.2, 0)});
-  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr) FindChains(*timeline, written);
+  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
+    FindChains(*timeline, input.Once(Surroundings), written);
   if (written.replaced == 0) {
     const bool fused =
         std::find(ops.op_class.begin(), ops.op_class.end(), GpuOpClass::kAttention) != ops.op_class.end();

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "base/strings.h"
 #include "predict/what_ifs/common/collectives.h"
@@ -23,28 +25,38 @@ namespace {
 constexpr double kEven = 1.02;  // ranks whose own times differ by less are even
 
 struct Ranks {
-  std::vector<double> own_ns{};  // of a step; sorted
+  std::span<const double> own_ns{};  // of a step; sorted
   double mine_ns = 0, waits_ns = 0;
   double Median() const { return own_ns[(own_ns.size() - 1) / 2]; }
 };
 
-// By trace: of several devices of one rank the slowest counts.
-Ranks ReadRanks(const Table& table, int mine) {
-  std::map<int64_t, double> by_trace;
-  Ranks ranks;
+// The times of all ranks, by trace: of several devices of one rank the slowest counts.
+struct TimesOfRanks {
+  std::map<int64_t, std::pair<double, double>> by_trace{};  // own time and waiting, of a step
+  std::vector<double> own_ns{};                             // sorted
+};
+
+TimesOfRanks ReadRanks(Tables& tables) {
+  const Table& table = tables.Get("ranks");
+  TimesOfRanks ranks;
   for (size_t row = 0; row < table.rows(); ++row) {
     if (table.IsNull(row, "waiting_ns")) continue;
     const auto steps = static_cast<double>(std::max<int64_t>(1, table.Int(row, "steps")));
     const auto own = static_cast<double>(table.Int(row, "wall_ns") - table.Int(row, "exposed_comm_ns"));
-    double& longest = by_trace[table.Int(row, "trace")];
-    longest = std::max(longest, own / steps);
-    if (table.Int(row, "trace") != mine) continue;
-    const int64_t waits = table.Int(row, "waiting_ns") + table.Int(row, "opening_waiting_ns");
-    ranks.mine_ns = longest, ranks.waits_ns = static_cast<double>(waits) / steps;
+    auto& [own_ns, waits_ns] = ranks.by_trace[table.Int(row, "trace")];
+    own_ns = std::max(own_ns, own / steps);
+    waits_ns = static_cast<double>(table.Int(row, "waiting_ns") + table.Int(row, "opening_waiting_ns")) / steps;
   }
-  for (const auto& [trace, own_ns] : by_trace) ranks.own_ns.push_back(own_ns);
+  for (const auto& [trace, times] : ranks.by_trace) ranks.own_ns.push_back(times.first);
   std::sort(ranks.own_ns.begin(), ranks.own_ns.end());
   return ranks;
+}
+
+Ranks RanksOf(const WhatIfInput& input) {
+  const TimesOfRanks& all = input.tables.OnceForRun(ReadRanks);
+  const auto mine = all.by_trace.find(input.of.index);
+  if (mine == all.by_trace.end()) return {.own_ns = all.own_ns};
+  return {.own_ns = all.own_ns, .mine_ns = mine->second.first, .waits_ns = mine->second.second};
 }
 
 // What is left of this rank's waiting when no rank takes longer than `target_ns`.
@@ -66,7 +78,7 @@ void ScaleWaiting(const Collectives& collectives, double left, EdgeTimes& times,
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
   WhatIfEffect effect;
-  const Ranks ranks = ReadRanks(input.tables.Get("ranks"), input.of.index);
+  const Ranks ranks = RanksOf(input);
   if (input.tables.run().primary().size() < 2)
     effect.refusal = "one rank was recorded: who waits for whom takes all of them";
   else if (ranks.own_ns.size() < 2 || ranks.mine_ns <= 0)

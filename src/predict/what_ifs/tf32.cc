@@ -30,7 +30,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const GpuOpTable& ops = trace.gpu_ops;
   const DevicePeaks* device = RecordedDevice(trace);
   WhatIfEffect effect;
-  const std::vector<uint8_t> float32 = Float32OffUnits(trace);
+  const std::vector<uint8_t>& float32 = input.Once(Float32OffUnits);
   const auto gains = [&](uint32_t op) {
     return (ops.op_class[op] == GpuOpClass::kGemm || ops.op_class[op] == GpuOpClass::kConv) &&
            ops.matrix_unit[op] == MatrixUnit::kNo && float32[op] != 0;

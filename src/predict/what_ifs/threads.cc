@@ -21,7 +21,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
   WhatIfEffect effect;
-  const HostUse use = FindHostUse(input.tables.run(), input.of);
+  const HostUse use = FindHostUse(input.tables, input.of);
   if (trace.gpu_ops.size() > 0) {
     effect.nothing = "operators compute on a device: threads of the host only launch them";
     return effect;
@@ -32,7 +32,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   }
   const double now = std::max(1.0, std::round(*use.busy));
   const double then = std::min(static_cast<double>(**asked), use.processors.value_or(static_cast<double>(**asked)));
-  const std::vector<int64_t> own = OwnTimes(trace);
+  const std::vector<int64_t>& own = input.Once(OwnTimes);
   const double split = Pick(which, 0.6, 0.85, 1.0);
   size_t large = 0;
   times.ScaleHost([&](uint32_t slice) {

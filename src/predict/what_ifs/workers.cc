@@ -73,15 +73,14 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const auto workers = static_cast<double>(asked->value_or(kUsualWorkers));
-  const Trace& trace = input.trace();
-  const Loading found = FindLoading(trace);
+  const Loading& found = input.Once(FindLoading);
   WhatIfEffect effect;
   if (found.load_ns <= 0) effect.nothing = "no wait for a batch was recorded";
   if (found.by_workers) effect.refusal = "batches are loaded by workers already, and how many was not recorded";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
-  const HostUse use = FindHostUse(input.tables.run(), input.of);
+  const HostUse use = FindHostUse(input.tables, input.of);
   const double factor = LeftOf(found, use, workers, which);
-  const std::vector<uint8_t> loading = LoadingSlices(trace);
+  const std::vector<uint8_t>& loading = input.Once(LoadingSlices);
   times.ScaleHost([&](uint32_t slice) { return slice != kNoRowValue && loading[slice] != 0 ? factor : 1.0; });
   if (!use.busy)
     effect.assumptions.push_back(

@@ -16,18 +16,18 @@ namespace {
 constexpr int64_t kLargeBytes = int64_t{256} * 1024;  // sums below are losses and statistics, not gradients
 
 std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
+  const CollectiveMatches& matches = input.tables.OnceForRun(MatchPrimary);
   const std::vector<const RunTrace*> traces = input.tables.run().primary();
-  CollectiveMatches matches = MatchCollectives(traces);
   for (size_t position = 0; position < traces.size(); ++position)
-    if (traces[position]->index == input.of.index) return std::move(matches[position]);
+    if (traces[position]->index == input.of.index) return matches[position];
   return std::vector<CollectiveMatch>(input.trace().collectives.size());
 }
 
 // How surely a sum is one of gradients: 3 from a hook, 2 from the backward pass's thread, 1 large, 0 not.
 class GradientSigns {
  public:
-  explicit GradientSigns(const Trace& trace)
-      : trace_(trace), around_(Surroundings(trace)), runs_backward_(trace.threads.size()) {
+  GradientSigns(const Trace& trace, const std::vector<uint8_t>& around)
+      : trace_(trace), around_(around), runs_backward_(trace.threads.size()) {
     for (size_t row = 0; row < around_.size(); ++row)
       if ((around_[row] & kInAutograd) != 0) runs_backward_[trace.slices.thread[row].value] = 1;
   }
@@ -42,12 +42,13 @@ class GradientSigns {
 
  private:
   const Trace& trace_;
-  std::vector<uint8_t> around_, runs_backward_;  // by slice, by thread
+  const std::vector<uint8_t>& around_;  // by slice
+  std::vector<uint8_t> runs_backward_;  // by thread
 };
 
-void MarkGradients(const Trace& trace, std::vector<Collective>& all) {
+void MarkGradients(const WhatIfInput& input, std::vector<Collective>& all) {
   if (all.empty()) return;
-  const GradientSigns signs(trace);
+  const GradientSigns signs(input.trace(), input.Once(Surroundings));
   int surest = 1;
   for (const Collective& one : all) surest = std::max(surest, signs.Of(one));
   for (Collective& one : all) one.is_gradient = signs.Of(one) == surest;
@@ -103,7 +104,7 @@ Collectives FindCollectives(const WhatIfInput& input) {
     if (one.wire_ns == kAbsent && one.bus_bytes > 0)
       one.wire_ns = std::min<int64_t>(table.dur_ns[one.row],
                                       std::llround(found.link.latency_ns + one.bus_bytes * found.link.ns_per_byte));
-  MarkGradients(trace, found.all);
+  MarkGradients(input, found.all);
   return found;
 }
 

@@ -14,7 +14,11 @@ bool IsLibraryWork(GpuOpClass one) { return IsMatrixWork(one) || one == GpuOpCla
 }  // namespace
 
 HostParts::HostParts(const Trace& trace)
-    : trace_(trace), launches_(trace.slices.size()), libraries_(trace.slices.size()), loading_(LoadingSlices(trace)) {
+    : trace_(&trace),
+      launches_(trace.slices.size()),
+      libraries_(trace.slices.size()),
+      loading_(LoadingSlices(trace)),
+      is_own_work_(OwnWork(trace)) {
   const std::vector<int64_t> code_ns = LoadingNs(trace, FindProgram(trace));
   for (size_t row = 0; row < code_ns.size(); ++row)
     if (code_ns[row] > 0) loading_[row] = 1;
@@ -31,7 +35,7 @@ HostParts::HostParts(const Trace& trace)
 
 HostPart HostParts::Of(const Edge& edge, int64_t ns) const {
   if (edge.owner == kNoRowValue) return ns < kShortGapNs ? HostPart::kBetween : HostPart::kOther;
-  const SliceTable& slices = trace_.slices;
+  const SliceTable& slices = trace_->slices;
   if (loading_[edge.owner] != 0) return HostPart::kOther;
   switch (slices.category[edge.owner]) {
     case SliceCategory::kRuntime:
@@ -39,11 +43,13 @@ HostPart HostParts::Of(const Edge& edge, int64_t ns) const {
       return IsLaunch(slices.api[edge.owner]) && slices.api[edge.owner] != ApiKind::kMemcpy ? HostPart::kLaunching
                                                                                             : HostPart::kOther;
     case SliceCategory::kOperator:
-      if (!IsOwnWork(trace_, edge.owner)) return ns < kShortGapNs ? HostPart::kBetween : HostPart::kOther;
+      if (is_own_work_[edge.owner] == 0) return ns < kShortGapNs ? HostPart::kBetween : HostPart::kOther;
       return launches_[edge.owner] != 0 || slices.dur_ns[edge.owner] < kShortOperatorNs ? HostPart::kLaunching
                                                                                         : HostPart::kOther;
     default: return ns < kShortGapNs ? HostPart::kBetween : HostPart::kOther;
   }
 }
+
+HostParts FindHostParts(const Trace& trace) { return HostParts(trace); }
 
 }  // namespace gapless::internal

@@ -25,10 +25,13 @@ class HostParts {
   size_t launched_kernels() const { return launched_kernels_; }
 
  private:
-  const Trace& trace_;
+  const Trace* trace_;
   std::vector<uint8_t> launches_, libraries_;  // by slice: something inside it does
   std::vector<uint8_t> loading_;               // by slice: it loads a batch, or the code of a kernel
+  std::vector<uint8_t> is_own_work_;           // by slice: IsOwnWork
   size_t launched_kernels_ = 0;
 };
+
+HostParts FindHostParts(const Trace& trace);
 
 }  // namespace gapless::internal

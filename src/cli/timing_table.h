@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what `--timings` measured (base/timings.h) on standard error.
+#pragma once
+
+namespace gapless::internal {
+
+void PrintTimings();
+
+}  // namespace gapless::internal

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/fix_prices.h"
+
+#include <cmath>
+#include <utility>
+
+#include "diagnose/screening.h"
+
+namespace gapless::internal {
+namespace {
+
+// The item that a recommendation names; absent: none that a plan may take.
+std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation) {
+  if (recommendation >= found.recommendations.size()) return std::nullopt;
+  const std::string& fix = found.recommendations[recommendation].fix;
+  const auto items = ParseItems(fix);
+  const Safety most = recommendation == 0 ? Safety::kTraining : Safety::kRounding;
+  const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most;
+  return usable ? std::optional((*items)[0]) : std::nullopt;
+}
+
+}  // namespace
+
+void FixPrices::Learn(const std::vector<WhatIfItem>& items, const Predictor::Made& made) {
+  std::vector<std::pair<const WhatIfItem*, std::optional<double>*>> open;
+  for (const WhatIfItem& item : items)
+    if (const auto [at, is_new] = known_.try_emplace(item.ToString()); is_new) open.emplace_back(&item, &at->second);
+  if (open.empty()) return;
+  predictor_->pool().ParallelFor(open.size(), [&](size_t i) {
+    if (const auto effect = predictor_->ExpectedOf(made, *open[i].first)) *open[i].second = std::exp(-*effect);
+  });
+}
+
+// The first recommendations, then the others of findings whose first one has an answer.
+void FixPrices::LearnAdvice(const std::vector<Bottleneck>& found, const Predictor::Made& made) {
+  if (predictor_ == nullptr) return;
+  std::vector<WhatIfItem> first, others;
+  for (const Bottleneck& one : found)
+    if (const auto item = ItemOf(one, 0); item && !JudgesRecording(one)) first.push_back(*item);
+  Learn(first, made);
+  for (const Bottleneck& one : found) {
+    const auto item = ItemOf(one, 0);
+    if (!item || JudgesRecording(one) || !Of(*item, made)) continue;
+    for (size_t i = 1; i < one.recommendations.size(); ++i)
+      if (const auto other = ItemOf(one, i)) others.push_back(*other);
+  }
+  Learn(others, made);
+}
+
+std::optional<double> FixPrices::Of(const WhatIfItem& item, const Predictor::Made& made) {
+  Learn({item}, made);
+  return known_.at(item.ToString());
+}
+
+std::vector<Option> FixPrices::OptionsOf(const Bottleneck& found, const Predictor::Made& made) {
+  std::vector<Option> options;
+  for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
+    const auto item = ItemOf(found, i);
+    const bool usable = item && Of(*item, made).has_value();
+    if (i == 0 && !usable) break;  // the others may be small beside the first
+    if (usable) options.push_back({i, *item});
+  }
+  return options;
+}
+
+}  // namespace gapless::internal
