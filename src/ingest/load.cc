@@ -111,7 +111,7 @@ bool Grows(std::string_view format) {
 
 class Loader {
  public:
-  explicit Loader(const LoadOptions& options) : options_(options), pool_(options.threads) {}
+  explicit Loader(const OpenOptions& options) : options_(options), stop_(options), pool_(options.threads) {}
 
   void Load(const Input& input) {
     auto source = OpenFile(input.path);
@@ -137,14 +137,14 @@ class Loader {
     }
   }
 
-  bool interrupted() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  bool interrupted() const { return stop_.is_set(); }
   std::vector<std::shared_ptr<const Trace>>& traces() { return traces_; }
   std::vector<Error>& failures() { return failures_; }
   int filtered() const { return filtered_; }  // recordings of other ranks than wanted
 
  private:
   ReadContext Context() {
-    ReadContext context{.pool = pool_, .cancel = options_.cancel, .progress = nullptr};
+    ReadContext context{.pool = pool_, .cancel = stop_.get(), .progress = nullptr};
     if (options_.progress)
       context.progress = [this] {
         const Source* source = current_;
@@ -181,7 +181,8 @@ class Loader {
   }
   void Failed(Error error) { failures_.push_back(std::move(error)); }
 
-  const LoadOptions& options_;
+  const OpenOptions& options_;
+  const StopFlag stop_;
   ThreadPool pool_;
   const Source* current_ = nullptr;
   uint64_t done_ = 0, total_ = 0;
@@ -236,7 +237,7 @@ int64_t RankInName(std::string_view path) {
   return kAbsent;
 }
 
-Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options) {
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
   auto inputs = Expand(paths);
   if (!inputs) return Unexpected{inputs.error()};
   Loader loader(options);

@@ -32,7 +32,7 @@ double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 struct Option {
   size_t recommendation = 0;
   WhatIfItem item{};
-  bool apart() const { return SafetyOf(item.name) > Safety::kRounding; }
+  bool apart() const { return SafetyOf(item) >= Safety::kTraining; }
 };
 
 // A finding without a place in the list yet.
@@ -124,8 +124,8 @@ std::vector<Option> PlanMaker::OptionsOf(const Bottleneck& found) {
   for (size_t i = 0; predictor_ != nullptr && i < found.recommendations.size(); ++i) {
     const std::string& fix = found.recommendations[i].fix;
     const auto items = ParseItems(fix);
-    const Safety most = i == 0 ? Safety::kTraining : Safety::kRounding;
-    const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most &&
+    const Safety most = i == 0 ? Safety::kTraining : Safety::kStochastic;
+    const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0]) <= most &&
                         GainOfItem((*items)[0]).has_value();
     if (i == 0 && !usable) break;  // the others may be small beside the first
     if (usable) options.push_back({i, (*items)[0]});

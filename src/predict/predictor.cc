@@ -151,7 +151,7 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
   Made made = Nothing();
   Others others{Nothing(Case::kLittle), Nothing(Case::kMuch)};
   for (const WhatIfItem& item : items) {
-    prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
+    prediction.safety = std::max(prediction.safety, SafetyOf(item));
     auto after = With(made, item);
     if (!after && after.error().code != ErrorCode::kInput) return Unexpected{after.error()};
     if (!after) {
