@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all copies of a public Run, and the tables taken from it, share. Safe from several threads: the recordings never
-// change, what is computed on demand is computed once, and every running query has a database of its own.
+// The state that all copies of a public Run, and the tables taken from it, share. Safe from several threads: the
+// recordings never change, what is computed on demand is computed once, and every running query has a database of its
+// own.
 #pragma once
 
 #include <mutex>

@@ -18,7 +18,7 @@ namespace gapless::internal {
 
 struct FixInfo {
   std::string_view name;  // of its files, of its Python module, and in `--what` and `--only`
-  std::string_view help;  // one line, imperative, of at most 80 characters
+  std::string_view help;  // one line, imperative, of at most 60 characters, or 80 without a what-if
   Safety safety = Safety::kExact;
   std::optional<Safety> safety_with_value{};  // where a value changes it; absent: it does not
 
@@ -46,9 +46,7 @@ inline constexpr FixInfo kAmp = {
     .name = "amp", .help = "Compute in bf16 or fp16 where that is safe, by autocast", .safety = Safety::kRounding};
 inline constexpr FixInfo kAnomaly = {
     .name = "anomaly", .help = "Switch off anomaly detection that was left on", .safety = Safety::kExact};
-inline constexpr FixInfo kBatch = {.name = "batch",
-                                   .help = "Make batches larger: predict takes N samples, optimize a factor K",
-                                   .safety = Safety::kTraining};
+inline constexpr FixInfo kBatch = {.name = "batch", .help = "Make batches larger", .safety = Safety::kTraining};
 inline constexpr FixInfo kChannelsLast = {
     .name = "channels_last", .help = "Keep images and convolutions in NHWC", .safety = Safety::kRounding};
 inline constexpr FixInfo kCheckpoint = {
@@ -88,7 +86,7 @@ inline constexpr FixInfo kGpu = {
 inline constexpr FixInfo kHost = {
     .name = "host", .help = "Scale the time of all host work by K", .safety = Safety::kHardware};
 inline constexpr FixInfo kKernels = {.name = "kernels",
-                                     .help = "Scale the time of kernels by K; kernels:REGEX=K only of these",
+                                     .help = "Scale the time of kernels by K, or of kernels:REGEX alone",
                                      .safety = Safety::kHardware};
 inline constexpr FixInfo kNetwork = {
     .name = "network", .help = "Scale the network's time per byte by K", .safety = Safety::kHardware};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "base/redact.h"
 #include "base/strings.h"
@@ -126,9 +128,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   auto options = OptionsFrom(arguments);
   if (!options) return Unexpected{options.error()};
   const bool quiet = arguments.Has("quiet");
-  ProgressLine reading;
+  std::optional<ProgressLine> reading(std::in_place);  // gone once the recording was read
   const OptimizeOrder order{
-      .request = std::move(*request), .options = std::move(*options), .load = OpenOptionsFrom(session, reading)};
+      .request = std::move(*request), .options = std::move(*options), .load = OpenOptionsFrom(session, *reading)};
   Speaker speaker(session, quiet);
   const auto say = [&](const std::string& sentence) {
     if (!quiet) Say(sentence);
@@ -136,7 +138,11 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto done =
       RunOptimization(order, {.on_note = say,
                               .on_warning = [&](const std::string& why) { say(StrCat("warning: ", why)); },
-                              .on_event = [&](const PlannerEvent& event) { speaker.On(event); }});
+                              .on_event =
+                                  [&](const PlannerEvent& event) {
+                                    reading.reset();
+                                    speaker.On(event);
+                                  }});
   if (!done) return Unexpected{done.error()};
   const OptimizeView view = ViewOf(*done, order);
   GAPLESS_TRY(WriteReports(view));

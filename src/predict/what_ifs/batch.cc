@@ -141,7 +141,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 WHATIF(batch) = {FROM_CATALOGUE(kBatch), .value = "N",
                  .why =
-                     "Work of the device that grows with the batch is scaled, parameters, optimiser, exchange of"
+                     "Batches have N samples. Work of the device that grows with the batch is scaled, parameters, "
+                     "optimiser, exchange of"
                      " gradients and host stay. With a second recording of another batch size both parts are "
                      "fitted; with one, a kernel keeps its time until its blocks fill the multiprocessors, and nine "
                      "tenths (six tenths to all) of the work beyond are taken to grow. The "
