@@ -5,8 +5,8 @@
 //
 // To add one: write src/optimize/fixes/<name>.cc, end it with
 //   FIX(name) = {FROM_CATALOGUE(kName), .why = "…", .effort = …, .values = Values};
-// with its entry of fixes/catalogue.h, and write the Python file. A test holds the two lists together. Where predict has a what-if of that name, it is the
-// fix's preview.
+// with its entry of fixes/catalogue.h, and write the Python file. A test holds the two lists together. Where predict
+// has a what-if of that name, it is the fix's preview.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,8 @@
 //
 // To add one: write src/predict/what_ifs/<name>.cc and end it with
 //   WHATIF(<name>) = {FROM_CATALOGUE(k<Name>), .value = "N", .why = "…", .apply = Apply};
-// with the entry of fixes/catalogue.h. It is then an item of `gapless predict --what`, and bottlenecks whose recommendation names it get their gain from it.
+// with the entry of fixes/catalogue.h. It is then an item of `gapless predict --what`, and bottlenecks whose
+// recommendation names it get their gain from it.
 //
 // Several are applied one after the other to the same times, so that each sees what those before it left; then the
 // whole is replayed once. Gains are never added or multiplied.

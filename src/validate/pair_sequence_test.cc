@@ -86,10 +86,10 @@ TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
       const Effort effort(1000);
       int rejected = 0;
       for (int seed = 0; seed < effort.tried; ++seed)
-        rejected +=
-            Decide(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict != SpeedVerdict::kCannotTell
-                ? 1
-                : 0;
+        rejected += Decide(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict !=
+                            SpeedVerdict::kCannotTell
+                        ? 1
+                        : 0;
       EXPECT_LE(rejected, effort.AtMost(0.071) * effort.tried) << NameOf(kind) << " drift " << drift;
     }
 }

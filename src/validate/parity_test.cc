@@ -400,8 +400,7 @@ TEST(Parity, WithoutStepsNothingCanBeTold) {
 TEST(Parity, NamesAreReadBack) {
   for (const auto precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16})
     EXPECT_EQ(PrecisionNamed(NameOf(precision)), precision);
-  for (const auto allowed :
-       {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
+  for (const auto allowed : {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
     EXPECT_EQ(SafetyNamed(ToString(allowed)), allowed);
   EXPECT_EQ(PrecisionNamed("fp64"), std::nullopt);
 }
@@ -409,8 +408,7 @@ TEST(Parity, NamesAreReadBack) {
 TEST(Parity, WhatAChangeMayDo) {
   const auto allowed = [](ParityVerdict verdict) {
     std::string text;
-    for (const auto change :
-         {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
+    for (const auto change : {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
       text += IsAllowed({.verdict = verdict}, change) ? '1' : '0';
     return text;
   };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // N worker processes load batches while the device computes.
 //
-// Loading a batch takes as long as it took in the training process; N workers (4 if no number is given) make N at once, so that a step waits for
-// what is left of a batch's time over N after the rest of the step. Some things stand against that:
+// Loading a batch takes as long as it took in the training process; N workers (4 if no number is given) make N at once,
+// so that a step waits for what is left of a batch's time over N after the rest of the step. Some things stand against
+// that:
 //
 //   - A batch comes through shared memory and a queue, which takes the training process some time for each.
 //   - The machine has so many processors. What they do for a step is the same as before; a step cannot take less than
