@@ -27,15 +27,15 @@ Tally Simulate(NoiseKind kind, double slower, double drift, double margin, int r
     std::vector<double> times = noise.Series(kind, kCv, 2 * kMaxPairs);
     double wandering = 0;
     PairSequence sequence({.margin = margin});
-    for (size_t pair = 0; pair < kMaxPairs && sequence.Verdict() == PairVerdict::kCannotTell; ++pair) {
+    for (size_t pair = 0; pair < kMaxPairs && sequence.Verdict() == SpeedVerdict::kCannotTell; ++pair) {
       double both[2];
       for (size_t k = 0; k < 2; ++k) both[k] = times[2 * pair + k] * std::exp(wandering += drift * noise.Normal());
       const bool swapped = noise.Uniform() < 0.5;
       sequence.Add(std::log(both[swapped ? 0 : 1] * (1 + slower) / both[swapped ? 1 : 0]));
     }
-    tally.faster += sequence.Verdict() == PairVerdict::kFaster ? 1 : 0;
-    tally.slower += sequence.Verdict() == PairVerdict::kSlower ? 1 : 0;
-    tally.equivalent += sequence.Verdict() == PairVerdict::kEquivalent ? 1 : 0;
+    tally.faster += sequence.Verdict() == SpeedVerdict::kFaster ? 1 : 0;
+    tally.slower += sequence.Verdict() == SpeedVerdict::kSlower ? 1 : 0;
+    tally.equivalent += sequence.Verdict() == SpeedVerdict::kEquivalent ? 1 : 0;
     tally.pairs += static_cast<double>(sequence.size()) / replications;
   }
   return tally;

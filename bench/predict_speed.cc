@@ -51,7 +51,7 @@ Graph Repeated(const Graph& graph, uint32_t times) {
 int main(int argc, char** argv) {
   using namespace gapless::internal;
   if (argc != 2) return std::fprintf(stderr, "usage: predict_speed FILE\n"), 2;
-  const auto loaded = LoadRun(std::vector<std::string>{argv[1]}, {});
+  const auto loaded = LoadRun(std::vector<std::string>{argv[1]});
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().ToString().c_str()), 3;
   Tables tables(loaded->run);
   const auto predictor = Predictor::Make(tables);

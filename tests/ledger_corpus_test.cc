@@ -22,7 +22,7 @@ fs::path Corpus() {
 }
 
 Result<LoadedRun> Load(const fs::path& path) {
-  LoadOptions options;
+  OpenOptions options;
   options.use_cache = false;
   return LoadRun(std::vector{path.string()}, options);
 }

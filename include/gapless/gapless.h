@@ -7,9 +7,12 @@
 #include "gapless/column.h"          // IWYU pragma: export
 #include "gapless/metrics.h"         // IWYU pragma: export
 #include "gapless/open_options.h"    // IWYU pragma: export
+#include "gapless/optimize.h"        // IWYU pragma: export
 #include "gapless/report_options.h"  // IWYU pragma: export
 #include "gapless/result.h"          // IWYU pragma: export
 #include "gapless/run.h"             // IWYU pragma: export
+#include "gapless/safety.h"          // IWYU pragma: export
+#include "gapless/speedup.h"         // IWYU pragma: export
 #include "gapless/summary.h"         // IWYU pragma: export
 #include "gapless/table.h"           // IWYU pragma: export
 #include "gapless/validator.h"       // IWYU pragma: export

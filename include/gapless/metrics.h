@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures that were measured elsewhere, for the analyzers that need no recording.
+// Figures: of a training that was measured, and, for the analyzers that need no recording, of kernels and of NCCL.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,15 @@ struct KernelThresholds {
   double achieved_occupancy_pct = 30;      // below: too few warps to hide latency
   double warp_efficiency_pct = 80;         // below: threads of a warp diverge
   double dram_throughput_pct = 80;         // above, while compute is underused: bound by memory
+};
+
+// The figures of a training. Absent is not measured. `_gb` is 1e9 bytes, utilisation 0 to 100.
+struct PerformanceMetrics {
+  std::optional<double> samples_per_second{}, gpu_utilization{}, memory_usage_gb{}, multi_gpu_scaling_efficiency{};
+  double step_time_ms = 0;  // mean
+  std::optional<double> step_time_p50_ms{}, step_time_p95_ms{}, step_time_p99_ms{}, step_time_std_ms{};
+  std::optional<double> energy_j{};
+  std::string gpu_utilization_source{}, memory_source{};  // of the two figures, where these are known
 };
 
 // Figures of a job on several GPUs. Times in ns.

@@ -2,10 +2,12 @@
 // What can be said about opening a run. Everything has a default; new members come at the end.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct OpenOptions {
   size_t threads = 0;            // for reading and analysing; 0: as many as the machine allows, or GAPLESS_THREADS
   std::function<void(const LoadProgress&)> progress{};  // now and then while reading, from any thread; must not throw
   std::stop_token cancel{};  // ends opening, and later the run's queries, soon, with ErrorCode::kInterrupted
+  std::string history{};     // its tested predictions count, too; empty: the user's own history
+  const std::atomic<bool>* cancel_flag = nullptr;  // does the same as `cancel`, from a signal handler; outlives the run
 };
 
 }  // namespace gapless

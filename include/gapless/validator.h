@@ -22,16 +22,11 @@
 #include <vector>
 
 #include "gapless/export.h"
+#include "gapless/metrics.h"
 #include "gapless/result.h"
+#include "gapless/speedup.h"
 
 namespace gapless {
-
-// Absent is not measured. `_gb` is 1e9 bytes, utilisation 0 to 100.
-struct PerformanceMetrics {
-  std::optional<double> samples_per_second{}, gpu_utilization{}, memory_usage_gb{}, multi_gpu_scaling_efficiency{};
-  double step_time_ms = 0;  // mean
-  std::optional<double> step_time_p50_ms{}, step_time_p95_ms{}, step_time_p99_ms{}, step_time_std_ms{};
-};
 
 struct MeasureOptions {
   size_t warmup_steps = 10, num_steps = 100;  // then the program is stopped
@@ -48,14 +43,6 @@ struct PerformanceBenchmark {
   // throughput per rank over that of the first count.
   GAPLESS_API static Result<std::vector<PerformanceMetrics>> BenchmarkMultiGpuScaling(
       const std::vector<std::string>& command, std::span<const int> gpu_counts, const MeasureOptions& options = {});
-};
-
-enum class SpeedVerdict : uint8_t { kFaster, kSlower, kEquivalent, kCannotTell };
-
-// Baseline's time over that of the optimised one. Ends are absent while they are not bounded.
-struct SpeedupInterval {
-  std::optional<double> low{}, high{};
-  double expected = 1;
 };
 
 struct CompareOptions {

@@ -21,6 +21,7 @@ from .bottlenecks import Bottleneck, BottleneckType
 from .checkpointing import GradientCheckpointingOptimizer
 from .collect import PyTorchProfiler
 from .collector import ProfileCollector
+from .command_optimizer import CommandOptimization, optimize
 from .data_loading import DataLoadingOptimizer
 from .fusion import KernelFusionOptimizer
 from .memory import MemoryOptimizer
@@ -42,6 +43,7 @@ __all__ = [
     "Bottleneck",
     "BottleneckAnalyzer",
     "BottleneckType",
+    "CommandOptimization",
     "DataLoadingAnalyzer",
     "DataLoadingOptimizer",
     "GradientCheckpointingOptimizer",
@@ -66,6 +68,7 @@ __all__ = [
     "RegressionDetector",
     "TrainingParity",
     "ValidationResult",
+    "optimize",
     "profile",
     "same",
     "step",

@@ -17,11 +17,11 @@ std::vector<Bottleneck> KernelAnalyzer::Analyze(std::span<const KernelMetrics> k
 }
 
 std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(const Run& run) {
-  return internal::DataLoadingAnalyzer::Analyze(RunState::Of(run).tables);
+  return internal::DataLoadingAnalyzer::Analyze(RunState::Of(run).analysis.tables());
 }
 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const Run& run, int num_gpus) {
-  return internal::MultiGPUAnalyzer::Analyze(RunState::Of(run).tables, num_gpus);
+  return internal::MultiGPUAnalyzer::Analyze(RunState::Of(run).analysis.tables(), num_gpus);
 }
 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const NcclMetrics& metrics, int num_gpus) {
@@ -33,7 +33,7 @@ std::optional<double> MultiGPUAnalyzer::ScalingEfficiency(const NcclMetrics& met
 }
 
 std::vector<Bottleneck> BottleneckAnalyzer::AnalyzeAll(const Run& run) {
-  return internal::BottleneckAnalyzer::MostSevere(RunState::Of(run).Diagnosed().bottlenecks);
+  return internal::BottleneckAnalyzer::MostSevere(RunState::Of(run).analysis.diagnosis().bottlenecks);
 }
 
 std::string BottleneckAnalyzer::GenerateReport(std::span<const Bottleneck> bottlenecks) {

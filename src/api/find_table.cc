@@ -20,15 +20,15 @@ class RecordedTable : public TableData {
     name = StrCat(every_row ? kAll : "", table.name);
     columns = ColumnsOf(table.columns);
     if (every_row)
-      for (const RunTrace& trace : state_->run.traces()) Add(trace);
+      for (const RunTrace& trace : state_->analysis.run().traces()) Add(trace);
     else
-      for (const RunTrace* trace : state_->run.primary()) Add(*trace);
+      for (const RunTrace* trace : state_->analysis.run().primary()) Add(*trace);
   }
 
   Cell At(size_t row, size_t column) const override {
     const auto part = std::upper_bound(parts_.begin(), parts_.end(), row,
                                        [](size_t wanted, const Part& one) { return wanted < one.end; });
-    return CellOf(table_.columns[column].get({&state_->run, part->trace, row - part->first}));
+    return CellOf(table_.columns[column].get({&state_->analysis.run(), part->trace, row - part->first}));
   }
 
  private:
@@ -100,8 +100,8 @@ Result<TableDataPtr> FindTable(const std::shared_ptr<const RunState>& state, std
     if (table->name == recorded) return TableDataPtr(std::make_shared<RecordedTable>(state, *table, every_row));
   for (const Analysis* analysis : AllAnalyses()) {
     if (analysis->name != name) continue;
-    const Table& table = state->tables.Get(name);
-    if (const Error* error = state->tables.ErrorOf(name)) return Unexpected{*error};
+    const Table& table = state->analysis.tables().Get(name);
+    if (const Error* error = state->analysis.tables().ErrorOf(name)) return Unexpected{*error};
     return TableDataPtr(std::make_shared<AnalysisTable>(state, table));
   }
   return NoTable(name);

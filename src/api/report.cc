@@ -6,14 +6,11 @@
 #include "api/run_state.h"
 #include "base/strings.h"
 #include "base/suggest.h"
-#include "diagnose/findings.h"
 #include "gapless/run.h"
 #include "report/renderer.h"
 
 namespace gapless {
 namespace {
-
-constexpr int kNarrowest = 40, kWidest = 400;  // columns that a report can fill
 
 Unexpected NoSuch(std::string_view what, std::string_view given, const std::vector<std::string_view>& known) {
   const std::string_view nearest = internal::Nearest(given, known);
@@ -56,11 +53,11 @@ Result<void> Check(const AnalyzeOptions& options) {
 
 }  // namespace
 
-std::vector<Bottleneck> Run::Diagnose() const { return state_->Diagnosed().bottlenecks; }
+std::vector<Bottleneck> Run::Diagnose() const { return state_->analysis.diagnosis().bottlenecks; }
 
 std::vector<Error> Run::RuleFailures() const {
   std::vector<Error> all;
-  for (const internal::Diagnosis::Failure& failure : state_->Diagnosed().failures) {
+  for (const internal::Diagnosis::Failure& failure : state_->analysis.diagnosis().failures) {
     all.push_back(failure.error);
     all.back().place = failure.rule;
   }
@@ -68,7 +65,7 @@ std::vector<Error> Run::RuleFailures() const {
 }
 
 RunSummary Run::Summary(std::optional<int64_t> single_step_ns) const {
-  return state_->Advised().Conclude({.single_step_ns = single_step_ns}).summary;
+  return state_->analysis.advice().Conclude({.single_step_ns = single_step_ns}).summary;
 }
 
 std::vector<FormatInfo> Run::Formats() {
@@ -87,14 +84,10 @@ Result<std::string> Run::Render(std::string_view format, const RenderOptions& lo
     return NoSuch("form of report", format, names);
   }
   GAPLESS_TRY(Check(options));
-  const internal::Findings findings = state_->Advised().Conclude(options);
+  const internal::RunReport report(state_->analysis, options);
   RenderOptions bounded = look;
-  bounded.width = std::clamp(look.width, kNarrowest, kWidest);
-  internal::Report report{state_->run,      state_->tables,   findings.diagnosis,
-                          findings.summary, state_->failures, findings.cost};
-  if (findings.summary.together) report.pictures = state_->Advised().Draw(*findings.summary.together);
-  if (report.pictures) report.sweep = state_->Advised().SweepKernels();
-  return renderer->render(report, bounded);
+  bounded.width = std::clamp(look.width, internal::kMinReportWidth, internal::kMaxReportWidth);
+  return renderer->render(report.report(), bounded);
 }
 
 }  // namespace gapless

@@ -37,19 +37,14 @@ Result<Table> AsTable(Result<internal::TableDataPtr> data) {
 Run::Run(std::shared_ptr<const internal::RunState> state) : state_(std::move(state)) {}
 
 Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& options) {
-  auto cancel = std::make_unique<internal::CancelFlag>(options.cancel);
-  auto loaded = internal::LoadRun(paths, {.use_cache = options.use_cache,
-                                          .ranks = options.ranks,
-                                          .progress = options.progress,
-                                          .cancel = cancel->get(),
-                                          .threads = options.threads});
+  auto loaded = internal::LoadRun(paths, options);
   if (!loaded) return Unexpected{std::move(loaded.error())};
-  if (cancel->get()->load()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");
-  return Run(std::make_shared<const internal::RunState>(std::move(loaded->run), std::move(loaded->failures),
-                                                        options.threads, std::move(cancel)));
+  auto state = std::make_shared<const internal::RunState>(std::move(*loaded), options);
+  if (state->stop.is_set()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");
+  return Run(std::move(state));
 }
 
-const std::vector<Error>& Run::Failures() const { return state_->failures; }
+const std::vector<Error>& Run::Failures() const { return state_->analysis.loaded().failures; }
 
 std::vector<TableInfo> Run::Tables() {
   std::vector<TableInfo> all;

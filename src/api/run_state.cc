@@ -3,17 +3,6 @@
 
 namespace gapless::internal {
 
-const Advice& RunState::Advised() const {
-  std::call_once(advised_, [this] { advice_.emplace(tables); });
-  return *advice_;
-}
-
-const Diagnosis& RunState::Diagnosed() const {
-  const Advice& advice = Advised();
-  std::call_once(diagnosed_, [&] { advice.diagnosis(); });
-  return advice.diagnosis();
-}
-
 Result<Database> RunState::TakeDatabase() const {
   {
     const std::lock_guard lock(databases_mutex_);
@@ -23,7 +12,7 @@ Result<Database> RunState::TakeDatabase() const {
       return last;
     }
   }
-  return Database::Open(run, tables, cancel->get());
+  return Database::Open(analysis.run(), analysis.tables(), stop.get());
 }
 
 Result<void> RunState::Query(std::string_view sql, RowSink& sink) const {

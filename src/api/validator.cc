@@ -32,44 +32,21 @@ Result<void> CheckCommand(const std::vector<std::string>& command) {
 }
 
 PerformanceMetrics MetricsFrom(const std::vector<internal::RunSample>& samples) {
-  PerformanceMetrics metrics;
-  const auto found = internal::MetricsOf(samples);
-  if (!found) return metrics;
-  metrics.samples_per_second = found->samples_per_second;
-  metrics.gpu_utilization = found->gpu_utilization;
-  metrics.memory_usage_gb = found->memory_usage_gb;
-  metrics.step_time_ms = found->step_time_ms;
-  metrics.step_time_p50_ms = found->p50_ms;
-  metrics.step_time_p95_ms = found->p95_ms;
-  metrics.step_time_p99_ms = found->p99_ms;
-  metrics.step_time_std_ms = found->std_ms;
-  return metrics;
-}
-
-SpeedVerdict VerdictFrom(internal::PairVerdict verdict) {
-  switch (verdict) {
-    case internal::PairVerdict::kFaster: return SpeedVerdict::kFaster;
-    case internal::PairVerdict::kSlower: return SpeedVerdict::kSlower;
-    case internal::PairVerdict::kEquivalent: return SpeedVerdict::kEquivalent;
-    case internal::PairVerdict::kCannotTell: break;
-  }
-  return SpeedVerdict::kCannotTell;
+  return internal::MetricsOf(samples).value_or(PerformanceMetrics{});
 }
 
 SpeedComparison ComparisonFrom(const internal::Comparison& found) {
   SpeedComparison comparison;
-  const internal::RatioInterval speedup = found.Speedup();
-  comparison.verdict = VerdictFrom(found.Verdict());
-  comparison.speedup = {.low = speedup.low, .high = speedup.high, .expected = speedup.expected};
+  comparison.verdict = found.Verdict();
+  comparison.speedup = found.Speedup();
   comparison.p_value = found.sequence().AnytimeP();
   comparison.statistically_significant = found.IsSignificant();
   comparison.mde_share = found.sequence().DetectableShare();
   comparison.pairs = found.pairs();
-  comparison.baseline_metrics = MetricsFrom(found.a());
-  comparison.optimized_metrics = MetricsFrom(found.b());
-  const auto a = internal::MetricsOf(found.a()), b = internal::MetricsOf(found.b());
-  if (a && b) comparison.memory_saved_gb = internal::MemorySavedGb(*a, *b);
-  if (a && b) comparison.energy_saved_j = internal::EnergySavedJ(*a, *b);
+  const PerformanceMetrics a = MetricsFrom(found.a()), b = MetricsFrom(found.b());
+  comparison.baseline_metrics = a, comparison.optimized_metrics = b;
+  comparison.memory_saved_gb = internal::MemorySavedGb(a, b);
+  comparison.energy_saved_j = internal::EnergySavedJ(a, b);
   if (const auto& training = found.training(); training && training->verdict != internal::ParityVerdict::kCannotTell)
     comparison.loss_parity = internal::IsSameTraining(*training);
   return comparison;

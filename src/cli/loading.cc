@@ -4,11 +4,11 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/log.h"
 #include "base/strings.h"
 #include "cli/failure.h"
 #include "cli/nsight_reports.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 
 namespace gapless::internal {
 namespace {
@@ -49,15 +49,19 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
   return numbers;
 }
 
+OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
+  OpenOptions options{.cancel_flag = session.cancel};
+  if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
+  return options;
+}
+
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths) {
   auto ranks = ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7");
   if (!ranks) return Unexpected{ranks.error()};
   ProgressLine line;
-  LoadOptions options;
+  OpenOptions options = OpenOptionsFrom(session, line);
   options.use_cache = !arguments.Has("no-cache");
   options.ranks = std::move(*ranks);
-  options.cancel = session.cancel;
-  if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
   const auto readable = ExportedReports(paths);
   if (!readable) return Unexpected{readable.error()};
   auto loaded = LoadRun(*readable, options);
@@ -66,6 +70,16 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);
   for (const std::string_view option : {"output", "json"}) GAPLESS_TRY(RefuseInput(arguments.Value(option), inputs));
   return loaded;
+}
+
+Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, const Session& session,
+                                                 std::span<const std::string> paths) {
+  auto loaded = LoadFor(arguments, session, paths);
+  if (!loaded) return Unexpected{loaded.error()};
+  auto analysis =
+      std::make_unique<RunAnalysis>(std::move(*loaded), OpenOptions{.history = std::string(arguments.Value("db"))});
+  if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);
+  return analysis;
 }
 
 void WarnOfLosses(const LoadedRun& loaded) {

@@ -2,10 +2,13 @@
 // What the reading verbs (analyze, query, …) share: their options, and reading with progress on standard error.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "flows/analysis.h"
 #include "ingest/load.h"
 
 namespace gapless::internal {
@@ -27,9 +30,15 @@ inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neith
 Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,
                                           std::string_view hint);
 
+// The options of reading by those above, with progress on `line` where standard error is a terminal.
+OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line);
 // Reads the paths as the options say. A usage error when --output or --json names one of the files that were read.
 // Shows progress when standard error is a terminal and a second has passed.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);
+
+// The same, for verbs that analyse: with the tested predictions of --db, or of the user's own history.
+Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, const Session& session,
+                                                 std::span<const std::string> paths);
 
 // Files that were read, as the file system names them: an archive for its members. No output may replace one of them
 // (RefuseInput).

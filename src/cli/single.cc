@@ -14,10 +14,8 @@ namespace {
 
 Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
                                                const Session& session) {
-  LoadOptions options;
-  options.use_cache = !arguments.Has("no-cache");
-  options.cancel = session.cancel;
-  const auto loaded = LoadRun(std::span(&path, 1), options);
+  const auto loaded =
+      LoadRun(std::span(&path, 1), {.use_cache = !arguments.Has("no-cache"), .cancel_flag = session.cancel});
   if (!loaded) return Unexpected{loaded.error()};
   Tables tables(loaded->run);
   const RunSummary summary = Summarise(tables, {});

@@ -6,9 +6,7 @@
 
 #include "base/strings.h"
 #include "cli/output.h"
-#include "cli/own_advice.h"
-#include "ingest/load.h"
-#include "predict/advice.h"
+#include "flows/analysis.h"
 #include "report/lab/parts.h"
 
 namespace gapless::internal {
@@ -143,20 +141,21 @@ LabSection ComputeSection(const Run& run, Tables& tables, const Findings& findin
 
 Result<std::string> WriteToolReport(const std::string& folder, const std::vector<std::string>& missing,
                                     const std::vector<std::string>& done) {
-  const auto loaded = LoadRun({&folder, 1});
+  auto loaded = LoadRun({&folder, 1});
   if (!loaded) return Unexpected{loaded.error()};
-  Tables tables(loaded->run);
-  const Findings findings = Advice(tables, LedgerWithOwn("")).Conclude({});
+  const RunAnalysis analysis(std::move(*loaded));
+  const Run& run = analysis.run();
+  const Findings findings = analysis.advice().Conclude({});
   std::vector<std::string> said = missing;
   said.insert(said.end(), done.begin(), done.end());
   LabDocument document{.title = StrCat("What each tool recorded of ", folder)};
   document.sections = {
-      SectionOf("PyTorch profiler", loaded->run, "kineto",
+      SectionOf("PyTorch profiler", run, "kineto",
                 "No recording: no process of the command trained or computed with PyTorch for long enough."),
-      PythonSection(loaded->run),
-      TelemetrySection(loaded->run, findings.summary),
-      SystemsSection(loaded->run, said),
-      ComputeSection(loaded->run, tables, findings, said),
+      PythonSection(run),
+      TelemetrySection(run, findings.summary),
+      SystemsSection(run, said),
+      ComputeSection(run, analysis.tables(), findings, said),
       FindingsSection(findings)};
   const std::string path = StrCat(folder, "/tools.md");
   GAPLESS_TRY(WriteFile(path, LabMarkdown(document, "")));

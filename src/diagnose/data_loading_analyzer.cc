@@ -7,6 +7,7 @@
 #include "diagnose/bottleneck_analyzer.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -46,7 +47,7 @@ Bottleneck Copies(double share, const Table& copies) {
   for (const size_t row : LargestRows(copies, "total_ns"))
     if (copies.Text(row, "kind").starts_with("h2d")) rows.push_back(row);
   found.evidence.push_back({found.description, share, "share", "gpu_op", IdsOf(copies, rows, "gpu_op_id"), ""});
-  found.recommendations = {{"copy batches from pinned memory, while the step before computes", "pin",
+  found.recommendations = {{"copy batches from pinned memory, while the step before computes", fixes::kPin.Item(),
                             "DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)", "minutes"},
                            {"copy fewer bytes: uint8 images, and conversion on the GPU", "", "", "hours"}};
   return found;

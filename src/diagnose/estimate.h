@@ -16,7 +16,6 @@
 namespace gapless::internal {
 
 struct TimeAtStake {
-  std::string_view fix{};                           // item of `predict --what`
   int64_t wall_ns = 0;                              // all of the analysed time, over the devices at stake
   double low_ns = 0, expected_ns = 0, high_ns = 0;  // of it would go away
   double confidence = 0;                            // 0–1

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "fixes/catalogue.h"
 #include "trace/processors.h"
 
 namespace gapless::internal {
@@ -107,19 +108,19 @@ Recommendation OtherWorkers(Tables& tables, const std::string& line) {
         StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "
                "num_workers (0, too) where there are as many workers as processors, or make a batch cheaper to load",
                InLine(line)),
-        "workers", "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)",
-        "minutes"};
+        fixes::kWorkers.Item(),
+        "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)", "minutes"};
   if (*workers >= *processors)
     return {
         StrCat(*workers, " workers and the training share ", *processors,
                *processors == 1 ? " processor" : " processors", InLine(line),
                ": lower num_workers (num_workers=0 loads in the training process), or make a batch cheaper to load"),
-        "workers=0", "DataLoader(dataset, ..., num_workers=0)", "minutes"};
+        fixes::kWorkers.Item("0"), "DataLoader(dataset, ..., num_workers=0)", "minutes"};
   const int64_t more = std::clamp(*processors - 1, *workers + 1, std::max(kMaxWorkers, *workers + 1));
   return {StrCat("the ", *workers, *workers == 1 ? " worker does" : " workers do", " not keep up, and the machine has ",
                  *processors, " processors: raise num_workers to ", more, " and prefetch_factor to 4, or make a batch ",
                  "cheaper to load", InLine(line)),
-          StrCat("workers=", more),
+          fixes::kWorkers.Item(more),
           StrCat("DataLoader(dataset, ..., num_workers=", more, ", prefetch_factor=4, persistent_workers=True)"),
           "minutes"};
 }

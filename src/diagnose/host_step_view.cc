@@ -60,10 +60,8 @@ bool HostStepView::HasTinyOperators() const {
   return Sum("operator_ns") / calls <= kTinyOperatorCalls * CallNs();
 }
 
-Gain HostStepView::GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns,
-                          double confidence) const {
-  return EstimateGain({.fix = fix,
-                       .wall_ns = Sum("wall_ns"),
+Gain HostStepView::GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const {
+  return EstimateGain({.wall_ns = Sum("wall_ns"),
                        .low_ns = low_ns,
                        .expected_ns = expected_ns,
                        .high_ns = high_ns,

@@ -35,7 +35,7 @@ class HostStepView {
   // count.
   bool HasTinyOperators() const;
   // Of removing `low` to `high` of the time, all of it summed over the ranks.
-  Gain GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns, double confidence) const;
+  Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
 
  private:
   const Table& table_;

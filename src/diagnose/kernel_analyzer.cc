@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -47,7 +48,7 @@ Verdict MemoryBound(const KernelMetrics& kernel) {
           "bound by memory bandwidth",
           StrCat("Memory runs at ", FormatNumber(kernel.dram_throughput_pct, 1), " % of its peak, computing at ",
                  FormatNumber(kernel.sm_throughput_pct, 1), " %."),
-          {{"move fewer bytes: fuse the kernel with its neighbours, or use a narrower type", "compile",
+          {{"move fewer bytes: fuse the kernel with its neighbours, or use a narrower type", fixes::kCompile.Item(),
             "model = torch.compile(model)", "minutes"}}};
 }
 
@@ -59,7 +60,7 @@ Verdict Underused(const KernelMetrics& kernel) {
           1 - kernel.sm_throughput_pct / 100,
           critical ? "its compute units are critically underused" : "its compute units are underused",
           StrCat("Computing runs at ", FormatNumber(kernel.sm_throughput_pct, 1), " % of the GPU's peak."),
-          {{"give the GPU more to do at once: a larger batch, or fewer and larger kernels", "compile",
+          {{"give the GPU more to do at once: a larger batch, or fewer and larger kernels", fixes::kCompile.Item(),
             "model = torch.compile(model)", "minutes"}}};
 }
 

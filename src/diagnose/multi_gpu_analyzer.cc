@@ -7,6 +7,7 @@
 #include "diagnose/bottleneck_analyzer.h"
 #include "diagnose/estimate.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -40,10 +41,10 @@ std::optional<Bottleneck> Communication(const NcclMetrics& metrics) {
       StrCat("NCCL kernels run for ", FormatDuration(metrics.nccl_ns), " of a step of ",
              FormatDuration(metrics.total_step_ns), "; these figures do not say how much of it computation hides."),
       share);
-  found.recommendations = {{"let gradients leave earlier, in larger buckets", "ddp_bucket=50",
+  found.recommendations = {{"let gradients leave earlier, in larger buckets", fixes::kDdpBucket.Item("50"),
                             "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)", "minutes"},
-                           {"communicate less often: accumulate gradients over several batches", "nosync=4",
-                            "with model.no_sync(): loss.backward()", "minutes"}};
+                           {"communicate less often: accumulate gradients over several batches",
+                            fixes::kNosync.Item("4"), "with model.no_sync(): loss.backward()", "minutes"}};
   return found;
 }
 
@@ -62,8 +63,8 @@ std::optional<Bottleneck> Imbalance(const NcclMetrics& metrics) {
                                  " times the fastest rank; the others wait for it."),
                           ratio);
   found.part_of = "communication";
-  found.recommendations = {
-      {StrCat("find out what delays rank ", rank, ": its data, its host, its clocks"), "straggler", "", "hours"}};
+  found.recommendations = {{StrCat("find out what delays rank ", rank, ": its data, its host, its clocks"),
+                            fixes::kStraggler.Item(), "", "hours"}};
   return found;
 }
 

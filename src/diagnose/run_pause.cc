@@ -40,7 +40,7 @@ std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& p
        sum.line});
   found.recommendations.push_back(pause.recommendation);
   const auto ns = static_cast<double>(sum.total_ns);
-  found.gain = run.GainOf(pause.recommendation.fix, ns * 0.5, ns * 0.9, ns, 0.6);
+  found.gain = run.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);
   return {std::move(found)};
 }
 

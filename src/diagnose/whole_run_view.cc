@@ -56,10 +56,8 @@ std::string WholeRunView::ShareText(int64_t ns) const {
   return StrCat(FormatPercent(Share(ns)), " of the time of ", FormatCount(steps_), " steps");
 }
 
-Gain WholeRunView::GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns,
-                          double confidence) const {
-  return EstimateGain({.fix = fix,
-                       .wall_ns = wall_ns_,
+Gain WholeRunView::GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const {
+  return EstimateGain({.wall_ns = wall_ns_,
                        .low_ns = low_ns,
                        .expected_ns = expected_ns,
                        .high_ns = high_ns,

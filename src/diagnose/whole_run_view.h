@@ -37,7 +37,7 @@ class WholeRunView {
   // "12 % of the time of 500 steps".
   std::string ShareText(int64_t ns) const;
   // Returns the gain of removing `low` to `high` of the time, summed over the processes.
-  Gain GainOf(std::string_view fix, double low_ns, double expected_ns, double high_ns, double confidence) const;
+  Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
   const Table& table() const { return table_; }
 
  private:

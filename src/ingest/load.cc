@@ -123,8 +123,8 @@ struct Loaded {
 // holds besides the traces does not grow with the number of inputs.
 class Loader {
  public:
-  Loader(const LoadOptions& options, const std::vector<Input>& inputs)
-      : options_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
+  Loader(const OpenOptions& options, const std::vector<Input>& inputs)
+      : options_(options), stop_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::error_code error;
       const auto size = fs::file_size(inputs[i].path, error);
@@ -149,7 +149,7 @@ class Loader {
     return std::move(loaded_);
   }
 
-  bool interrupted() const { return options_.cancel != nullptr && options_.cancel->load(); }
+  bool interrupted() const { return stop_.is_set(); }
 
  private:
   void Load(size_t index, ThreadPool& pool) {
@@ -178,7 +178,7 @@ class Loader {
   }
 
   ReadContext Context(size_t index, ThreadPool& pool, const Source* source) {
-    ReadContext context{.pool = pool, .cancel = options_.cancel, .progress = nullptr};
+    ReadContext context{.pool = pool, .cancel = stop_.get(), .progress = nullptr};
     if (options_.progress && source != nullptr)
       context.progress = [this, index, source] {
         taken_[index] = source->bytes_taken();
@@ -219,7 +219,8 @@ class Loader {
 
   static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;
 
-  const LoadOptions& options_;
+  const OpenOptions& options_;
+  const StopFlag stop_;
   const std::vector<Input>& inputs_;
   std::vector<size_t> large_, small_;         // into inputs_
   std::vector<Loaded> loaded_;                // by input
@@ -274,7 +275,7 @@ int64_t RankInName(std::string_view path) {
   return kAbsent;
 }
 
-Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options) {
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
   auto inputs = Expand(paths);
   if (!inputs) return Unexpected{inputs.error()};
   Loader loader(options, *inputs);

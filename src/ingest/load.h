@@ -4,8 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +16,23 @@
 
 namespace gapless::internal {
 
-struct LoadOptions {
-  bool use_cache = true;
-  std::vector<int64_t> ranks{};                         // only these; empty: all
-  std::function<void(const LoadProgress&)> progress{};  // now and then, from any thread
-  const std::atomic<bool>* cancel = nullptr;            // set: return kInterrupted soon
-  size_t threads = 0;                                   // 0: DefaultThreads()
+// The flag that reading and SQLite look at: set by OpenOptions::cancel, or else OpenOptions::cancel_flag itself.
+class StopFlag {
+ public:
+  explicit StopFlag(const OpenOptions& options)
+      : given_(options.cancel.stop_possible() ? nullptr : options.cancel_flag),
+        callback_(options.cancel, Raise{&own_}) {}
+  const std::atomic<bool>* get() const { return given_ != nullptr ? given_ : &own_; }
+  bool is_set() const { return get()->load(); }
+
+ private:
+  struct Raise {
+    std::atomic<bool>* flag;
+    void operator()() const noexcept { flag->store(true); }
+  };
+  const std::atomic<bool>* given_;
+  std::atomic<bool> own_{false};
+  std::stop_callback<Raise> callback_;
 };
 
 struct LoadedRun {
@@ -32,7 +43,7 @@ struct LoadedRun {
 // A path is a recording, a folder of them (searched one level deep per call, in name order), or a tar archive; "3=path"
 // gives the rank. The rank comes from the recording, else from what was given, else from the file name ("rank3",
 // "rank-3", "rank_3"). An error when nothing at all could be read.
-Result<LoadedRun> LoadRun(std::span<const std::string> paths, const LoadOptions& options = {});
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {});
 
 // Reads one source, without cache. Used by LoadRun, tests and fuzzing.
 class Source;

@@ -42,7 +42,7 @@ class LoadTest : public ::testing::Test {
   static std::string Distributed(int rank) {
     return "\"distributedInfo\":{\"rank\":" + std::to_string(rank) + ",\"world_size\":2},";
   }
-  static LoadedRun Load(const std::vector<std::string>& paths, const LoadOptions& options = {}) {
+  static LoadedRun Load(const std::vector<std::string>& paths, const OpenOptions& options = {}) {
     auto loaded = LoadRun(paths, options);
     EXPECT_TRUE(loaded) << loaded.error().ToString();
     return loaded ? std::move(*loaded) : LoadedRun{};

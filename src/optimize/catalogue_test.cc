@@ -89,15 +89,33 @@ TEST(Catalogue, OrdersAreApart) {
   EXPECT_LT(FindFix("workers")->order, FindFix("prefetch_factor")->order);
 }
 
-TEST(Catalogue, WhatPredictKnowsByTheSameNameIsNoLessSafe) {
-  // A what-if of another safety would promise more than the guard of the fix allows.
-  for (const Fix* fix : AllFixes())
-    for (const WhatIf* one : AllWhatIfs()) {
-      if (one->name != fix->name || one->safety == Safety::kHardware) continue;
-      EXPECT_GE(static_cast<int>(fix->safety),
-                static_cast<int>(one->safety == Safety::kExact ? FixClass::kExact : FixClass::kRounding))
-          << fix->name;
-    }
+// Fixes and what-ifs take these words from the catalogue: a file that writes its own is found here.
+TEST(Catalogue, WordsAreThoseOfTheEntry) {
+  const auto check = [](const auto& made) {
+    const FixInfo* entry = FindFixInfo(made.name);
+    ASSERT_NE(entry, nullptr) << made.name;
+    EXPECT_EQ(static_cast<const void*>(made.help.data()), entry->help.data()) << made.name;
+    EXPECT_EQ(made.safety, entry->safety) << made.name;
+  };
+  for (const Fix* fix : AllFixes()) check(*fix);
+  for (const WhatIf* what_if : AllWhatIfs()) check(*what_if);
+}
+
+TEST(Catalogue, EntriesAreSortedAndEachIsAFixOrAWhatIf) {
+  EXPECT_TRUE(std::ranges::is_sorted(fixes::kAll, {}, [](const FixInfo* entry) { return entry->name; }));
+  for (const FixInfo* entry : fixes::kAll) {
+    EXPECT_FALSE(entry->help.ends_with('.')) << entry->name;
+    EXPECT_LE(entry->help.size(), 80U) << entry->name;
+    EXPECT_TRUE(FindFix(entry->name) != nullptr ||
+                std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == entry->name; }))
+        << entry->name;
+  }
+}
+
+TEST(Catalogue, AValueMayChangeWhatAFixIs) {
+  EXPECT_EQ((FixItem{FindFix("nosync"), ""}.Class()), Safety::kRounding);
+  EXPECT_EQ((FixItem{FindFix("nosync"), "4"}.Class()), Safety::kTraining);
+  EXPECT_EQ(SafetyOf(WhatIfItem{.name = "nosync", .value = "4"}), Safety::kTraining);
 }
 
 std::string_view WithoutBrackets(std::string_view value) {
@@ -170,7 +188,7 @@ TEST(Catalogue, WorkersAreThoseThatTheProcessorsCanRun) {
 TEST(Catalogue, MemoryForALargerBatchIsOneCandidateAndAnotherTraining) {
   EXPECT_EQ(Values("checkpoint_batch", {.gpu = true}), (Texts{"2"}));
   EXPECT_TRUE(Values("checkpoint_batch", {}).empty()) << "no memory of a GPU limits the batch";
-  EXPECT_EQ((FixItem{FindFix("checkpoint_batch"), "2"}.Class()), FixClass::kTraining);
+  EXPECT_EQ((FixItem{FindFix("checkpoint_batch"), "2"}.Class()), Safety::kTraining);
   const std::vector<Bottleneck> memory = {{.id = "memory_pressure"}};
   const auto skipped = [&](std::span<const Bottleneck> found) -> std::string {
     for (const Candidate& candidate : FindCandidates({.gpu = true}, found, nullptr, {}))
@@ -189,8 +207,8 @@ TEST(Catalogue, MixedPrecisionFollowsTheHardware) {
   EXPECT_EQ(amp(0), (Texts{"bf16", "fp16"})) << "an unknown GPU";
   EXPECT_EQ(Values("amp", {.bf16_cpu = true}), (Texts{"bf16"}));
   EXPECT_EQ(Values("amp", {}), Texts{});
-  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), FixClass::kRounding);
-  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), FixClass::kTraining);
+  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), Safety::kRounding);
+  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), Safety::kTraining);
   EXPECT_TRUE(Values("tf32", {.gpu = true, .compute_major = 7}).empty());
 }
 

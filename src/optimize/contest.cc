@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <random>
 
 #include "base/strings.h"
 #include "optimize/decision.h"
 #include "proof/comparison.h"
 #include "proof/measure.h"
+#include "proof/pair_loop.h"
 #include "validate/rank_tests.h"
 
 namespace gapless::internal {
@@ -73,7 +72,7 @@ RatioInterval Contest::Speedup() const {
 
 std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs) {
   const RatioInterval ratio = sequence.Interval();
-  if (sequence.Verdict() != PairVerdict::kCannotTell && ratio.low && ratio.high) return Ending::kDecided;
+  if (sequence.Verdict() != SpeedVerdict::kCannotTell && ratio.low && ratio.high) return Ending::kDecided;
   if (sequence.size() < kFirstLook) return std::nullopt;
   const auto pairs = sequence.log_ratios();
   if (std::ranges::all_of(pairs, [](double one) { return one >= 0; })) return Ending::kTooSmall;
@@ -86,48 +85,55 @@ std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pa
   return std::nullopt;
 }
 
+namespace {
+
+// Takes a run that went wrong, or is not of use, into the contest, which it ends. An error: A itself is at fault.
+Result<void> TakeFault(RunSample sample, bool is_b, bool is_late, Contest& contest) {
+  const Fault fault = FaultOf(sample);
+  if (fault == Fault::kNothingMeasured && !is_b)
+    return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", "", DescribeFault(sample));
+  if (fault == Fault::kHang && (!is_b || is_late)) {
+    contest.busy = !is_late;
+    return {};
+  }
+  if (!is_b) return FailureOf(sample, {});
+  contest.ending = Ending::kFault;
+  contest.fault = DescribeFault(sample);
+  if (fault == Fault::kHang) contest.hung_s = static_cast<double>(sample.wall_ns) / 1e9;
+  contest.b.push_back(std::move(sample));
+  return {};
+}
+
+}  // namespace
+
 Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
   Contest contest = plan.earlier != nullptr ? *plan.earlier : Contest(plan.options, plan.at_once);
   contest.ending = Ending::kNoTime;
-  std::mt19937_64 coin(plan.seed);
-  Clock::duration pair_takes = plan.pair_takes;
-  while (contest.a.size() < plan.most_pairs && runner.Now() < plan.deadline - pair_takes) {
-    const auto begun = runner.Now();
-    const bool b_first = (coin() >> 63) != 0;
-    RunSample samples[2];
-    for (const bool is_b : {b_first, !b_first}) {
-      auto sample = runner.Run(is_b ? plan.b : plan.a);
-      if (!sample) return Unexpected{sample.error()};
-      const Fault fault = FaultOf(*sample);
-      if (fault == Fault::kNothingMeasured && !is_b)
-        return Fail(ErrorCode::kCommand, "there is nothing to measure in this run", "", DescribeFault(*sample));
-      if (fault == Fault::kHang && (!is_b || runner.Now() >= plan.deadline)) {
-        contest.busy = runner.Now() < plan.deadline;
-        return contest;
-      }
-      if (fault != Fault::kNone && !is_b) return FailureOf(*sample, {});
-      if (fault != Fault::kNone) {
-        contest.ending = Ending::kFault;
-        contest.fault = DescribeFault(*sample);
-        if (fault == Fault::kHang) contest.hung_s = static_cast<double>(sample->wall_ns) / 1e9;
-        contest.b.push_back(std::move(*sample));
-        return contest;
-      }
-      samples[is_b ? 1 : 0] = std::move(*sample);
-    }
-    const auto took = runner.Now() - begun;
-    pair_takes = contest.a.empty() ? took : std::max(pair_takes, took);
-    contest.sequence.Add(std::log(RatioOfTimes(samples[0], samples[1])));
-    contest.a.push_back(std::move(samples[0]));
-    contest.b.push_back(std::move(samples[1]));
+  PairLoop loop{.done = contest.a.size(),
+                .max_pairs = plan.most_pairs,
+                .seed = plan.seed,
+                .deadline = plan.deadline,
+                .pair_takes = plan.pair_takes,
+                .now = [&] { return runner.Now(); }};
+  loop.run = [&](bool is_b) -> Result<std::optional<RunSample>> {
+    auto sample = runner.Run(is_b ? plan.b : plan.a);
+    if (!sample) return Unexpected{sample.error()};
+    if (FaultOf(*sample) == Fault::kNone) return std::optional(std::move(*sample));
+    GAPLESS_TRY(TakeFault(std::move(*sample), is_b, runner.Now() >= plan.deadline, contest));
+    return std::optional<RunSample>();
+  };
+  loop.add = [&](RunSample a, RunSample b) -> Result<bool> {
+    contest.sequence.Add(std::log(RatioOfTimes(a, b)));
+    contest.a.push_back(std::move(a));
+    contest.b.push_back(std::move(b));
     on_pair(contest);
-    if (plan.at_once) continue;
-    if (const auto ending = WhetherToStop(contest.sequence, plan.most_pairs)) {
-      contest.ending = *ending;
-      return contest;
-    }
-  }
-  if (contest.a.size() >= plan.most_pairs) contest.ending = Ending::kTooSmall;
+    const auto ending = plan.at_once ? std::nullopt : WhetherToStop(contest.sequence, plan.most_pairs);
+    if (ending) contest.ending = *ending;
+    return !ending;
+  };
+  const auto end = RunPairLoop(loop);
+  if (!end) return Unexpected{end.error()};
+  if (*end == PairLoopEnd::kMaxPairs) contest.ending = Ending::kTooSmall;
   return contest;
 }
 

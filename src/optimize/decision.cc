@@ -7,16 +7,6 @@
 #include "optimize/contest.h"
 
 namespace gapless::internal {
-namespace {
-
-constexpr std::string_view kNames[] = {"accepted",        "slower",         "too_small",   "no_time",
-                                       "nothing_to_gain", "does_not_apply", "not_allowed", "conflict",
-                                       "other_training",  "fault",          "taken_out"};
-
-}  // namespace
-
-std::string_view NameOf(Outcome outcome) { return kNames[static_cast<size_t>(outcome)]; }
-
 Stage StageOf(const RunSample& sample) {
   Stage stage{.step_ms = MeanStepMs(sample)};
   stage.samples_per_second = sample.samples_per_second;
@@ -56,7 +46,7 @@ std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& bef
 void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
   const Stage* previous = &before;
   for (Decision& decision : decisions) {
-    if (decision.outcome != Outcome::kAccepted || !decision.stage) continue;
+    if (decision.outcome != FixOutcome::kAccepted || !decision.stage) continue;
     Stage& stage = *decision.stage;
     if (decision.live && &decision != proved && decision.measured) {
       stage.step_ms = previous->step_ms / decision.measured->expected;

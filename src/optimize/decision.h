@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gapless/optimize.h"
 #include "optimize/change.h"
 #include "optimize/fix_set.h"
 #include "trial/process_run.h"
@@ -14,21 +15,6 @@
 #include "validate/parity.h"
 
 namespace gapless::internal {
-
-enum class Outcome : uint8_t {
-  kAccepted,
-  kSlower,
-  kTooSmall,       // less than could be told from noise
-  kNoTime,         // the budget was used up
-  kNothingToGain,  // the recording says so; it was not tried
-  kDoesNotApply,
-  kNotAllowed,     // its class is looser than the user allows
-  kConflict,       // with one that is on
-  kOtherTraining,  // it changes more of the training than its class allows
-  kFault,          // a run with it crashed, hung or ran out of memory
-  kTakenOut,       // accepted once, and brings nothing beside those that came after it
-};
-std::string_view NameOf(Outcome outcome);  // "accepted", "slower", "too_small" …
 
 // One state of the job as measured, for a row of the table. Absent: not measured.
 struct Stage {
@@ -46,7 +32,7 @@ double TimeRatio(const Stage& a, const Stage& b);
 
 struct Decision {
   FixItem item{};
-  Outcome outcome = Outcome::kNoTime;
+  FixOutcome outcome = FixOutcome::kNoTime;
   std::string reason{};                      // a sentence, without the fix's name
   std::optional<RatioInterval> predicted{};  // speedups; of the step it was predicted from
   std::optional<RatioInterval> measured{};   // over those that were on before it

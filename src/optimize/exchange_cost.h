@@ -31,7 +31,7 @@ struct ExchangeCost {
   size_t rounds = 0;
   double step_ms = 0, without_ms = 0, alone_ms = 0;  // medians over the rounds
   RatioInterval speedup{};                           // of a step without the exchange, over one with it
-  PairVerdict verdict = PairVerdict::kCannotTell;    // is it faster without
+  SpeedVerdict verdict = SpeedVerdict::kCannotTell;  // is it faster without
   double samples_per_second = 0;                     // of all ranks; 0: unknown
   bool same_work = true;                             // a rank alone has as many samples a step
 

@@ -45,14 +45,14 @@ TEST(ExchangeCostTest, FindsThePartsOfAStep) {
   EXPECT_NEAR(*cost->Overhead(), 2.0 / 16, 0.02);
   EXPECT_NEAR(cost->Communication(), 4.0 / 16, 0.02);
   EXPECT_NEAR(*cost->Compute() + *cost->Overhead() + cost->Communication(), 1, 1e-12);
-  EXPECT_EQ(cost->verdict, PairVerdict::kFaster);
+  EXPECT_EQ(cost->verdict, SpeedVerdict::kFaster);
   EXPECT_NEAR(cost->speedup.expected, 16.0 / 12, 0.03);
 }
 
 TEST(ExchangeCostTest, AnExchangeThatCostsNothingIsNotFound) {
   const auto cost = Measure({.communication_ms = 0});
   ASSERT_TRUE(cost);
-  EXPECT_NE(cost->verdict, PairVerdict::kFaster);
+  EXPECT_NE(cost->verdict, SpeedVerdict::kFaster);
   EXPECT_NEAR(cost->Communication(), 0, 0.02);
 }
 

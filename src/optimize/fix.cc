@@ -49,7 +49,11 @@ const Fix* FindFix(std::string_view name) {
 
 std::string FixItem::ToString() const { return value.empty() ? std::string(fix->name) : StrCat(fix->name, "=", value); }
 
-FixClass FixItem::Class() const { return fix->class_of == nullptr ? fix->safety : fix->class_of(value); }
+Safety FixItem::Class() const {
+  if (fix->class_of != nullptr) return fix->class_of(value);
+  const FixInfo* entry = fix->own_file.empty() ? FindFixInfo(fix->name) : nullptr;
+  return entry != nullptr ? entry->SafetyWith(value) : fix->safety;
+}
 
 Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own) {
   const size_t equals = text.find('=');

@@ -4,9 +4,9 @@
 // the agent: python/gapless/agent/gapless_agent/fixes/<name>.py, of the same name.
 //
 // To add one: write src/optimize/fixes/<name>.cc, end it with
-//   FIX(name) = {.name = "name", .help = "…", .why = "…", .safety = …, .effort = …, .values = Values};
-// and write the Python file. A test holds the two lists together. Where predict has a what-if of that name, it is the
-// fix's preview.
+//   FIX(name) = {FROM_CATALOGUE(kName), .why = "…", .effort = …, .values = Values};
+// with its entry of fixes/catalogue.h, and write the Python file. A test holds the two lists together. Where predict
+// has a what-if of that name, it is the fix's preview.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fixes/catalogue.h"
 #include "optimize/host_shares.h"
 #include "validate/parity.h"
 
 namespace gapless::internal {
-
-// The most that a fix may change of the training (validate/parity.h holds it to that).
-using FixClass = AllowedChange;
 
 enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // of doing it by hand: minutes, an hour or two, days
 std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
@@ -66,14 +64,14 @@ struct BlockShape {
 };
 
 struct Fix {
-  std::string_view name;     // equals the file name, the Python module's and, where there is one, the what-if's
+  std::string_view name;  // FROM_CATALOGUE; equals the file name, the Python module's and, if any, the what-if's
+  std::string_view help;
+  Safety safety = Safety::kExact;
   std::string_view value{};  // of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
   ValueGrammar grammar{};    // of VALUE; those of common/values.h
-  std::string_view help;     // one line, imperative
-  std::string_view
-      why{};  // a paragraph for docs: when it helps, what it changes, what it risks, prior gain with source
-  FixClass safety = FixClass::kExact;
-  FixClass (*class_of)(std::string_view value) = nullptr;  // where the class depends on the value; null: safety
+  // A paragraph for docs: when it helps, what it changes, what it risks, prior gain with source.
+  std::string_view why{};
+  Safety (*class_of)(std::string_view value) = nullptr;  // what it may change with a value; null: by the catalogue
   Effort effort = Effort::kQuick;
   bool blind = false;       // worth a try though nothing that was found speaks for it
   bool slow_start = false;  // a run with it begins minutes later: it is tried last
@@ -108,7 +106,7 @@ struct FixItem {
   const Fix* fix = nullptr;
   std::string value{};
   std::string ToString() const;
-  FixClass Class() const;
+  Safety Class() const;
 };
 // `workers=4`, `tf32`. An error: there is no such fix, the value is missing where one is needed, given where there is
 // none, or none that the fix takes.

@@ -18,7 +18,7 @@ struct FixGain {
   std::string item{};     // "workers=2"
   std::string script{};   // with its arguments, below the repository
   std::string machine{};  // "NVIDIA H100", or a processor
-  std::string outcome{};  // NameOf(Outcome): "accepted", "too_small", …; "absent": there was nothing to try
+  std::string outcome{};  // ToString(FixOutcome): "accepted", "too_small", …; "absent": there was nothing to try
   std::optional<RatioInterval> measured{};  // speedups; absent: it was not measured, `reason` says why
   std::optional<double> predicted{};
   std::string losses{};  // "exact", "within" what two runs differ by, "other"; empty: not compared

@@ -14,8 +14,8 @@ std::string FixesText() {
   std::string text;
   for (const Fix* fix : AllFixes()) {
     const std::string usage = UsageOf(*fix);
-    text +=
-        StrCat("  ", usage, std::string(longest - usage.size() + 2, ' '), fix->help, " (", NameOf(fix->safety), ")\n");
+    text += StrCat("  ", usage, std::string(longest - usage.size() + 2, ' '), fix->help, " (", ToString(fix->safety),
+                   ")\n");
   }
   return text;
 }
@@ -32,7 +32,7 @@ std::string FixesJson() {
     json.Field("name", fix->name);
     json.Field("usage", UsageOf(*fix));
     json.Field("help", fix->help);
-    json.Field("safety", NameOf(fix->safety));
+    json.Field("safety", ToString(fix->safety));
     json.Field("effort", NameOf(fix->effort));
     json.Field("live", fix->live);
     json.Key("cures");

@@ -44,8 +44,8 @@ const Fix* FixSet::ConflictWith(const Fix& fix) const {
   return nullptr;
 }
 
-FixClass FixSet::Loosest() const {
-  FixClass loosest = FixClass::kExact;
+Safety FixSet::Loosest() const {
+  Safety loosest = Safety::kExact;
   for (const FixItem& item : items_) loosest = std::max(loosest, item.Class());
   return loosest;
 }

@@ -26,7 +26,7 @@ class FixSet {
   const Fix* ConflictWith(const Fix& fix) const;
 
   // The loosest of all: that is what the losses are held to.
-  FixClass Loosest() const;
+  Safety Loosest() const;
   // The coarsest precision that any of them computes in.
   Precision Claim() const;
   // As the agent takes them.

@@ -82,7 +82,7 @@ Result<RunSample> ProcessRunner::RunFirst(const FixSet& set) {
 
 Result<ParityReport> ProcessRunner::Training(const FixSet& set, bool exact) {
   if (!parity_) return ParityReport{.reason = "the command as it is was not recorded"};
-  if (set.Loosest() == FixClass::kTraining && !exact)
+  if (set.Loosest() == Safety::kTraining && !exact)
     return ParityReport{.reason = "it may train something else, and so it was not compared"};
   return parity_->Judge(set.Claim(), exact);
 }

@@ -89,9 +89,9 @@ std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix>
   for (const Fix& fix : own)
     if (fix.name == name) decision.item.fix = &fix;
   const int64_t outcome = line.Get("outcome").Int().value_or(-1);
-  if (decision.item.fix == nullptr || outcome < 0 || outcome > static_cast<int64_t>(Outcome::kTakenOut))
+  if (decision.item.fix == nullptr || outcome < 0 || outcome > static_cast<int64_t>(FixOutcome::kTakenOut))
     return std::nullopt;
-  decision.outcome = static_cast<Outcome>(outcome);
+  decision.outcome = static_cast<FixOutcome>(outcome);
   decision.predicted = IntervalFrom(line.Get("predicted"));
   decision.measured = IntervalFrom(line.Get("measured"));
   decision.alone = line.Get("alone").Bool().value_or(false);
@@ -107,7 +107,7 @@ std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix>
     if (text.Text() != nullptr)
       if (auto change = ParseChange(*text.Text(), static_cast<int>(ChangeState::kOn)))
         decision.changes.push_back(std::move(*change));
-  const bool whole = decision.outcome != Outcome::kAccepted || (decision.stage && decision.measured);
+  const bool whole = decision.outcome != FixOutcome::kAccepted || (decision.stage && decision.measured);
   return whole ? std::optional(std::move(decision)) : std::nullopt;
 }
 

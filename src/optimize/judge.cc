@@ -31,54 +31,54 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
   for (const FixReport& report : sample.fixes)
     if (auto change = ParseChange(report.text, report.state); change && change->fix == decision.item.fix->name)
       decision.changes.push_back(std::move(*change));
-  const auto refuse = [&](Outcome outcome, std::string reason) {
+  const auto refuse = [&](FixOutcome outcome, std::string reason) {
     decision.outcome = outcome;
     decision.reason = std::move(reason);
     return false;
   };
-  if (FaultOf(sample) != Fault::kNone) return refuse(Outcome::kFault, DescribeFault(sample));
+  if (FaultOf(sample) != Fault::kNone) return refuse(FixOutcome::kFault, DescribeFault(sample));
   const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
   const auto refused = in_state(ChangeState::kRefused);
   const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
   if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
-    return refuse(Outcome::kDoesNotApply,
+    return refuse(FixOutcome::kDoesNotApply,
                   refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
   }
   if (!PassesResults(set, {&sample, 1}, decision)) return false;
   if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
       *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
-    return refuse(Outcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
-                                          FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
+    return refuse(FixOutcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
+                                             FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
   if (const double ratio = TimeRatio(current, StageOf(sample)); ratio > kMuchSlower * Spread(baselines_))
-    return refuse(Outcome::kSlower, StrCat("its first run took ", FormatNumber(ratio, 2), " times as long",
-                                           set.Loosest() == FixClass::kTraining && !current.samples_per_second
-                                               ? " for a step, and how many samples a step has is not known"
-                                               : ""));
+    return refuse(FixOutcome::kSlower, StrCat("its first run took ", FormatNumber(ratio, 2), " times as long",
+                                              set.Loosest() == Safety::kTraining && !current.samples_per_second
+                                                  ? " for a step, and how many samples a step has is not known"
+                                                  : ""));
   return true;
 }
 
 bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
-  const FixClass allowed = options_.exact ? FixClass::kExact : set.Loosest();
+  const Safety allowed = options_.exact ? Safety::kExact : set.Loosest();
   const bool unknown = !decision.training || decision.training->verdict == ParityVerdict::kCannotTell;
   if (unknown && !options_.exact) return true;
   if (decision.training && IsAllowed(*decision.training, allowed)) return true;
-  decision.outcome = Outcome::kOtherTraining;
+  decision.outcome = FixOutcome::kOtherTraining;
   decision.reason = decision.training ? decision.training->reason : "it was not compared";
   if (decision.training && IsSameTraining(*decision.training))
-    decision.reason += StrCat("; allowed is ", NameOf(allowed));
+    decision.reason += StrCat("; allowed is ", ToString(allowed));
   return false;
 }
 
 bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
   const auto refuse = [&](std::string reason) {
-    decision.outcome = Outcome::kOtherTraining;
+    decision.outcome = FixOutcome::kOtherTraining;
     decision.reason = std::move(reason);
     return false;
   };
   if (const auto step = FirstLostLoss(baselines_, with))
     return refuse(StrCat("the loss is not finite from step ", *step, " on"));
   if (!options_.has_metric) return true;
-  const std::string against = MetricObjection(set.Loosest() == FixClass::kExact || options_.exact, baselines_, with);
+  const std::string against = MetricObjection(set.Loosest() == Safety::kExact || options_.exact, baselines_, with);
   return against.empty() || refuse(StrCat("the metric: ", against));
 }
 
@@ -86,39 +86,39 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
   decision.pairs = contest.sequence.size();
   if (decision.pairs > 0) decision.measured = contest.Speedup();
   decision.detectable = contest.sequence.DetectableShare();
-  const auto say = [&](Outcome outcome, std::string reason) {
+  const auto say = [&](FixOutcome outcome, std::string reason) {
     decision.outcome = outcome;
     decision.reason = std::move(reason);
   };
-  const PairVerdict verdict = contest.sequence.Verdict();
-  if (contest.ending == Ending::kFault) return say(Outcome::kFault, contest.fault);
-  const bool is_faster = contest.at_once || verdict == PairVerdict::kFaster;
+  const SpeedVerdict verdict = contest.sequence.Verdict();
+  if (contest.ending == Ending::kFault) return say(FixOutcome::kFault, contest.fault);
+  const bool is_faster = contest.at_once || verdict == SpeedVerdict::kFaster;
   if (is_faster && decision.measured && decision.measured->low.value_or(0) > 1)
-    return say(Outcome::kAccepted, "significantly faster");
+    return say(FixOutcome::kAccepted, "significantly faster");
   if (contest.busy)
-    return say(Outcome::kNoTime,
+    return say(FixOutcome::kNoTime,
                "the machine is busy: the command without it was not done in its time; start again "
                "when it is idle");
   const bool below = decision.measured && decision.measured->high && *decision.measured->high < 1;
-  if (verdict == PairVerdict::kSlower || below) return say(Outcome::kSlower, "significantly slower");
+  if (verdict == SpeedVerdict::kSlower || below) return say(FixOutcome::kSlower, "significantly slower");
   if (contest.ending == Ending::kNoTime)
-    return say(Outcome::kNoTime, decision.pairs == 0
-                                     ? std::string("no time was left to measure it: --budget gives more")
-                                     : StrCat("not decided at 95 % by ", CountOfPairs(decision.pairs),
-                                              ", and its share of the budget is used: "
-                                              "--budget gives more"));
-  if (verdict == PairVerdict::kEquivalent)
-    return say(Outcome::kTooSmall,
+    return say(FixOutcome::kNoTime, decision.pairs == 0
+                                        ? std::string("no time was left to measure it: --budget gives more")
+                                        : StrCat("not decided at 95 % by ", CountOfPairs(decision.pairs),
+                                                 ", and its share of the budget is used: "
+                                                 "--budget gives more"));
+  if (verdict == SpeedVerdict::kEquivalent)
+    return say(FixOutcome::kTooSmall,
                StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
   const auto ratios = contest.sequence.log_ratios();
   const bool always = !ratios.empty() && std::ranges::all_of(ratios, [](double one) { return one > 0; });
   const std::string pairs = CountOfPairs(decision.pairs);
-  if (always) return say(Outcome::kTooSmall, StrCat("no gain shows: it was slower in all of ", pairs));
+  if (always) return say(FixOutcome::kTooSmall, StrCat("no gain shows: it was slower in all of ", pairs));
   const bool slower = decision.measured && decision.measured->expected < 1;
-  say(Outcome::kTooSmall, StrCat(slower ? "no gain shows: it was slower on the whole" : "no significant gain shows",
-                                 decision.detectable ? StrCat("; ", pairs, " can detect a change of ",
-                                                              FormatPercent(*decision.detectable), " or more here")
-                                                     : StrCat(", in ", pairs)));
+  say(FixOutcome::kTooSmall, StrCat(slower ? "no gain shows: it was slower on the whole" : "no significant gain shows",
+                                    decision.detectable ? StrCat("; ", pairs, " can detect a change of ",
+                                                                 FormatPercent(*decision.detectable), " or more here")
+                                                        : StrCat(", in ", pairs)));
 }
 
 }  // namespace gapless::internal

@@ -67,9 +67,9 @@ TEST(Screening, OnlyWhatCanBeSwitchedAndIsAllowedSharesTheRun) {
   const std::vector<Candidate> candidates = {Of("gc_freeze", 1), Of("workers=2", 1), Of("compile=default", 1),
                                              Of("amp=fp16", 1), Of("zero_grad", 1)};
   std::vector<std::string> items;
-  for (const FixItem& item : ItemsToScreen(candidates, FixClass::kStochastic)) items.push_back(item.ToString());
+  for (const FixItem& item : ItemsToScreen(candidates, Safety::kStochastic)) items.push_back(item.ToString());
   EXPECT_EQ(items, (std::vector<std::string>{"gc_freeze", "workers=2", "zero_grad"}));
-  EXPECT_TRUE(ItemsToScreen(std::vector<Candidate>{Of("gc_freeze", 1)}, FixClass::kStochastic).empty());
+  EXPECT_TRUE(ItemsToScreen(std::vector<Candidate>{Of("gc_freeze", 1)}, Safety::kStochastic).empty());
 }
 
 // Two arms that are switched in one process, simulated: each has pairs of its own.

@@ -44,19 +44,19 @@ Result<void> Planner::MeasureBaseline() {
 
 // Without running anything.
 bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
-  const auto refuse = [&](Outcome outcome, std::string reason) {
+  const auto refuse = [&](FixOutcome outcome, std::string reason) {
     decision.outcome = outcome;
     decision.reason = std::move(reason);
     return true;
   };
-  if (candidate.does_not_apply) return refuse(Outcome::kDoesNotApply, candidate.skip);
-  const FixClass promised = decision.item.Class();
+  if (candidate.does_not_apply) return refuse(FixOutcome::kDoesNotApply, candidate.skip);
+  const Safety promised = decision.item.Class();
   if (promised > options_.allow)
-    return refuse(Outcome::kNotAllowed,
-                  StrCat("it changes more than is allowed (", NameOf(promised), "): --allow ", NameOf(promised)));
+    return refuse(FixOutcome::kNotAllowed,
+                  StrCat("it changes more than is allowed (", ToString(promised), "): --allow ", ToString(promised)));
   if (const Fix* other = result_.accepted.ConflictWith(*decision.item.fix))
-    return refuse(Outcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
-  if (!candidate.skip.empty()) return refuse(Outcome::kNothingToGain, candidate.skip);
+    return refuse(FixOutcome::kConflict, StrCat("not together with ", other->name, ", which is on"));
+  if (!candidate.skip.empty()) return refuse(FixOutcome::kNothingToGain, candidate.skip);
   return !HasTimeFor(candidate, decision);
 }
 
@@ -78,10 +78,10 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     contest = std::move(*pairs);
   }
   judge_.Conclude(*contest, decision);
-  if (decision.outcome == Outcome::kNoTime && !decision.live && decision.pairs > 0)
+  if (decision.outcome == FixOutcome::kNoTime && !decision.live && decision.pairs > 0)
     undecided_.push_back({.decision = decision, .beside = result_.accepted, .contest = *contest});
   if (contest->hung_s > 0) return CompareHang(contest->hung_s, decision);
-  if (decision.outcome != Outcome::kAccepted) return {};
+  if (decision.outcome != FixOutcome::kAccepted) return {};
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b);
     decision.run_s = LongestSeconds(contest->b);
@@ -99,7 +99,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
   met_busy_machine_ = false;
   Tell({.kind = PlannerEvent::Kind::kTrying, .item = &item});
   const FixSet set = result_.accepted.With(item);
-  runner_.CutAbove(set.Loosest() == FixClass::kTraining ? 0 : kCutFactor * judge_.SlowFrom() * current_.step_ms);
+  runner_.CutAbove(set.Loosest() == Safety::kTraining ? 0 : kCutFactor * judge_.SlowFrom() * current_.step_ms);
   auto first = runner_.RunFirst(set);
   runner_.CutAbove(0);
   if (!first) return Unexpected{first.error()};
@@ -128,7 +128,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
 // Does it apply, is it fast enough to be measured, and does the training stay the same?
 Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision) {
   bool passes = judge_.PassesFirstRun(first, set, current_, decision);
-  if (!passes && decision.outcome == Outcome::kSlower) {
+  if (!passes && decision.outcome == FixOutcome::kSlower) {
     const auto slow = IsSlowBeside(first, decision);
     if (!slow) return Unexpected{slow.error()};
     passes = !*slow;
@@ -143,12 +143,12 @@ Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, 
 // Takes the decision into the result. Returns true if its fix is on now.
 bool Planner::Settle(Decision decision) {
   const FixItem item = decision.item;
-  if (decision.outcome != Outcome::kNoTime) keeper_.Add(decision, result_.accepted);
-  if (decision.outcome == Outcome::kAccepted) {
+  if (decision.outcome != FixOutcome::kNoTime) keeper_.Add(decision, result_.accepted);
+  if (decision.outcome == FixOutcome::kAccepted) {
     if (result_.accepted.Has(item.fix->name))  // a better value takes the place of the one before
       for (Decision& before : result_.decisions)
-        if (before.item.fix == item.fix && before.outcome == Outcome::kAccepted) {
-          before.outcome = Outcome::kTakenOut;
+        if (before.item.fix == item.fix && before.outcome == FixOutcome::kAccepted) {
+          before.outcome = FixOutcome::kTakenOut;
           before.reason = StrCat(item.ToString(), " is better still");
         }
     result_.accepted = result_.accepted.With(item);
@@ -156,7 +156,7 @@ bool Planner::Settle(Decision decision) {
     time_.has_accepted = true;
     if (decision.run_s > 0) time_.current_s = decision.run_s;
   }
-  const bool is_on = decision.outcome == Outcome::kAccepted || result_.accepted.Has(item.fix->name);
+  const bool is_on = decision.outcome == FixOutcome::kAccepted || result_.accepted.Has(item.fix->name);
   result_.decisions.push_back(std::move(decision));
   Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &result_.decisions.back()});
   return is_on;
@@ -175,10 +175,10 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
       met_busy_machine_ = false;
       return {};
     }
-    const Outcome outcome = decision->outcome;
+    const FixOutcome outcome = decision->outcome;
     const bool is_on = Settle(std::move(*decision));
-    if (!is_on || outcome == Outcome::kNotAllowed || outcome == Outcome::kConflict ||
-        outcome == Outcome::kNothingToGain || outcome == Outcome::kDoesNotApply || outcome == Outcome::kNoTime)
+    if (!is_on || outcome == FixOutcome::kNotAllowed || outcome == FixOutcome::kConflict ||
+        outcome == FixOutcome::kNothingToGain || outcome == FixOutcome::kDoesNotApply || outcome == FixOutcome::kNoTime)
       break;
   }
   return {};
@@ -187,7 +187,7 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
 Result<void> Planner::TakeOutWhatIsIdle() {
   std::vector<Decision*> accepted;
   for (Decision& decision : result_.decisions)
-    if (decision.outcome == Outcome::kAccepted) accepted.push_back(&decision);
+    if (decision.outcome == FixOutcome::kAccepted) accepted.push_back(&decision);
   for (size_t i = 0; i + 1 < accepted.size(); ++i) {
     Decision& decision = *accepted[i];
     if (runner_.Now() + time_.PairTakes() * kPairsToDecide > time_.ContestDeadline()) break;
@@ -197,8 +197,8 @@ Result<void> Planner::TakeOutWhatIsIdle() {
     if (!contest) return Unexpected{contest.error()};
     Decision again{.item = decision.item};
     judge_.Conclude(*contest, again);
-    if (again.outcome == Outcome::kAccepted || again.outcome == Outcome::kNoTime) continue;
-    decision.outcome = Outcome::kTakenOut;
+    if (again.outcome == FixOutcome::kAccepted || again.outcome == FixOutcome::kNoTime) continue;
+    decision.outcome = FixOutcome::kTakenOut;
     decision.reason = StrCat("taken out again, beside the others: ", again.reason);
     result_.accepted = result_.accepted.Without(decision.item.fix->name);
     Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &decision});
@@ -210,7 +210,7 @@ Result<void> Planner::TakeOutWhatIsIdle() {
 bool Planner::IsProvedAlready() {
   if (result_.accepted.items().size() != 1) return false;
   for (const Decision& decision : result_.decisions) {
-    if (decision.outcome != Outcome::kAccepted || decision.live || !decision.alone) continue;
+    if (decision.outcome != FixOutcome::kAccepted || decision.live || !decision.alone) continue;
     result_.speedup = decision.measured;
     result_.pairs = decision.pairs;
     result_.after = decision.stage;
@@ -238,7 +238,7 @@ Result<void> Planner::ProveTheWhole() {
     // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were
     // earlier.
     const auto last = std::find_if(result_.decisions.rbegin(), result_.decisions.rend(),
-                                   [](const Decision& decision) { return decision.outcome == Outcome::kAccepted; });
+                                   [](const Decision& decision) { return decision.outcome == FixOutcome::kAccepted; });
     last->stage = result_.after;
     proved_ = &*last;
   }
@@ -249,8 +249,8 @@ Result<void> Planner::ProveTheWhole() {
 Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
   Decision all;
   for (const Decision& decision : result_.decisions) {
-    if (decision.outcome == Outcome::kAccepted) all.training = decision.training;
-    if (decision.outcome == Outcome::kTakenOut) all.training.reset();
+    if (decision.outcome == FixOutcome::kAccepted) all.training = decision.training;
+    if (decision.outcome == FixOutcome::kTakenOut) all.training.reset();
   }
   if (!all.training) {
     const auto again = runner_.RunFirst(result_.accepted);
@@ -263,6 +263,11 @@ Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
   const bool same = judge_.PassesTraining(result_.accepted, all) && judge_.PassesResults(result_.accepted, runs, all);
   if (!same && result_.against.empty()) result_.against = StrCat("together they train something else: ", all.reason);
   return {};
+}
+
+bool IsProved(const Optimized& result) {
+  return !result.accepted.empty() && result.speedup && result.speedup->low && *result.speedup->low > 1 &&
+         result.against.empty();
 }
 
 Result<Optimized> Plan(const std::vector<Candidate>& candidates, const PlannerOptions& options, JobRunner& runner,

@@ -50,7 +50,7 @@ class JobRunner : public Runner {
 };
 
 struct PlannerOptions {
-  FixClass allow = FixClass::kStochastic;
+  Safety allow = Safety::kStochastic;
   bool exact = false;                      // losses and parameters must be the same, bit for bit
   Clock::time_point begun = Clock::now();  // since when the budget runs
   double budget_s = 600;
@@ -102,6 +102,9 @@ struct Optimized {
   double budget_s = 0;
   bool interrupted = false;  // by the user; what was decided stands
 };
+
+// Returns true if all fixes together are significantly faster, and nothing else speaks against them.
+bool IsProved(const Optimized& result);
 
 // Keeps what was decided, for a planner that is started again.
 class DecisionKeeper {

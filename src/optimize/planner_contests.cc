@@ -93,7 +93,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
 // A run that is not done in its time may have met a busy machine: then the command without the fix is as slow.
 Result<void> Planner::CompareHang(double after_s, Decision& decision) {
   if (runner_.Now() + time_.PairTakes() / 2 > time_.deadline()) {
-    decision.outcome = Outcome::kNoTime;
+    decision.outcome = FixOutcome::kNoTime;
     decision.reason = StrCat("not done after ", FormatDuration(static_cast<int64_t>(after_s * 1e9)),
                              ", and no time was left to see whether the machine is busy");
     return {};
@@ -104,7 +104,7 @@ Result<void> Planner::CompareHang(double after_s, Decision& decision) {
   machine_.Add(MeanStepMs(*without), current_.step_ms);
   met_busy_machine_ = beside.machine_is_busy;
   if (beside.machine_is_busy) {
-    decision.outcome = Outcome::kNoTime;
+    decision.outcome = FixOutcome::kNoTime;
     decision.reason = beside.words;
   } else {
     decision.reason += beside.words;

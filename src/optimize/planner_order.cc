@@ -40,7 +40,7 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   if (now + Lasting(trial_s) <= ends) return true;
   const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
   if (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline()) return true;
-  decision.outcome = Outcome::kNoTime;
+  decision.outcome = FixOutcome::kNoTime;
   const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);
   decision.reason =
@@ -76,7 +76,7 @@ Result<void> Planner::TryFamily(const std::vector<Candidate>& family) {
         decision.took_s += Seconds(runner_.Now() - begun);
         continue;
       }
-      decision.outcome = Outcome::kTooSmall;
+      decision.outcome = FixOutcome::kTooSmall;
       decision.reason = StrCat("another value was quicker in a run of each: ", quickest, " a step, this one ",
                                FormatDigits(decision.stage->step_ms, 3), " ms");
     }
@@ -116,9 +116,9 @@ Result<void> Planner::Screen() {
       if (contest)
         judge_.Conclude(*contest, decision);
       else if (better != quicker.end())
-        decision.outcome = Outcome::kTooSmall, decision.reason = better->second;
+        decision.outcome = FixOutcome::kTooSmall, decision.reason = better->second;
       else
-        decision.outcome = Outcome::kDoesNotApply, decision.reason = arm.refusal;
+        decision.outcome = FixOutcome::kDoesNotApply, decision.reason = arm.refusal;
       decision.took_s = each_s;
       Settle(std::move(decision));
       pending_.erase(found);
@@ -205,7 +205,7 @@ Result<void> Planner::GoOnWithUndecided() {
     if (!contest) return Unexpected{contest.error()};
     Decision decision = open.decision;
     judge_.Conclude(*contest, decision);
-    if (decision.outcome == Outcome::kAccepted) {
+    if (decision.outcome == FixOutcome::kAccepted) {
       decision.stage = StageOf(contest->b);
       judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision);
     }

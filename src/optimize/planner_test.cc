@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 // As many fixes as a test wants, each of its own name.
-Fix Named(std::string_view name, FixClass safety = FixClass::kRounding) {
+Fix Named(std::string_view name, Safety safety = Safety::kRounding) {
   return {.name = name, .help = "", .safety = safety, .own_file = "/own.py"};
 }
 
@@ -46,7 +46,7 @@ TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
   EXPECT_LT(*result.speedup->low, 1 / 0.63);
   EXPECT_GT(*result.speedup->high, 1 / 0.63);
   EXPECT_GT(*result.decisions[0].measured->low, 1);
-  EXPECT_EQ(result.decisions[1].outcome, Outcome::kTooSmall);
+  EXPECT_EQ(result.decisions[1].outcome, FixOutcome::kTooSmall);
   ASSERT_TRUE(result.training);
   EXPECT_EQ(result.training->verdict, ParityVerdict::kExact);
   ASSERT_TRUE(result.after && result.decisions[2].stage);
@@ -66,10 +66,10 @@ TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
   const Optimized result = Find({Of(0), Of(1), Of(2), Of(3), Of(4), Of(5)});
   EXPECT_TRUE(result.accepted.empty());
   EXPECT_FALSE(result.speedup);
-  const std::pair<Outcome, std::string> expected[] = {
-      {Outcome::kSlower, "as long"},       {Outcome::kOtherTraining, "differ"},
-      {Outcome::kFault, "ValueError: no"}, {Outcome::kFault, "hung"},
-      {Outcome::kFault, "out of memory"},  {Outcome::kOtherTraining, "not finite from step 5"}};
+  const std::pair<FixOutcome, std::string> expected[] = {
+      {FixOutcome::kSlower, "as long"},       {FixOutcome::kOtherTraining, "differ"},
+      {FixOutcome::kFault, "ValueError: no"}, {FixOutcome::kFault, "hung"},
+      {FixOutcome::kFault, "out of memory"},  {FixOutcome::kOtherTraining, "not finite from step 5"}};
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(result.decisions[i].outcome, expected[i].first) << i;
     EXPECT_NE(result.decisions[i].reason.find(expected[i].second), std::string::npos) << result.decisions[i].reason;
@@ -78,24 +78,24 @@ TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
 
 // A fix may change as much of the training as its class says, and nothing at all with --exact.
 TEST_F(Planning, TheTrainingIsHeldToTheClass) {
-  fixes_ = {Named("one", FixClass::kExact), Named("two", FixClass::kRounding), Named("three", FixClass::kStochastic)};
+  fixes_ = {Named("one", Safety::kExact), Named("two", Safety::kRounding), Named("three", Safety::kStochastic)};
   for (const char* name : {"one", "two", "three"})
     job_.fixes[name] = {.factor = 0.7, .training = ParityVerdict::kRounding};
   Optimized result = Find({Of(0), Of(1), Of(2)});
-  EXPECT_EQ(result.decisions[0].outcome, Outcome::kOtherTraining);
+  EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kOtherTraining);
   EXPECT_EQ(result.accepted.ToString(), "two, three");
   journal_.reset();
   options_.exact = true;
   result = Find({Of(1)});
-  EXPECT_EQ(result.decisions[0].outcome, Outcome::kOtherTraining);
+  EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kOtherTraining);
   EXPECT_NE(result.decisions[0].reason.find("allowed is exact"), std::string::npos) << result.decisions[0].reason;
   // Nothing can be told: that is no reason against a fix, unless every bit must be the same.
   job_.fixes["two"].training = ParityVerdict::kCannotTell;
   journal_.reset();
-  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, Outcome::kOtherTraining);
+  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, FixOutcome::kOtherTraining);
   journal_.reset();
   options_.exact = false;
-  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, Outcome::kAccepted);
+  EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, FixOutcome::kAccepted);
 }
 
 TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {
@@ -113,33 +113,33 @@ TEST_F(Planning, WhatBringsNothingBesideTheOthersIsTakenOut) {
   const auto result = Plan({Of(0), Of(1)}, options_, job, *journal_, [](const PlannerEvent&) {});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->accepted.ToString(), "two");
-  EXPECT_EQ(result->decisions[0].outcome, Outcome::kTakenOut);
+  EXPECT_EQ(result->decisions[0].outcome, FixOutcome::kTakenOut);
 }
 
 TEST_F(Planning, ASlowStartIsPlannedAsTheLatestOneOfTheJournal) {
   journal_.emplace(*DecisionJournal::Open(path_, "a job", true, {}));
   EXPECT_FALSE(journal_->SlowStartS());
-  journal_->Add({.item = *ParseFixItem("gc_freeze"), .outcome = Outcome::kTooSmall, .startup_s = 3}, {});
+  journal_->Add({.item = *ParseFixItem("gc_freeze"), .outcome = FixOutcome::kTooSmall, .startup_s = 3}, {});
   EXPECT_FALSE(journal_->SlowStartS()) << "its start is as any other";
-  journal_->Add({.item = *ParseFixItem("compile=default"), .outcome = Outcome::kTooSmall, .startup_s = 42}, {});
+  journal_->Add({.item = *ParseFixItem("compile=default"), .outcome = FixOutcome::kTooSmall, .startup_s = 42}, {});
   journal_ = *DecisionJournal::Open(path_, "a job", false, {});
   EXPECT_DOUBLE_EQ(journal_->SlowStartS().value_or(0), 42);
 }
 
 TEST_F(Planning, ClassesThatAreNotAllowedAreNotTried) {
-  fixes_ = {Named("one", FixClass::kTraining)};
+  fixes_ = {Named("one", Safety::kTraining)};
   job_.fixes["one"].factor = 0.5;
   Optimized result = Find({Of(0)});
-  EXPECT_EQ(result.decisions[0].outcome, Outcome::kNotAllowed);
+  EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kNotAllowed);
   EXPECT_EQ(job_.runs, 2U) << "only as it is";
-  options_.allow = FixClass::kTraining;
+  options_.allow = Safety::kTraining;
   result = Find({Of(0)});
 }
 
 // A step that has twice the samples and takes 1.6 times as long.
 TEST_F(Planning, ALargerStepIsJudgedByItsSamples) {
   job_.fixes["one"] = {.factor = 1.6, .samples = 2};
-  EXPECT_EQ(Find({Of(0)}).decisions[0].outcome, Outcome::kSlower) << "who knows what its steps are";
+  EXPECT_EQ(Find({Of(0)}).decisions[0].outcome, FixOutcome::kSlower) << "who knows what its steps are";
   journal_.reset();
   job_.samples = 32;
   const Optimized result = Find({Of(0)});
@@ -152,14 +152,14 @@ TEST_F(Planning, ALargerStepIsJudgedByItsSamples) {
 TEST_F(Planning, OneThatDoesNotApplySaysWhy) {
   job_.fixes["one"] = {.factor = 0.5, .refusal = "the program made no DataLoader"};
   const Optimized result = Find({Of(0)});
-  EXPECT_EQ(result.decisions[0].outcome, Outcome::kDoesNotApply);
+  EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kDoesNotApply);
   EXPECT_EQ(result.decisions[0].reason, "the program made no DataLoader");
 }
 
 TEST_F(Planning, WithoutTimeNothingIsTried) {
   options_.budget_s = 0;
   const Optimized result = Find({Of(0), Of(1)});
-  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime);
+  EXPECT_EQ(result.decisions[1].outcome, FixOutcome::kNoTime);
   EXPECT_TRUE(result.accepted.empty());
 }
 
@@ -178,7 +178,7 @@ TEST_F(Planning, NoPairBeginsThatWouldNotBeDoneInTime) {
 TEST_F(Planning, WhatTheRecordingTookIsPartOfTheBudget) {
   options_.begun = Clock::now() - std::chrono::hours(1);
   const Optimized result = Find({Of(0)});
-  EXPECT_EQ(result.decisions[0].outcome, Outcome::kNoTime);
+  EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kNoTime);
   EXPECT_GT(result.took_s, 3600);
 }
 
@@ -191,7 +191,7 @@ TEST_F(Planning, TheLastProofIsGivenTheTimeThatItsRunsTake) {
   job_.fixes["one"].wall_s = 90;
   const Optimized result = Find({Of(0), Of(1), Of(2)});
   EXPECT_EQ(result.accepted.ToString(), "one") << "8 x 90 s are more than there is";
-  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime);
+  EXPECT_EQ(result.decisions[1].outcome, FixOutcome::kNoTime);
   EXPECT_TRUE(result.speedup);
 }
 
@@ -200,7 +200,7 @@ TEST_F(Planning, TheLastProofIsGivenTheTimeThatItsRunsTake) {
 TEST_F(Planning, ARowIsWhatItsOwnMeasurementSaid) {
   journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
   journal_->Add({.item = {.fix = &fixes_[0]},
-                 .outcome = Outcome::kAccepted,
+                 .outcome = FixOutcome::kAccepted,
                  .measured = RatioInterval{.low = 1.9, .high = 2.1, .expected = 2},
                  .pairs = 9,
                  .live = true,
@@ -271,7 +271,7 @@ TEST_F(Planning, AResumedOneKeepsAsMuchTimeForTheProof) {
   journal_ = *DecisionJournal::Open(path_, "a job", false, fixes_);
   ASSERT_EQ(journal_->found(), 1U);
   const Optimized result = Find({Of(0), Of(1)});
-  EXPECT_EQ(result.decisions[1].outcome, Outcome::kNoTime) << result.decisions[1].reason;
+  EXPECT_EQ(result.decisions[1].outcome, FixOutcome::kNoTime) << result.decisions[1].reason;
 }
 
 // The two runs of the command as it is differ by more than a tenth; a fix whose first run is as unlucky gets its pairs.
@@ -311,13 +311,13 @@ TEST_F(Planning, ABusyMachineIsNotAFixThatHangs) {
   journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
   const auto result = Plan({Of(0)}, options_, job, *journal_, [](const PlannerEvent&) {});
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->decisions[0].outcome, Outcome::kNoTime);
+  EXPECT_EQ(result->decisions[0].outcome, FixOutcome::kNoTime);
   EXPECT_NE(result->decisions[0].reason.find("the machine is busy"), std::string::npos) << result->decisions[0].reason;
   Busy idle(3);
   idle.busy = false;
   const auto other = Plan({Of(0)}, options_, idle, *journal_, [](const PlannerEvent&) {});
   ASSERT_TRUE(other);
-  EXPECT_EQ(other->decisions[0].outcome, Outcome::kFault);
+  EXPECT_EQ(other->decisions[0].outcome, FixOutcome::kFault);
   EXPECT_NE(other->decisions[0].reason.find("without it the command took"), std::string::npos)
       << other->decisions[0].reason;
 }

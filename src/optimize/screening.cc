@@ -15,7 +15,7 @@ constexpr double kShareOfTime = 0.15, kMaxSeconds = 30;
 
 }  // namespace
 
-std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, FixClass allow) {
+std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, Safety allow) {
   std::vector<FixItem> items;
   for (const Candidate& candidate : candidates) {
     const Fix& fix = *candidate.item.fix;
@@ -39,7 +39,7 @@ BlockPlan ScreeningPlan(double step_ms, size_t warmup, double left_s, uint64_t s
 std::optional<Contest> NotWorthARun(const BlockArm& arm, const PairOptions& options) {
   const auto ending = WhetherToStop(arm.sequence, kMaxBlockPairs);
   if (!arm.refusal.empty() || !ending) return std::nullopt;
-  if (*ending == Ending::kDecided && arm.sequence.Verdict() == PairVerdict::kFaster) return std::nullopt;
+  if (*ending == Ending::kDecided && arm.sequence.Verdict() == SpeedVerdict::kFaster) return std::nullopt;
   Contest contest(options);
   contest.sequence = arm.sequence;
   contest.ending = *ending;
@@ -54,7 +54,7 @@ std::map<std::string, std::string, std::less<>> QuickerValues(std::span<const Bl
     if (!arm.refusal.empty() || arm.sequence.size() < kMinScreenedPairs) continue;
     const BlockArm* best = nullptr;
     for (const BlockArm& other : arms)
-      if (&other != &arm && fix_of(other) == fix_of(arm) && other.sequence.Verdict() == PairVerdict::kFaster &&
+      if (&other != &arm && fix_of(other) == fix_of(arm) && other.sequence.Verdict() == SpeedVerdict::kFaster &&
           time_of(other) < time_of(best == nullptr ? arm : *best))
         best = &other;
     if (best != nullptr)

@@ -22,7 +22,7 @@ constexpr size_t kMinScreenedPairs = 4;  // a program too short for these is not
 
 // Returns the items that share the process: switched while the program runs, allowed, and worth a try. Fewer than two
 // need no process of their own: empty.
-std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, FixClass allow);
+std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, Safety allow);
 // `step_ms`: of the command as it is; `left_s`: of the budget.
 BlockPlan ScreeningPlan(double step_ms, size_t warmup, double left_s, uint64_t seed);
 // The contest of an arm that needs no run: no gain shows in its blocks, or they are slower. Absent: it is worth one.

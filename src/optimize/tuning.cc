@@ -157,7 +157,8 @@ class Tuner {
 
   void Choose() {
     const auto wins = [](const TuneRow& row) {
-      return row.IsUsable() && row.against_first.Verdict() == PairVerdict::kFaster && row.Speedup().low.value_or(0) > 1;
+      return row.IsUsable() && row.against_first.Verdict() == SpeedVerdict::kFaster &&
+             row.Speedup().low.value_or(0) > 1;
     };
     double most = 1;
     for (const TuneRow& row : table_.rows)

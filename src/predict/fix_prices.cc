@@ -14,8 +14,8 @@ std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation)
   if (recommendation >= found.recommendations.size()) return std::nullopt;
   const std::string& fix = found.recommendations[recommendation].fix;
   const auto items = ParseItems(fix);
-  const Safety most = recommendation == 0 ? Safety::kTraining : Safety::kRounding;
-  const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0].name) <= most;
+  const Safety most = recommendation == 0 ? Safety::kTraining : Safety::kStochastic;
+  const bool usable = !fix.empty() && items && items->size() == 1 && SafetyOf((*items)[0]) <= most;
   return usable ? std::optional((*items)[0]) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ namespace gapless::internal {
 struct Option {
   size_t recommendation = 0;
   WhatIfItem item{};
-  bool apart() const { return SafetyOf(item.name) > Safety::kRounding; }
+  bool apart() const { return SafetyOf(item) >= Safety::kTraining; }
 };
 
 class FixPrices {

@@ -189,7 +189,7 @@ Predictor::Progress Predictor::Start() const {
 Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   Prediction& prediction = progress.prediction;
   prediction.what.push_back(item);
-  prediction.safety = std::max(prediction.safety, SafetyOf(item.name));
+  prediction.safety = std::max(prediction.safety, SafetyOf(item));
   Made after = progress.made;
   const Result<void> made = Make(item, Case::kExpected, after);
   if (!made && made.error().code != ErrorCode::kInput) return made;

@@ -14,22 +14,16 @@ constexpr double kMaxFactor = 1000;
 
 }  // namespace
 
-std::string_view NameOf(Safety safety) {
-  switch (safety) {
-    case Safety::kExact: return "exact";
-    case Safety::kRounding: return "rounding";
-    case Safety::kTraining: return "training";
-    case Safety::kHardware: break;
-  }
-  return "hardware";
-}
-
 const WhatIf& FindWhatIf(std::string_view name) {
   const auto all = AllWhatIfs();
   return **std::find_if(all.begin(), all.end(), [&](const WhatIf* one) { return one->name == name; });
 }
 
-Safety SafetyOf(std::string_view name) { return FindWhatIf(name).safety; }
+Safety SafetyOf(const WhatIfItem& item) { return FindFixInfo(item.name)->SafetyWith(item.value); }
+
+Safety SafetyOf(const WhatIf& what_if) {
+  return FindFixInfo(what_if.name)->SafetyWith(what_if.value.starts_with('[') ? "" : what_if.value);
+}
 
 std::string UsageOf(const WhatIf& what_if) {
   if (what_if.value.empty()) return std::string(what_if.name);

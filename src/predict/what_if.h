@@ -3,8 +3,9 @@
 // file each.
 //
 // To add one: write src/predict/what_ifs/<name>.cc and end it with
-//   WHATIF(<name>) = {.name = "<name>", .value = "N", .help = "…", .safety = …, .apply = Apply};
-// It is then an item of `gapless predict --what`, and bottlenecks whose recommendation names it get their gain from it.
+//   WHATIF(<name>) = {FROM_CATALOGUE(k<Name>), .value = "N", .why = "…", .apply = Apply};
+// with the entry of fixes/catalogue.h. It is then an item of `gapless predict --what`, and bottlenecks whose
+// recommendation names it get their gain from it.
 //
 // Several are applied one after the other to the same times, so that each sees what those before it left; then the
 // whole is replayed once. Gains are never added or multiplied.
@@ -24,6 +25,7 @@
 
 #include "analyses/analysis.h"
 #include "base/result.h"
+#include "fixes/catalogue.h"
 #include "predict/graph.h"
 
 namespace gapless::internal {
@@ -33,15 +35,6 @@ enum class Case : uint8_t { kLittle, kExpected, kMuch };
 inline double Pick(Case which, double little, double expected, double much) {
   return which == Case::kLittle ? little : which == Case::kExpected ? expected : much;
 }
-
-// What may change beside the time.
-enum class Safety : uint8_t {
-  kExact,     // the same numbers, bit for bit
-  kRounding,  // the same computation, rounded differently
-  kTraining,  // another training: batch size, when gradients are exchanged
-  kHardware,  // another machine: nothing of the program changes
-};
-std::string_view NameOf(Safety safety);  // "exact" …
 
 // The times of a graph that a what-if may change. They are copied when the first edge changes: until then, and after
 // Share(), copies have the same ones.
@@ -150,11 +143,11 @@ struct WhatIfEffect {
 };
 
 struct WhatIf {
-  std::string_view name;     // equals the file name
-  std::string_view value{};  // of `name=VALUE`; "": takes none; "[N]": may be left out
-  std::string_view help;     // one line
-  std::string_view why{};    // one paragraph: what changes, how much, and the source of that
+  std::string_view name;  // FROM_CATALOGUE; equals the file name
+  std::string_view help;
   Safety safety = Safety::kExact;
+  std::string_view value{};  // of `name=VALUE`; "": takes none; "[N]": may be left out
+  std::string_view why{};    // one paragraph: what the model changes, how much, and the source of that
   // An error: the value cannot be read.
   Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times);
 };
@@ -163,8 +156,10 @@ struct WhatIf {
   extern const WhatIf n##_whatif; \
   constinit const WhatIf n##_whatif
 
-// Of the what-if with this name, which there is.
-Safety SafetyOf(std::string_view name);
+// Returns the safety of an item of the catalogue with its value.
+Safety SafetyOf(const WhatIfItem& item);
+// Returns the safety of a what-if as it is usually asked: with a value only where it needs one.
+Safety SafetyOf(const WhatIf& what_if);
 const WhatIf& FindWhatIf(std::string_view name);
 // "workers[=N]", as one types it.
 std::string UsageOf(const WhatIf& what_if);

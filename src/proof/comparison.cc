@@ -5,16 +5,18 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "base/strings.h"
 #include "proof/measure.h"
+#include "proof/pair_loop.h"
 #include "validate/hypothesis.h"
 #include "validate/rank_tests.h"
 #include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kMaxBudgetS = 1e9;  // a longer one never ends, and its end does not fit the clock
 
 // The largest difference of losses of the same step, and over how many steps.
 std::pair<double, size_t> Differ(const std::vector<double>& a, const std::vector<double>& b) {
@@ -60,7 +62,7 @@ void Comparison::Add(RunSample a, RunSample b) {
 }
 
 bool Comparison::IsDecided() const {
-  if (Verdict() == PairVerdict::kCannotTell) return false;
+  if (Verdict() == SpeedVerdict::kCannotTell) return false;
   const RatioInterval interval = sequence_.Interval();
   return interval.low && interval.high;
 }
@@ -91,22 +93,22 @@ std::optional<LossDifference> Comparison::Losses() const {
 }
 
 Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::function<bool()>& go_on) {
-  std::mt19937_64 coin(plan.seed);
-  const auto begun = std::chrono::steady_clock::now();
-  while (comparison.pairs() < plan.most_pairs) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if (plan.budget_s && passed.count() > *plan.budget_s) break;
-    const bool b_first = (coin() >> 63) != 0;
-    auto first = RunMeasured(b_first ? plan.b : plan.a);
-    if (!first) return Unexpected{first.error()};
-    auto second = RunMeasured(b_first ? plan.a : plan.b);
-    if (!second) return Unexpected{second.error()};
-    RunSample &a = b_first ? *second : *first, &b = b_first ? *first : *second;
+  PairLoop loop{.done = comparison.pairs(), .max_pairs = plan.most_pairs, .seed = plan.seed};
+  if (plan.budget_s && *plan.budget_s < kMaxBudgetS)
+    loop.deadline = PairLoop::Clock::now() + std::chrono::duration_cast<PairLoop::Clock::duration>(
+                                                 std::chrono::duration<double>(*plan.budget_s));
+  loop.run = [&](bool is_b) -> Result<std::optional<RunSample>> {
+    auto sample = RunMeasured(is_b ? plan.b : plan.a);
+    if (!sample) return Unexpected{sample.error()};
+    return std::optional(std::move(*sample));
+  };
+  loop.add = [&](RunSample a, RunSample b) -> Result<bool> {
     GAPLESS_TRY(CheckSame(a, b));
     comparison.Add(std::move(a), std::move(b));
-    if (!go_on()) break;
-  }
-  return {};
+    return go_on();
+  };
+  const auto end = RunPairLoop(loop);
+  return end ? Result<void>() : Unexpected{end.error()};
 }
 
 }  // namespace gapless::internal

@@ -45,7 +45,7 @@ class Comparison {
   const std::vector<RunSample>& b() const { return b_; }
   size_t pairs() const { return a_.size(); }
 
-  PairVerdict Verdict() const { return sequence_.Verdict(); }
+  SpeedVerdict Verdict() const { return sequence_.Verdict(); }
   // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.
   bool IsDecided() const;
   RatioInterval Speedup() const { return SpeedupOf(sequence_.Interval()); }

@@ -24,7 +24,7 @@ RunSample Steps(std::vector<int64_t> ms, std::vector<double> losses = {}) {
 TEST(Comparison, SpeedupIsTimeOfAOverTimeOfB) {
   Comparison comparison({.margin = 0.01});
   for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i, 100 + i}), Steps({50 + i % 3, 50 + i % 3}));
-  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+  EXPECT_EQ(comparison.Verdict(), SpeedVerdict::kFaster);
   EXPECT_TRUE(comparison.IsDecided());
   EXPECT_TRUE(comparison.IsSignificant());
   const RatioInterval speedup = comparison.Speedup();
@@ -38,7 +38,7 @@ TEST(Comparison, SpeedupIsTimeOfAOverTimeOfB) {
 TEST(Comparison, WhatComesOnceInManyStepsCounts) {
   Comparison comparison({.margin = 0.01});
   for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({10, 10, 10, 370 + i}), Steps({10, 10, 10, 170 + i}));
-  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+  EXPECT_EQ(comparison.Verdict(), SpeedVerdict::kFaster);
   EXPECT_NEAR(comparison.Speedup().expected, 2, 0.1);
 }
 
@@ -57,7 +57,7 @@ TEST(Comparison, TheTimeOfASampleCountsWhereItIsKnown) {
 TEST(Comparison, MoreMayBeBetter) {
   Comparison comparison({.margin = 0.01}, true);
   for (int64_t i = 0; i < 12; ++i) comparison.Add(Steps({100 + i}), Steps({200 + i}));
-  EXPECT_EQ(comparison.Verdict(), PairVerdict::kFaster);
+  EXPECT_EQ(comparison.Verdict(), SpeedVerdict::kFaster);
 }
 
 TEST(Comparison, SaysHowFarLossesLieApart) {
@@ -116,8 +116,8 @@ TEST(Metrics, OfSeveralProcessesAreOfAllTheirSteps) {
   const auto metrics = MetricsOf({Steps({10, 20}), Steps({30, 40})});
   ASSERT_TRUE(metrics);
   EXPECT_EQ(metrics->step_time_ms, 25);
-  EXPECT_EQ(metrics->p50_ms, 25);
-  EXPECT_NEAR(*metrics->std_ms, 12.909944, 1e-6);
+  EXPECT_EQ(metrics->step_time_p50_ms, 25);
+  EXPECT_NEAR(*metrics->step_time_std_ms, 12.909944, 1e-6);
   EXPECT_FALSE(metrics->samples_per_second || metrics->gpu_utilization || metrics->memory_usage_gb);
   EXPECT_FALSE(MetricsOf({}));
 }

@@ -45,7 +45,7 @@ std::vector<double> TimesOf(const std::vector<RunSample>& samples) {
   return times;
 }
 
-void TakeMemory(const std::vector<RunSample>& samples, BenchMetrics& metrics) {
+void TakeMemory(const std::vector<RunSample>& samples, PerformanceMetrics& metrics) {
   metrics.memory_source = "allocator";
   metrics.memory_usage_gb = MeanOver(samples, [](const RunSample& sample) { return sample.gpu_memory_bytes; });
   constexpr std::pair<std::string_view, std::string_view> kElse[] = {{"gpu.memory.used", "device"},
@@ -63,15 +63,15 @@ void TakeMemory(const std::vector<RunSample>& samples, BenchMetrics& metrics) {
 
 }  // namespace
 
-std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples) {
+std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& samples) {
   const std::vector<double> times = TimesOf(samples);
   if (times.empty()) return std::nullopt;
-  BenchMetrics metrics;
+  PerformanceMetrics metrics;
   metrics.step_time_ms = *Mean(times);
-  metrics.std_ms = StandardDeviation(times);
-  metrics.p50_ms = QuantileOfSorted(times, 0.50);
-  metrics.p95_ms = QuantileOfSorted(times, 0.95);
-  metrics.p99_ms = QuantileOfSorted(times, 0.99);
+  metrics.step_time_std_ms = StandardDeviation(times);
+  metrics.step_time_p50_ms = QuantileOfSorted(times, 0.50);
+  metrics.step_time_p95_ms = QuantileOfSorted(times, 0.95);
+  metrics.step_time_p99_ms = QuantileOfSorted(times, 0.99);
   metrics.samples_per_second = MeanOver(samples, [](const RunSample& sample) { return sample.samples_per_second; });
   for (const auto& [series, source] :
        {std::pair("gpu.dcgm.sm_active", "sm_active"), std::pair("gpu.utilization", "nvml")}) {
@@ -89,12 +89,12 @@ std::optional<BenchMetrics> MetricsOf(const std::vector<RunSample>& samples) {
   return metrics;
 }
 
-std::optional<double> MemorySavedGb(const BenchMetrics& a, const BenchMetrics& b) {
+std::optional<double> MemorySavedGb(const PerformanceMetrics& a, const PerformanceMetrics& b) {
   if (!a.memory_usage_gb || !b.memory_usage_gb || a.memory_source != b.memory_source) return std::nullopt;
   return *a.memory_usage_gb - *b.memory_usage_gb;
 }
 
-std::optional<double> EnergySavedJ(const BenchMetrics& a, const BenchMetrics& b) {
+std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const PerformanceMetrics& b) {
   if (!a.energy_j || !b.energy_j) return std::nullopt;
   return *a.energy_j - *b.energy_j;
 }

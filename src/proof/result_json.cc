@@ -74,7 +74,7 @@ void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<Rati
   json.EndObject();
 }
 
-void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics) {
+void WriteMetrics(JsonWriter& json, const PerformanceMetrics& metrics) {
   json.BeginObject();
   json.Field("samples_per_second", metrics.samples_per_second);
   json.Field("gpu_utilization", metrics.gpu_utilization);
@@ -83,10 +83,10 @@ void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics) {
   if (metrics.memory_usage_gb) json.Field("memory_usage_source", metrics.memory_source);
   json.Field("energy_j", metrics.energy_j);
   json.Field("step_time_ms", metrics.step_time_ms);
-  json.Field("step_time_p50_ms", metrics.p50_ms);
-  json.Field("step_time_p95_ms", metrics.p95_ms);
-  json.Field("step_time_p99_ms", metrics.p99_ms);
-  json.Field("step_time_std_ms", metrics.std_ms);
+  json.Field("step_time_p50_ms", metrics.step_time_p50_ms);
+  json.Field("step_time_p95_ms", metrics.step_time_p95_ms);
+  json.Field("step_time_p99_ms", metrics.step_time_p99_ms);
+  json.Field("step_time_std_ms", metrics.step_time_std_ms);
   json.EndObject();
 }
 

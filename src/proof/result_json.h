@@ -35,7 +35,7 @@ Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const st
 
 // {"low", "expected", "high"}; an end that is not known is left out, and so is all of it when absent.
 void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio);
-void WriteMetrics(JsonWriter& json, const BenchMetrics& metrics);
+void WriteMetrics(JsonWriter& json, const PerformanceMetrics& metrics);
 // Host, GPUs, driver, framework, commit: what a result must be compared with.
 void WriteEnvironment(JsonWriter& json, const RunSample& sample);
 // The same for machines on which a benchmark takes the same time: processor, cores, GPUs.

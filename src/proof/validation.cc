@@ -25,17 +25,17 @@ Result<BenchmarkRecord> RecordOfB(const ValidationQuestion& question, const Comp
   return record;
 }
 
-std::string_view NotFaster(PairVerdict verdict) {
+std::string_view NotFaster(SpeedVerdict verdict) {
   switch (verdict) {
-    case PairVerdict::kSlower: return "it is slower";
-    case PairVerdict::kEquivalent: return "it makes no difference";
-    case PairVerdict::kCannotTell: return "it is not known to be faster";
-    case PairVerdict::kFaster: break;
+    case SpeedVerdict::kSlower: return "it is slower";
+    case SpeedVerdict::kEquivalent: return "it makes no difference";
+    case SpeedVerdict::kCannotTell: return "it is not known to be faster";
+    case SpeedVerdict::kFaster: break;
   }
   return "";
 }
 
-std::vector<std::string> ReasonsAgainst(const Comparison& comparison, const Judgement& judgement, AllowedChange allow) {
+std::vector<std::string> ReasonsAgainst(const Comparison& comparison, const Judgement& judgement, Safety allow) {
   std::vector<std::string> against;
   if (const std::string_view why = NotFaster(comparison.Verdict()); !why.empty()) against.emplace_back(why);
   if (const auto& training = comparison.training(); training && !IsAllowed(*training, allow))

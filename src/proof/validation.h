@@ -16,10 +16,10 @@ struct ValidationQuestion {
   PairPlan pairs{};  // A: as it was, B: optimised
   PairOptions options{};
   bool higher_is_better = false;
-  AllowedChange allow = AllowedChange::kStochastic;  // the most that B may change of the training
-  HistoryQuestion history{};                         // that B must not fall behind
-  std::string commit_sha{}, branch{}, label{};       // of B; empty: what git says of where it ran
-  bool record = true;                                // B, in the history, where it is accepted
+  Safety allow = Safety::kStochastic;           // the most that B may change of the training
+  HistoryQuestion history{};                    // that B must not fall behind
+  std::string commit_sha{}, branch{}, label{};  // of B; empty: what git says of where it ran
+  bool record = true;                           // B, in the history, where it is accepted
   std::function<void(const Comparison&)> on_pair{};
 };
 

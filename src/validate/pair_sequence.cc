@@ -83,12 +83,12 @@ void SymmetryEvidence::Add(double d) {
   highest_ = std::max(highest_, highest + std::log(mixed / logs.size()));
 }
 
-std::string_view NameOf(PairVerdict verdict) {
+std::string_view NameOf(SpeedVerdict verdict) {
   switch (verdict) {
-    case PairVerdict::kFaster: return "faster";
-    case PairVerdict::kSlower: return "slower";
-    case PairVerdict::kEquivalent: return "equivalent";
-    case PairVerdict::kCannotTell: break;
+    case SpeedVerdict::kFaster: return "faster";
+    case SpeedVerdict::kSlower: return "slower";
+    case SpeedVerdict::kEquivalent: return "equivalent";
+    case SpeedVerdict::kCannotTell: break;
   }
   return "cannot_tell";
 }
@@ -103,14 +103,14 @@ void PairSequence::Add(double log_ratio) {
   shorter_.Add(log_ratio);
 }
 
-PairVerdict PairSequence::Verdict() const {
+SpeedVerdict PairSequence::Verdict() const {
   const double threshold = -std::log(options_.alpha);
   if (none_.highest_log() >= threshold && none_.side() != 0)
-    return none_.side() < 0 ? PairVerdict::kFaster : PairVerdict::kSlower;
+    return none_.side() < 0 ? SpeedVerdict::kFaster : SpeedVerdict::kSlower;
   const bool inside = longer_.side() < 0 && shorter_.side() > 0;
   if (inside && longer_.highest_log() >= threshold && shorter_.highest_log() >= threshold)
-    return PairVerdict::kEquivalent;
-  return PairVerdict::kCannotTell;
+    return SpeedVerdict::kEquivalent;
+  return SpeedVerdict::kCannotTell;
 }
 
 double PairSequence::AnytimeP() const { return std::min(1.0, std::exp(-none_.highest_log())); }

@@ -23,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gapless/speedup.h"
+
 namespace gapless::internal {
 
 // Evidence against "d is symmetric about θ", as the logarithm of a quantity that is ever ≥ 1/α with probability ≤ α.
@@ -43,18 +45,11 @@ class SymmetryEvidence {
   double highest_ = 0;
 };
 
-enum class PairVerdict { kFaster, kSlower, kEquivalent, kCannotTell };
-std::string_view NameOf(PairVerdict verdict);  // as in JSON: "faster" …
+std::string_view NameOf(SpeedVerdict verdict);  // as in JSON: "faster" …
 
 struct PairOptions {
   double alpha = 0.05;
   double margin = 0.01;  // equivalent: between 1 − margin and 1 / (1 − margin); 0: never
-};
-
-// A share of one, or a factor: 1.02 means B's times are 2 % longer.
-struct RatioInterval {
-  std::optional<double> low, high;  // absent: not bounded yet
-  double expected = 1;              // Hodges–Lehmann
 };
 
 class PairSequence {
@@ -66,7 +61,7 @@ class PairSequence {
   std::span<const double> log_ratios() const { return log_ratios_; }
 
   // May be asked after every pair; what is not kCannotTell may be acted upon.
-  PairVerdict Verdict() const;
+  SpeedVerdict Verdict() const;
   // Returns the p value of "no effect"; valid whenever one stops.
   double AnytimeP() const;
   // B's time over A's.

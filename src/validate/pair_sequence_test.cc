@@ -27,7 +27,7 @@ std::vector<double> Pairs(NoiseKind kind, double cv, double slower, size_t count
 }
 
 struct Outcome {
-  PairVerdict verdict = PairVerdict::kCannotTell;
+  SpeedVerdict verdict = SpeedVerdict::kCannotTell;
   size_t pairs = 0;
 };
 
@@ -35,7 +35,7 @@ Outcome Decide(std::span<const double> d, double margin) {
   PairSequence sequence({.margin = margin});
   for (const double value : d) {
     sequence.Add(value);
-    if (sequence.Verdict() != PairVerdict::kCannotTell) break;
+    if (sequence.Verdict() != SpeedVerdict::kCannotTell) break;
   }
   return {sequence.Verdict(), sequence.size()};
 }
@@ -72,10 +72,10 @@ TEST(SymmetryEvidence, IsAMartingale) {
 }
 
 TEST(PairSequence, FindsWhatIsThere) {
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 200, 0, 1), 0.01).verdict, PairVerdict::kSlower);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, -0.05, 200, 0, 1), 0.01).verdict, PairVerdict::kFaster);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0, 200, 0, 1), 0.02).verdict, PairVerdict::kEquivalent);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, PairVerdict::kCannotTell);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kSlower);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, -0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kFaster);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0, 200, 0, 1), 0.02).verdict, SpeedVerdict::kEquivalent);
+  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, SpeedVerdict::kCannotTell);
 }
 
 // 1000 comparisons without an effect, looked at after each of 200 pairs. At 5 % it would be 50, and above 71 once in
@@ -86,10 +86,10 @@ TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
       const Effort effort(1000);
       int rejected = 0;
       for (int seed = 0; seed < effort.tried; ++seed)
-        rejected +=
-            Decide(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict != PairVerdict::kCannotTell
-                ? 1
-                : 0;
+        rejected += Decide(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict !=
+                            SpeedVerdict::kCannotTell
+                        ? 1
+                        : 0;
       EXPECT_LE(rejected, effort.AtMost(0.071) * effort.tried) << NameOf(kind) << " drift " << drift;
     }
 }
@@ -140,8 +140,8 @@ TEST(PairSequence, Interval) {
 TEST(PairSequence, WithoutNoise) {
   PairSequence same({.margin = 0.01}), longer;
   for (int i = 0; i < 12; ++i) same.Add(0), longer.Add(0.001);
-  EXPECT_EQ(same.Verdict(), PairVerdict::kEquivalent);
-  EXPECT_EQ(longer.Verdict(), PairVerdict::kSlower);
+  EXPECT_EQ(same.Verdict(), SpeedVerdict::kEquivalent);
+  EXPECT_EQ(longer.Verdict(), SpeedVerdict::kSlower);
   EXPECT_NEAR(*longer.Interval().low, std::exp(0.001), 1e-9);
 }
 

@@ -133,29 +133,23 @@ std::string_view NameOf(ParityVerdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
-std::string_view NameOf(AllowedChange allowed) {
-  constexpr std::string_view kNames[] = {"exact", "rounding", "stochastic", "training"};
-  return kNames[static_cast<size_t>(allowed)];
-}
-
-std::optional<AllowedChange> AllowedChangeNamed(std::string_view name) {
-  for (const auto allowed :
-       {AllowedChange::kExact, AllowedChange::kRounding, AllowedChange::kStochastic, AllowedChange::kTraining})
-    if (NameOf(allowed) == name) return allowed;
+std::optional<Safety> SafetyNamed(std::string_view name) {
+  for (const Safety safety : {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
+    if (ToString(safety) == name) return safety;
   return std::nullopt;
 }
 
 bool IsSameTraining(const ParityReport& report) { return report.verdict <= ParityVerdict::kSameDistribution; }
 
-bool IsAllowed(const ParityReport& report, AllowedChange allowed) {
+bool IsAllowed(const ParityReport& report, Safety allowed) {
   switch (report.verdict) {
     case ParityVerdict::kExact: return true;
-    case ParityVerdict::kRounding: return allowed >= AllowedChange::kRounding || !report.repeats;
-    case ParityVerdict::kSameDistribution: return allowed >= AllowedChange::kStochastic;
-    case ParityVerdict::kOtherTraining: return allowed == AllowedChange::kTraining;
+    case ParityVerdict::kRounding: return allowed >= Safety::kRounding || !report.repeats;
+    case ParityVerdict::kSameDistribution: return allowed >= Safety::kStochastic;
+    case ParityVerdict::kOtherTraining: return allowed >= Safety::kTraining;
     case ParityVerdict::kCannotTell: break;
   }
-  return allowed != AllowedChange::kExact;
+  return allowed != Safety::kExact;
 }
 
 ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& candidate, Precision precision,

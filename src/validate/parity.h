@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gapless/safety.h"
+
 namespace gapless::internal {
 
 inline constexpr size_t kSketchWidth = 64;
@@ -87,18 +89,11 @@ struct ParityReport {
   bool repeats = true;                     // false: A itself does not repeat bit for bit
 };
 
-// The most that a change may do to a training.
-enum class AllowedChange : uint8_t {
-  kExact,       // the same numbers, bit for bit
-  kRounding,    // the same computation, rounded differently
-  kStochastic,  // also other random numbers of the same distribution
-  kTraining,    // another training
-};
-std::string_view NameOf(AllowedChange allowed);  // "exact", "rounding", "stochastic", "training"
-std::optional<AllowedChange> AllowedChangeNamed(std::string_view name);
+// Returns the safety that a user may allow: "exact", "rounding", "stochastic" or "training"; absent for other names.
+std::optional<Safety> SafetyNamed(std::string_view name);
 // If no decision is possible, everything but kExact is; where A itself does not repeat, nothing finer than rounding can
 // be asked of a change.
-bool IsAllowed(const ParityReport& report, AllowedChange allowed);
+bool IsAllowed(const ParityReport& report, Safety allowed);
 
 // Returns true for the same training: exact, up to rounding, or with other random numbers.
 bool IsSameTraining(const ParityReport& report);

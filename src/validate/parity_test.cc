@@ -44,7 +44,7 @@ TEST(Parity, Exact) {
   EXPECT_EQ(report.verdict, ParityVerdict::kExact);
   EXPECT_EQ(report.reason, "the same, bit for bit, over 20 steps");
   EXPECT_EQ(report.steps, kEvents);
-  EXPECT_TRUE(IsAllowed(report, AllowedChange::kExact));
+  EXPECT_TRUE(IsAllowed(report, Safety::kExact));
 }
 
 TEST(Parity, RoundingSaysHowMuch) {
@@ -53,8 +53,8 @@ TEST(Parity, RoundingSaysHowMuch) {
             "the same up to rounding to bf16: gradients differ 1.9 times as much as by rounding, and losses by 0 %; "
             "updates are as the optimiser's settings say");
   EXPECT_NEAR(*report.value, 1.9, 1e-9);
-  EXPECT_FALSE(IsAllowed(report, AllowedChange::kExact));
-  EXPECT_TRUE(IsAllowed(report, AllowedChange::kRounding));
+  EXPECT_FALSE(IsAllowed(report, Safety::kExact));
+  EXPECT_TRUE(IsAllowed(report, Safety::kRounding));
 }
 
 // An initialisation that rounds differently is no other start; one from another seed is.
@@ -374,7 +374,7 @@ TEST(Parity, WhatDoesNotRepeatIsNoDifference) {
   const ParityReport report = DecideParity(known, Turned(2 * share), Precision::kFp32, true);
   EXPECT_EQ(report.verdict, ParityVerdict::kRounding) << report.reason;
   EXPECT_FALSE(report.repeats);
-  EXPECT_TRUE(IsAllowed(report, AllowedChange::kExact));
+  EXPECT_TRUE(IsAllowed(report, Safety::kExact));
   EXPECT_EQ(DecideParity(known, Turned(20 * share), Precision::kFp32).verdict, ParityVerdict::kOtherTraining);
 }
 
@@ -426,24 +426,22 @@ TEST(Parity, WithoutStepsNothingCanBeTold) {
     const ParityReport report = DecideParity({.baseline = baseline}, candidate, Precision::kFp32);
     EXPECT_EQ(report.verdict, ParityVerdict::kCannotTell);
     EXPECT_EQ(report.need, ParityNeed::kNothing);
-    EXPECT_FALSE(IsAllowed(report, AllowedChange::kExact));
+    EXPECT_FALSE(IsAllowed(report, Safety::kExact));
   }
 }
 
 TEST(Parity, NamesAreReadBack) {
   for (const auto precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16})
     EXPECT_EQ(PrecisionNamed(NameOf(precision)), precision);
-  for (const auto allowed :
-       {AllowedChange::kExact, AllowedChange::kRounding, AllowedChange::kStochastic, AllowedChange::kTraining})
-    EXPECT_EQ(AllowedChangeNamed(NameOf(allowed)), allowed);
+  for (const auto allowed : {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
+    EXPECT_EQ(SafetyNamed(ToString(allowed)), allowed);
   EXPECT_EQ(PrecisionNamed("fp64"), std::nullopt);
 }
 
 TEST(Parity, WhatAChangeMayDo) {
   const auto allowed = [](ParityVerdict verdict) {
     std::string text;
-    for (const auto change :
-         {AllowedChange::kExact, AllowedChange::kRounding, AllowedChange::kStochastic, AllowedChange::kTraining})
+    for (const auto change : {Safety::kExact, Safety::kRounding, Safety::kStochastic, Safety::kTraining})
       text += IsAllowed({.verdict = verdict}, change) ? '1' : '0';
     return text;
   };

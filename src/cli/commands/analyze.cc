@@ -10,18 +10,14 @@
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
-#include "cli/own_advice.h"
 #include "cli/single.h"
 #include "cli/timing_table.h"
-#include "diagnose/findings.h"
-#include "predict/advice.h"
+#include "flows/analysis.h"
 #include "report/explain.h"
-#include "report/renderer.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr int kNarrowest = 40, kWidest = 400;
 constexpr int kFileWidth = 100;  // of a report that is written to a file
 
 std::vector<std::string_view> RuleIds() {
@@ -40,10 +36,10 @@ std::vector<std::string_view> ColourWhen() { return {"auto", "always", "never"};
 
 Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Session& session) {
   const bool to_file = arguments.Has("output");
-  const auto width = arguments.Number("width", kNarrowest, to_file ? kFileWidth : session.terminal.width);
+  const auto width = arguments.Number("width", kMinReportWidth, to_file ? kFileWidth : session.terminal.width);
   if (!width) return Unexpected{width.error()};
   RenderOptions options;
-  options.width = static_cast<int>(std::min<int64_t>(*width, kWidest));
+  options.width = static_cast<int>(std::min<int64_t>(*width, kMaxReportWidth));
   options.utf8 = session.terminal.utf8 || to_file;
   const std::string_view when = arguments.Value("color", "auto");
   options.colour = when == "always" || (when == "auto" && session.terminal.colour && !to_file);
@@ -88,7 +84,6 @@ std::string OutputOf(const Arguments& arguments, const Session& session, const R
   return in_folder ? (first / renderer.file).string() : std::string(renderer.file);
 }
 
-// Prints, or writes, the report in the forms that were asked for.
 // The page of a run folder, beside the terminal's report: the folder is ours, so it is written unasked. "" elsewhere.
 std::string PageOf(const Arguments& arguments, const Renderer& renderer) {
   if (renderer.name != "terminal" || arguments.Has("output") || arguments.positionals().size() != 1) return {};
@@ -96,6 +91,7 @@ std::string PageOf(const Arguments& arguments, const Renderer& renderer) {
   return IsRunFolder(folder) ? StrCat(folder, folder.ends_with('/') ? "" : "/", FindRenderer("html")->file) : "";
 }
 
+// Prints, or writes, the report in the forms that were asked for.
 Result<int> Print(const Report& report, const Arguments& arguments, const Session& session,
                   const RenderOptions& options) {
   if (arguments.Has("explain")) {
@@ -125,19 +121,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!rates) return Unexpected{rates.error()};
   const auto single = SingleStepNs(arguments, session);
   if (!single) return Unexpected{single.error()};
-  const auto loaded = LoadFor(arguments, session, arguments.positionals());
-  if (!loaded) return Unexpected{loaded.error()};
-  Tables tables(loaded->run);
-  const Advice advice(tables, LedgerWithOwn(""));
-  const Findings findings = advice.Conclude({.only = arguments.List("only"),
-                                             .without = arguments.List("without"),
-                                             .single_step_ns = *single,
-                                             .rates = *rates});
-  Report report{loaded->run, tables, findings.diagnosis, findings.summary, loaded->failures, findings.cost};
-  if (findings.summary.together) report.pictures = advice.Draw(*findings.summary.together);
-  if (report.pictures) report.sweep = advice.SweepKernels();
+  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
+  if (!analysis) return Unexpected{analysis.error()};
+  const RunReport report(**analysis, {.only = arguments.List("only"),
+                                      .without = arguments.List("without"),
+                                      .single_step_ns = *single,
+                                      .rates = *rates});
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  const auto printed = Print(report, arguments, session, *options);
+  const auto printed = Print(report.report(), arguments, session, *options);
   if (arguments.Has("timings")) PrintTimings();
   return printed;
 }

@@ -35,7 +35,7 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
   PairSequence sequence(*options);
   for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
   return Answer(
-      arguments, sequence.Verdict() == PairVerdict::kFaster, [&] { return RatiosText(sequence, *options); },
+      arguments, sequence.Verdict() == SpeedVerdict::kFaster, [&] { return RatiosText(sequence, *options); },
       [&] { return RatiosJson(sequence, *options); });
 }
 
@@ -57,7 +57,7 @@ Result<int> ExecuteStored(const Arguments& arguments) {
   const auto comparison = CompareStored(*a, *b, options);
   if (!comparison) return Unexpected{comparison.error()};
   return Answer(
-      arguments, comparison->verdict == PairVerdict::kFaster, [&] { return StoredText(*comparison); },
+      arguments, comparison->verdict == SpeedVerdict::kFaster, [&] { return StoredText(*comparison); },
       [&] { return StoredJson(*comparison); });
 }
 
@@ -73,7 +73,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto comparison = Compare(arguments, *plan, Comparison(*options, arguments.Has("higher-is-better")), session);
   if (!comparison) return Unexpected{comparison.error()};
   return Answer(
-      arguments, comparison->Verdict() == PairVerdict::kFaster, [&] { return CompareText(*comparison); },
+      arguments, comparison->Verdict() == SpeedVerdict::kFaster, [&] { return CompareText(*comparison); },
       [&] { return CompareJson(*comparison, *plan); });
 }
 

@@ -123,12 +123,13 @@ std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
   return traces;
 }
 
-Result<Outcome> Convert(const Arguments& arguments, const Session& session, const LoadedRun& loaded,
+Result<Outcome> Convert(const Arguments& arguments, const Session& session, const RunAnalysis& analysis,
                         std::span<const int64_t> steps) {
   const Writer& writer = WriterFor(arguments);
-  OutputDestination destination(std::string(arguments.Value("output")), InputFiles(loaded, arguments.positionals()));
-  WriteInput input{.run = loaded.run,
-                   .traces = TracesToWrite(loaded.run, destination.is_folder()),
+  OutputDestination destination(std::string(arguments.Value("output")),
+                                InputFiles(analysis.loaded(), arguments.positionals()));
+  WriteInput input{.run = analysis.run(),
+                   .traces = TracesToWrite(analysis.run(), destination.is_folder()),
                    .parts = PartsFrom(arguments),
                    .cancel = session.cancel};
   if (arguments.Has("steps")) {
@@ -142,11 +143,8 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
       line.Update("writing", arguments.Value("output"), static_cast<uint64_t>(done), static_cast<uint64_t>(total),
                   [](uint64_t rows) { return StrCat(FormatCount(static_cast<int64_t>(rows)), " rows"); });
     };
-  Tables tables(loaded.run);
-  std::optional<Advice> advice;
-  if (input.parts.annotations) advice.emplace(tables);
-  input.tables = &tables;
-  input.advice = advice ? &*advice : nullptr;
+  input.tables = &analysis.tables();
+  input.advice = input.parts.annotations ? &analysis.advice() : nullptr;
   auto written = writer.write(input, destination);
   if (!written) return Unexpected{written.error()};
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
@@ -158,10 +156,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutput(arguments, session));
   const auto steps = ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7");
   if (!steps) return Unexpected{steps.error()};
-  const auto loaded = LoadFor(arguments, session, arguments.positionals());
-  if (!loaded) return Unexpected{loaded.error()};
-  WarnOfLosses(*loaded);
-  const auto outcome = Convert(arguments, session, *loaded, *steps);
+  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
+  if (!analysis) return Unexpected{analysis.error()};
+  WarnOfLosses((*analysis)->loaded());
+  const auto outcome = Convert(arguments, session, **analysis, *steps);
   if (!outcome) return Unexpected{outcome.error()};
   const std::string_view output = arguments.Value("output");
   if (output.empty() || output == "-") {

@@ -1,123 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
+#include <optional>
+#include <utility>
 
-#include "base/json_writer.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/optimize/ready.h"
 #include "cli/commands/optimize/report.h"
+#include "cli/loading.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
 #include "collect/files.h"
-#include "optimize/journal.h"
-#include "optimize/recipe.h"
+#include "flows/optimization.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kDefaultFolder = "optimized";
-constexpr double kDefaultBudgetS = 600;
-constexpr int64_t kDefaultPairs = 12, kMaxPairs = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+constexpr int64_t kMaxPairs = 1000;
 
-struct Ordered {
-  RunRequest request{};
-  PlannerOptions planner{};
-  CandidateOptions candidates{};
-  OwnFixes own{};
-  std::string folder{}, metric_name{};
-  bool keep_candidate = false;
-};
-
-Result<PlannerOptions> PlannerFrom(const Arguments& arguments) {
-  PlannerOptions options;
-  const auto budget = TimeFrom(arguments, "budget");
-  const auto pairs = arguments.Number("pairs", 4, kDefaultPairs), seed = arguments.Number("seed", 0, 1);
+Result<OptimizeOptions> OptionsFrom(const Arguments& arguments) {
+  OptimizeOptions options;
+  const auto budget = TimeFrom(arguments, "budget"), timeout = TimeFrom(arguments, "timeout");
+  const auto pairs = arguments.Number("pairs", 4, static_cast<int64_t>(options.max_pairs));
+  const auto warmup = arguments.Number("warmup", 0, static_cast<int64_t>(options.warmup_steps));
+  const auto steps = arguments.Number("steps", 1, static_cast<int64_t>(options.num_steps));
+  const auto seed = arguments.Number("seed", 0, static_cast<int64_t>(options.seed));
   const auto pair_options = PairOptionsFrom(arguments);
-  if (!budget) return Unexpected{budget.error()};
-  if (!pairs) return Unexpected{pairs.error()};
-  if (!seed) return Unexpected{seed.error()};
+  for (const auto* time : {&budget, &timeout})
+    if (!*time) return Unexpected{time->error()};
+  for (const auto* number : {&pairs, &warmup, &steps, &seed})
+    if (!*number) return Unexpected{number->error()};
   if (!pair_options) return Unexpected{pair_options.error()};
-  options.budget_s = budget->value_or(kDefaultBudgetS);
-  options.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
-  options.pairs = *pair_options;
+  options.folder = arguments.Value("output", options.folder);
+  options.budget_s = budget->value_or(options.budget_s);
+  options.timeout_s = timeout->value_or(options.timeout_s);
+  options.max_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
+  options.warmup_steps = static_cast<size_t>(*warmup);
+  options.num_steps = static_cast<size_t>(*steps);
   options.seed = static_cast<uint64_t>(*seed);
+  options.margin = pair_options->margin;
+  options.only = arguments.Values("only");
+  options.without = arguments.Values("without");
+  options.own_fixes = arguments.Values("fix");
+  if (arguments.Has("allow")) options.allow = *SafetyNamed(arguments.Value("allow"));
   options.exact = arguments.Has("exact");
-  if (arguments.Has("allow")) options.allow = *AllowedChangeNamed(arguments.Value("allow"));
+  options.all_values = arguments.Has("grid");
+  options.fresh = arguments.Has("fresh");
+  options.keep_candidate = arguments.Has("keep-candidate");
+  options.bottlenecks = arguments.Value("bottlenecks");
+  options.metric = arguments.Value("metric");
   return options;
 }
 
-Result<void> FixesFrom(const Arguments& arguments, Ordered& ordered) {
-  auto own = OwnFixesFrom(arguments.Values("fix"));
-  if (!own) return Unexpected{own.error()};
-  ordered.own = std::move(*own);
-  ordered.candidates.own = ordered.own.fixes;
-  for (const std::string& text : arguments.Values("only")) {
-    auto items = ParseFixItems(text, ordered.own.fixes);
-    if (!items) return Unexpected{items.error()};
-    ordered.candidates.only.insert(ordered.candidates.only.end(), items->begin(), items->end());
-  }
-  for (const std::string& text : arguments.Values("without")) {
-    const auto items = ParseFixItems(text, ordered.own.fixes);
-    if (!items) return Unexpected{items.error()};
-    for (const FixItem& item : *items) ordered.candidates.without.emplace_back(item.fix->name);
-  }
-  return {};
-}
-
-Result<Ordered> OrderFrom(const Arguments& arguments) {
-  Ordered ordered;
-  auto request = RequestFrom(arguments, arguments.command());
-  if (!request) return Unexpected{request.error()};
-  ordered.request = std::move(*request);
-  if (!arguments.Has("steps")) ordered.request.measure = kDefaultSteps;
-  if (!arguments.Has("warmup")) ordered.request.warmup = kDefaultWarmup;
-  auto planner = PlannerFrom(arguments);
-  if (!planner) return Unexpected{planner.error()};
-  ordered.planner = *planner;
-  ordered.planner.warmup = ordered.request.warmup;
-  if (arguments.Has("metric")) {
-    const std::string_view metric = arguments.Value("metric");
-    const size_t equals = metric.find('=');
-    if (equals == 0 || equals == metric.npos || equals + 1 == metric.size())
-      return Fail(ErrorCode::kUsage, "--metric takes a name and a pattern", std::string(metric),
-                  "--metric 'accuracy=accuracy ([0-9.]+)'");
-    ordered.metric_name = metric.substr(0, equals);
-    ordered.request.metric = metric.substr(equals + 1);
-    ordered.planner.has_metric = true;
-  }
-  GAPLESS_TRY(FixesFrom(arguments, ordered));
-  ordered.folder = arguments.Value("output", kDefaultFolder);
-  ordered.keep_candidate = arguments.Has("keep-candidate");
-  return ordered;
-}
-
-// What a decision depends on, beside the fixes.
-std::string KeyOf(const Ordered& ordered) {
-  std::string key =
-      StrCat(Join(RedactCommand(ordered.request.command), "\x1f"), "\n", Absolute("."), "\n", ordered.request.warmup,
-             " ", ordered.request.measure, " ", static_cast<int>(ordered.planner.allow), " ", ordered.request.metric,
-             ordered.planner.exact ? " exact" : "", " ", ordered.planner.pairs.margin);
-  for (const Fix& fix : ordered.own.fixes) key += StrCat("\n", fix.own_file);
-  return key;
-}
-
 void Say(const std::string& line) { std::fputs(StrCat("gapless: ", RedactText(line), "\n").c_str(), stderr); }
-
-// How many steps of a run to record for the comparison: as many as take a few seconds, and a third of a short program.
-ParityPlan ParityPlanFor(const RunSample& recorded) {
-  constexpr double kSeconds = 10;
-  constexpr int kMinSteps = 5;
-  ParityPlan plan{.seconds = 0};
-  const double step_ms = MeanStepMs(recorded);
-  if (recorded.source == SampleSource::kSteps && step_ms > 0)
-    plan.steps = std::clamp(static_cast<int>(kSeconds * 1e3 / step_ms), kMinSteps, plan.steps);
-  if (!recorded.stopped) plan.steps = std::min(plan.steps, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
-  return plan;
-}
 
 // On standard error: a line for each decision, and on a terminal what is being done.
 class Speaker {
@@ -138,7 +75,7 @@ class Speaker {
  private:
   static std::string WordsOf(const Decision& decision) {
     const std::string gain = decision.measured ? StrCat(" ", SpeedupText(*decision.measured)) : "";
-    return StrCat(decision.outcome == Outcome::kAccepted ? "+ " : "- ", decision.item.ToString(), gain, ": ",
+    return StrCat(decision.outcome == FixOutcome::kAccepted ? "+ " : "- ", decision.item.ToString(), gain, ": ",
                   decision.reason);
   }
   static std::string DoingOf(const PlannerEvent& event) {
@@ -161,140 +98,56 @@ class Speaker {
   std::optional<ProgressLine> line_{};
 };
 
-Recipe RecipeOf(const Ordered& ordered, const Optimized& result, const FixContext& context, const RunSample& sample) {
-  Recipe recipe{.command = RedactCommand(ordered.request.command)};
-  recipe.proved = IsProved(result);
-  for (const Decision& decision : result.decisions) {
-    if (decision.outcome != Outcome::kAccepted) continue;
-    RecipeFix fix{.item = decision.item.ToString(),
-                  .own = !decision.item.fix->own_file.empty(),
-                  .safety = std::string(NameOf(decision.item.Class()))};
-    for (const Change& change : decision.changes)
-      if (change.state == ChangeState::kOn && fix.what.empty()) fix.what = change.what;
-    if (decision.predicted) fix.predicted = decision.predicted->expected;
-    if (decision.measured)
-      fix.low = decision.measured->low, fix.measured = decision.measured->expected, fix.high = decision.measured->high;
-    recipe.fixes.push_back(std::move(fix));
-  }
-  for (auto& [name, value] : result.accepted.Environment(context)) recipe.environment[name] = value;
-  const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) recipe.made_on[key] = value;
-  };
-  add("cpu", sample.host.cpu);
-  add("versions", sample.versions);
-  add("gpu", sample.host.gpus.empty() ? "" : sample.host.gpus[0].model);
-  add("driver", sample.host.nvidia_driver);
-  add("gapless", GAPLESS_VERSION);
-  if (result.speedup)
-    recipe.low = result.speedup->low, recipe.speedup = result.speedup->expected, recipe.high = result.speedup->high;
-  return recipe;
+OptimizeView ViewOf(const Optimization& done, const OptimizeOrder& order) {
+  OptimizeView view{.result = done.result,
+                    .command = RedactCommand(order.request.command),
+                    .about = AboutOf(done.context, done.sample),
+                    .metric_name = done.metric_name,
+                    .patch = done.files.patch,
+                    .patch_root = done.files.patch_root,
+                    .folder = order.options.folder,
+                    .recipe = done.files.recipe,
+                    .candidate = done.files.candidate,
+                    .patch_file = done.files.patch_file,
+                    .log = StrCat(order.options.folder, "/report.md"),
+                    .page = StrCat(order.options.folder, "/report.html")};
+  for (const Bottleneck& bottleneck : done.bottlenecks) view.found.push_back(FoundText(bottleneck, done.result));
+  return view;
 }
 
-// Where the patch applies: here, or the folder of the script where that lies elsewhere.
-std::string PatchRoot(const std::vector<Change>& changes) {
-  std::string here = Absolute(".");
-  std::string elsewhere;
-  for (const Change& change : changes) {
-    if (change.edit.file.starts_with(here + "/")) return here;
-    if (elsewhere.empty() && !change.edit.file.empty())
-      elsewhere = std::filesystem::path(change.edit.file).parent_path().string();
-  }
-  return elsewhere.empty() ? here : elsewhere;
-}
-
-// A recipe and a patch of an earlier start are not of this result: they are kept beside it, by another name.
-void PutAside(const std::string& folder) {
-  std::error_code error;
-  for (const char* end : {".json", ".patch"})
-    std::filesystem::rename(StrCat(folder, "/optimized", end), StrCat(folder, "/earlier", end), error);
-  std::filesystem::remove(folder + "/candidate.json", error);
-}
-
-Result<void> WriteWhatIsProved(const Ordered& ordered, const Recipe& recipe, OptimizeView& view) {
-  std::vector<Change> changes;
-  for (const Decision& decision : view.result.decisions)
-    if (decision.outcome == Outcome::kAccepted)
-      changes.insert(changes.end(), decision.changes.begin(), decision.changes.end());
-  const std::string root = PatchRoot(changes);
-  view.patch = WritePatch(changes, root);
-  if (root != Absolute(".")) view.patch_root = root;
-  view.recipe = StrCat(ordered.folder, "/optimized.json");
-  GAPLESS_TRY(WriteRecipe(recipe, view.recipe));
-  if (view.patch.diff.empty()) return {};
-  view.patch_file = StrCat(ordered.folder, "/optimized.patch");
-  return WriteFileAtomically(view.patch_file, view.patch.diff, 0600);
-}
-
-Result<void> HandOver(const Ordered& ordered, const Optimized& result, const FixContext& context,
-                      const RunSample& sample, OptimizeView& view) {
-  const Recipe recipe = RecipeOf(ordered, result, context, sample);
-  PutAside(ordered.folder);
-  if (recipe.proved) {
-    GAPLESS_TRY(WriteWhatIsProved(ordered, recipe, view));
-  } else if (ordered.keep_candidate && !result.accepted.empty()) {
-    view.candidate = StrCat(ordered.folder, "/candidate.json");
-    GAPLESS_TRY(WriteRecipe(recipe, view.candidate));
-  }
-  view.log = StrCat(ordered.folder, "/report.md");
-  view.page = StrCat(ordered.folder, "/report.html");
+Result<void> WriteReports(const OptimizeView& view) {
   GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view), 0600));
-  GAPLESS_TRY(WriteFileAtomically(StrCat(ordered.folder, "/result.json"), OptimizeJson(view), 0600));
+  GAPLESS_TRY(WriteFileAtomically(StrCat(view.folder, "/result.json"), OptimizeJson(view), 0600));
   return WriteFileAtomically(view.page, OptimizePage(view), 0600);
-}
-
-// The folder of the recording, free: one of an earlier start goes.
-Result<std::string> FreshProfileFolder(const std::string& folder) {
-  const std::string profile = StrCat(folder, "/profile");
-  GAPLESS_TRY(MakeFolders(folder));
-  std::error_code error;
-  if (IsRunFolder(profile)) std::filesystem::remove_all(profile, error);
-  return profile;
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
-  const auto begun = Clock::now();
-  auto ordered = OrderFrom(arguments);
-  if (!ordered) return Unexpected{ordered.error()};
-  ordered->planner.begun = begun;
+  auto request = RequestFrom(arguments, arguments.command());
+  if (!request) return Unexpected{request.error()};
+  auto options = OptionsFrom(arguments);
+  if (!options) return Unexpected{options.error()};
   const bool quiet = arguments.Has("quiet");
-  const auto profile = FreshProfileFolder(ordered->folder);
-  if (!profile) return Unexpected{profile.error()};
-  auto journal = DecisionJournal::Open(StrCat(ordered->folder, "/journal.jsonl"), KeyOf(*ordered),
-                                       arguments.Has("fresh"), ordered->own.fixes);
-  if (!journal) return Unexpected{journal.error()};
-  if (journal->found() > 0 && !quiet)
-    Say(StrCat("going on where it was: ", journal->found(), " decisions are taken over (--fresh begins anew)"));
-
-  auto recorded = Record(ordered->request, *profile, !arguments.Has("bottlenecks"), arguments, session);
-  if (!recorded) return Unexpected{recorded.error()};
-  if (arguments.Has("bottlenecks")) {
-    auto bottlenecks = BottlenecksFrom(std::string(arguments.Value("bottlenecks")));
-    if (!bottlenecks) return Unexpected{bottlenecks.error()};
-    recorded->bottlenecks = std::move(*bottlenecks);
-  }
-  ordered->planner.memory_limit_bytes = recorded->sample.gpu_capacity_bytes;
-  FixContext context = ContextOf(*recorded, ordered->request);
-  context.all_values = arguments.Has("grid");
-  ordered->planner.loader_workers = context.loader_workers;
-  const Predictor* const predictor =
-      recorded->advice && recorded->advice->predictor() ? &*recorded->advice->predictor() : nullptr;
-  const auto candidates = FindCandidates(context, recorded->bottlenecks, predictor, ordered->candidates);
-
-  ProcessRunner runner({.request = ordered->request, .context = context, .parity = ParityPlanFor(recorded->sample)});
+  std::optional<ProgressLine> reading(std::in_place);  // gone once the recording was read
+  const OptimizeOrder order{
+      .request = std::move(*request), .options = std::move(*options), .load = OpenOptionsFrom(session, *reading)};
   Speaker speaker(session, quiet);
-  const auto result =
-      Plan(candidates, ordered->planner, runner, *journal, [&](const PlannerEvent& event) { speaker.On(event); });
-  if (!result) return Unexpected{result.error()};
-  OptimizeView view{.result = *result, .command = RedactCommand(ordered->request.command)};
-  view.about = AboutOf(context, recorded->sample);
-  view.metric_name = ordered->metric_name;
-  view.folder = ordered->folder;
-  for (const Bottleneck& one : recorded->bottlenecks) view.found.push_back(FoundText(one, *result));
-  GAPLESS_TRY(HandOver(*ordered, *result, context, recorded->sample, view));
-  if (!journal->failure().empty() && !quiet) Say(StrCat("warning: ", journal->failure()));
+  const auto say = [&](const std::string& sentence) {
+    if (!quiet) Say(sentence);
+  };
+  const auto done =
+      RunOptimization(order, {.on_note = say,
+                              .on_warning = [&](const std::string& why) { say(StrCat("warning: ", why)); },
+                              .on_event =
+                                  [&](const PlannerEvent& event) {
+                                    reading.reset();
+                                    speaker.On(event);
+                                  }});
+  if (!done) return Unexpected{done.error()};
+  const OptimizeView view = ViewOf(*done, order);
+  GAPLESS_TRY(WriteReports(view));
   return Answer(
-      arguments, IsProved(*result), [&] { return OptimizeText(view, session.terminal.width); },
+      arguments, IsProved(done->result), [&] { return OptimizeText(view, session.terminal.width); },
       [&] { return OptimizeJson(view); });
 }
 

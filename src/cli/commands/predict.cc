@@ -6,7 +6,6 @@
 #include "cli/commands/predict/report.h"
 #include "cli/loading.h"
 #include "cli/output.h"
-#include "cli/own_advice.h"
 
 namespace gapless::internal {
 namespace {
@@ -87,7 +86,7 @@ Result<void> Measure(const Arguments& arguments, const Session& session, Predict
   if (view.predictions.empty()) return {};
   const Prediction& prediction = view.predictions[0];
   if (!arguments.Has("record") || !prediction.refusal.empty()) return {};
-  return KeepAdvice(arguments.Value("db"), prediction, arguments.positionals()[0], *share);
+  return KeepTestedPrediction(arguments.Value("db"), prediction, arguments.positionals()[0], *share);
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
@@ -95,12 +94,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckMeasured(arguments));
   const auto combinations = CombinationsFrom(arguments);
   if (!combinations) return Unexpected{combinations.error()};
-  const auto loaded = LoadFor(arguments, session, arguments.positionals());
-  if (!loaded) return Unexpected{loaded.error()};
-  WarnOfLosses(*loaded);
-  Tables tables(loaded->run);
-  const std::vector<AdviceRow> ledger = LedgerWithOwn(arguments.Value("db"));
-  const auto predictor = Predictor::Make(tables, ledger);
+  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
+  if (!analysis) return Unexpected{analysis.error()};
+  WarnOfLosses((*analysis)->loaded());
+  const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows);
   if (!predictor) return Fail(ErrorCode::kInput, "no operator and no work of a device was recorded");
   PredictView view{.predictor = *predictor};
   if (predictor->check().accepted()) {

@@ -10,13 +10,13 @@
 #include "base/strings.h"
 #include "cli/asked_together.h"
 #include "cli/command.h"
-#include "cli/commands/optimize/ready.h"
 #include "cli/commands/run/fix_watch.h"
 #include "cli/failure.h"
 #include "cli/launching.h"
 #include "cli/output.h"
 #include "collect/files.h"
 #include "collect/inside.h"
+#include "optimize/own_fixes.h"
 #include "optimize/recipe_use.h"
 
 namespace gapless::internal {

@@ -5,13 +5,14 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/optimize/ready.h"
 #include "cli/commands/tune/report.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
 #include "cli/scaling.h"
 #include "collect/machine.h"
+#include "flows/profiled_job.h"
+#include "optimize/job_runner.h"
 
 namespace gapless::internal {
 namespace {
@@ -65,7 +66,7 @@ class TuneLine {
 };
 
 Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder order, bool batches) {
-  const auto seen = Record(order.request, "", false, arguments, session);
+  const auto seen = SampleJob(order.request, "");
   if (!seen) return Unexpected{seen.error()};
   FixContext context = ContextOf(*seen, order.request);
   context.gpu = seen->sample.gpu_memory_bytes.value_or(0) > 0;

@@ -47,7 +47,7 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
   const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
   if (!effect) return Unexpected{effect.error()};
   ValidationQuestion question{.pairs = std::move(*plan), .options = *options};
-  if (arguments.Has("allow")) question.allow = *AllowedChangeNamed(arguments.Value("allow"));
+  if (arguments.Has("allow")) question.allow = *SafetyNamed(arguments.Value("allow"));
   question.higher_is_better = arguments.Has("higher-is-better");
   question.history.branch = arguments.Value("baseline-branch", "main");
   question.history.effect = *effect;

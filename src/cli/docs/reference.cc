@@ -89,9 +89,10 @@ std::string MeasuredText(const Fix& fix) {
 }
 
 std::string FixSection(const Fix& fix) {
-  const FixClass other = fix.class_of == nullptr ? fix.safety : FixClass::kTraining;
+  const bool by_value = fix.class_of != nullptr || FindFixInfo(fix.name)->safety_with_value;
+  const Safety other = by_value ? Safety::kTraining : fix.safety;
   std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");
-  out += StrCat("- Class: ", NameOf(fix.safety), other == fix.safety ? "" : ", or training by its value",
+  out += StrCat("- Class: ", ToString(fix.safety), other == fix.safety ? "" : ", or training by its value",
                 ". Effort by hand: ", NameOf(fix.effort), ".\n");
   if (!fix.grammar.words.empty()) out += StrCat("- Takes: ", fix.grammar.words, ".\n");
   if (const std::string values = ValuesOf(fix); !values.empty())
@@ -141,11 +142,12 @@ std::string WhatIfsPage() {
   std::string out = Start(
       "What-ifs",
       "What `gapless predict --what` can ask. Safety says what else may change: *exact* leaves every number as it\n"
-      "is, *rounding* computes the same in other precision or order, *training* is another training, *hardware*\n"
+      "is, *rounding* computes the same in other precision or order, *stochastic* draws other\n"
+      "random numbers of the same distribution, *training* is another training, *hardware*\n"
       "changes the machine. How predictions are made: [What would a fix buy?](../PREDICTION.md).");
   for (const WhatIf* one : AllWhatIfs())
-    out += StrCat("\n## ", one->name, "\n\n", one->help, " (`", UsageOf(*one), "`, ", NameOf(one->safety), ").\n\n",
-                  one->why, "\n");
+    out += StrCat("\n## ", one->name, "\n\n", one->help, " (`", UsageOf(*one), "`, ", ToString(SafetyOf(*one)),
+                  ").\n\n", one->why, "\n");
   return out;
 }
 
@@ -161,8 +163,8 @@ std::string FixesPage() {
                           "[Making it faster](../OPTIMIZATION_GUIDE.md).");
   out += "\n| fix | class | effort | live | what it does |\n|---|---|---|---|---|\n";
   for (const Fix* fix : AllFixes())
-    out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", NameOf(fix->safety), " | ", NameOf(fix->effort), " | ",
-                  fix->live ? "yes" : "", " | ", Cell(fix->help), " |\n");
+    out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", ToString(fix->safety), " | ", NameOf(fix->effort),
+                  " | ", fix->live ? "yes" : "", " | ", Cell(fix->help), " |\n");
   for (const Fix* fix : AllFixes()) out += FixSection(*fix);
   return out;
 }

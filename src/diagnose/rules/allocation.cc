@@ -10,6 +10,7 @@
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -46,8 +47,8 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
     all.push_back(
         {"run the largest batch first, so that all later ones fit into the memory already held", "", "", "hours"});
   if (pinned.later_calls > 0)
-    all.push_back({"let the data loader pin memory and reuse it, instead of calling .pin_memory() in the loop", "pin",
-                   "DataLoader(..., pin_memory=True)", "minutes"});
+    all.push_back({"let the data loader pin memory and reuse it, instead of calling .pin_memory() in the loop",
+                   fixes::kPin.Item(), "DataLoader(..., pin_memory=True)", "minutes"});
   return all;
 }
 

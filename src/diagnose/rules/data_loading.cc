@@ -18,6 +18,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -70,12 +71,12 @@ Recommendation UseWorkers(Tables& tables, const Loader& loader, const LedgerView
   const int64_t workers = WorkersFor(loader, ledger);
   if (in_pipeline && !loader.multiprocess)
     return {StrCat("let the pipeline prepare its inputs in worker processes: num_workers=", workers),
-            StrCat("workers=", workers), StrCat("pipeline(task, model=..., num_workers=", workers, ")"), "minutes"};
+            fixes::kWorkers.Item(workers), StrCat("pipeline(task, model=..., num_workers=", workers, ")"), "minutes"};
   const std::string code = StrCat("DataLoader(dataset, ..., num_workers=", workers, ", persistent_workers=True)");
   if (!loader.multiprocess)
     return {StrCat("load batches in worker processes: num_workers=", workers, loader.in_process ? " instead of 0" : "",
                    InLine(loader.line)),
-            StrCat("workers=", workers), code, "minutes"};
+            fixes::kWorkers.Item(workers), code, "minutes"};
   return OtherWorkers(tables, loader.line);
 }
 
@@ -85,7 +86,7 @@ std::vector<Recommendation> Recommend(Tables& tables, const Loader& loader, cons
   if (loader.pageable_share > 0 && !in_pipeline)
     all.push_back({StrCat("copy batches from pinned memory: ", FormatPercent(loader.pageable_share),
                           " of the time of copies to the GPU goes to copies from pageable memory"),
-                   "pin", PinnedCopyCode(WorkloadOf(tables.run())), "minutes"});
+                   fixes::kPin.Item(), PinnedCopyCode(WorkloadOf(tables.run())), "minutes"});
   return all;
 }
 
@@ -121,8 +122,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);
   const int64_t most = std::min(ledger.total.idle_ns, std::max(stake, loader.total_ns));
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = idle * 0.5,
                              .expected_ns = idle * 0.9,
                              .high_ns = static_cast<double>(most),

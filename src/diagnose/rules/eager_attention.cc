@@ -15,6 +15,7 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -56,14 +57,14 @@ std::vector<Recommendation> Recommend(const Table& attention, size_t row) {
         {StrCat("scaled_dot_product_attention runs as separate operators: give it float16 or bfloat16 tensors "
                 "and a mask that its fused kernels accept",
                 InLine(line)),
-         "sdpa", "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION): ...  # says why it cannot",
-         "hours"});
+         fixes::kSdpa.Item(),
+         "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION): ...  # says why it cannot", "hours"});
     return all;
   }
   if (line.find("transformers/models/") != line.npos)
-    all.push_back({"load the model with fused attention, if it has it", "sdpa",
+    all.push_back({"load the model with fused attention, if it has it", fixes::kSdpa.Item(),
                    "AutoModel.from_pretrained(name, attn_implementation=\"sdpa\")", "minutes"});
-  all.push_back({StrCat("replace bmm, softmax and bmm with the fused operator", InLine(line)), "sdpa",
+  all.push_back({StrCat("replace bmm, softmax and bmm with the fused operator", InLine(line)), fixes::kSdpa.Item(),
                  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)", "minutes"});
   return all;
 }
@@ -89,8 +90,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     if (20 * place.value >= stake) found.evidence.push_back(EvidenceOf(attention, place, ledger));
   found.recommendations = Recommend(attention, places[0].first());
   const auto all = static_cast<double>(stake), traffic = static_cast<double>(between);
-  found.gain = EstimateGain({.fix = "sdpa",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = traffic * 0.5,
                              .expected_ns = traffic * 0.8,
                              .high_ns = std::max(all * 0.75, traffic),

@@ -16,6 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -26,15 +27,16 @@ Recommendation AdviceFor(const SyncPlace& place) {
   const std::string line = InLine(place.line);
   if (place.kind == "event")
     return {StrCat("let a stream wait instead of the host: stream.wait_event(event) in place of ", place.call, line),
-            "sync", "torch.cuda.current_stream().wait_event(event)", "minutes"};
+            fixes::kSync.Item(), "torch.cuda.current_stream().wait_event(event)", "minutes"};
   if (place.kind == "stream")
     return {StrCat("take the stream's synchronize() out of the loop, or let another stream wait for that stream: ",
                    place.call, line),
-            "sync", "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
+            fixes::kSync.Item(), "torch.cuda.current_stream().wait_stream(stream)", "minutes"};
   return {StrCat("take torch.cuda.synchronize() out of the loop; to time steps, record events and read them "
                  "once at the end",
                  line),
-          "sync", "start.record(); ...; end.record()  # after the loop: start.elapsed_time(end)", "minutes"};
+          fixes::kSync.Item(), "start.record(); ...; end.record()  # after the loop: start.elapsed_time(end)",
+          "minutes"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -55,8 +57,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     if (one.idle_ns > 0) found.evidence.push_back(EvidenceOf(one, ledger));
   found.recommendations.push_back(AdviceFor(worst[0]));
   const auto waste = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = "sync",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,
                              .expected_ns = waste * 0.5,
                              .high_ns = waste,

@@ -18,6 +18,7 @@
 #include "diagnose/link_use.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -192,21 +193,23 @@ Recommendation OverlapAdvice(const Use& use) {
   if (use.one_by_one())
     return {StrCat("reduce gradients in few large buckets while the backward pass computes, not in ",
                    FormatNumber(use.calls_per_step, 0), " calls a step: DistributedDataParallel does"),
-            "ddp_bucket=50", "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)", "hours"};
-  return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view", "ddp_bucket=50",
-          "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)", "minutes"};
+            fixes::kDdpBucket.Item("50"), "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)",
+            "hours"};
+  return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view",
+          fixes::kDdpBucket.Item("50"), "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)",
+          "minutes"};
 }
 
 std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake) {
   const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? *ranks.least->rank : kAbsent;
   if (slow != kAbsent)
     return Recommendation{
-        StrCat("find out what delays rank ", slow, ": that rank waits least, and the others wait for it"), "straggler",
-        "", "hours"};
+        StrCat("find out what delays rank ", slow, ": that rank waits least, and the others wait for it"),
+        fixes::kStraggler.Item(), "", "hours"};
   if (waiting.known && 2 * waiting.ns > stake)
     return Recommendation{
         "give all ranks the same work: most of this time they wait for one another, and take turns in coming last",
-        "straggler", "", "hours"};
+        fixes::kStraggler.Item(), "", "hours"};
   return std::nullopt;
 }
 
@@ -217,7 +220,7 @@ std::vector<Recommendation> Recommend(double overlap_share, const Use& use, cons
   const bool gradients =
       use.kind == "all_reduce" || use.kind == "reduce_scatter" || use.kind == "other" || use.kind.empty();
   if (gradients && use.trains && !use.one_by_one())
-    all.push_back({"communicate less often: accumulate gradients over several batches", "nosync=4",
+    all.push_back({"communicate less often: accumulate gradients over several batches", fixes::kNosync.Item("4"),
                    "with model.no_sync(): loss.backward()", "minutes"});
   if (all.empty())
     all.push_back(
@@ -300,8 +303,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     expected = hideable.expected_ns;
     if (hideable.bounded) found.evidence.push_back(EvidenceOf(hideable, ledger));
   }
-  found.gain = EstimateGain({.fix = found.recommendations.empty() ? std::string_view() : found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = std::min(exposed * 0.1, expected),
                              .expected_ns = expected,
                              .high_ns = exposed,

@@ -15,6 +15,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -64,17 +65,17 @@ std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, 
   const bool prepares = line.find("image_processing") != line.npos || line.find("feature_extraction") != line.npos ||
                         line.find("tokenization") != line.npos || line.find("transformers/pipelines/") != line.npos;
   if (prepares && UsesPipeline(run))
-    all.push_back({"let the pipeline prepare its inputs in worker processes while the GPU works", "host=0.5",
-                   "pipeline(task, model=..., num_workers=4)", "minutes"});
+    all.push_back({"let the pipeline prepare its inputs in worker processes while the GPU works",
+                   fixes::kHost.Item("0.5"), "pipeline(task, model=..., num_workers=4)", "minutes"});
   else if (LongestOf(host, worst) < kBetweenLaunchesNs)
     all.push_back(
         {StrCat("run less Python between launches: compile the model, or capture it in a CUDA graph", InLine(line)),
-         "cudagraph", "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
+         fixes::kCudagraph.Item(), "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
   else
     all.push_back({StrCat("do this work while the GPU computes: in a worker process, in another thread, or after the "
                           "next step's work is launched",
                           InLine(line)),
-                   "host=0.5", "", "hours"});
+                   fixes::kHost.Item("0.5"), "", "hours"});
   if (!python)
     all.push_back(
         {"record Python stacks to see what runs there", "", "torch.profiler.profile(..., with_stack=True)", "minutes"});
@@ -118,8 +119,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     if (20 * one.value >= stake || &one == &parts[0]) found.evidence.push_back(EvidenceOf(host, one, ledger));
   found.recommendations = Recommend(host, parts[0], tables.run());
   const auto waste = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,
                              .expected_ns = waste * 0.5,
                              .high_ns = waste,

@@ -10,6 +10,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -20,7 +21,7 @@ Recommendation Advise(Tables& tables, const Table& loading, const std::string& l
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
   if (by_workers) return OtherWorkers(tables, line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
-          "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
+          fixes::kWorkers.Item("2"), "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -48,7 +49,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back(Advise(tables, loading, line));
   AddLoaderWork(tables, false, found);
   const auto ns = static_cast<double>(stake);
-  found.gain = steps.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);
+  found.gain = steps.GainOf(ns / 3, ns * 0.7, ns, 0.6);
   return std::vector{std::move(found)};
 }
 

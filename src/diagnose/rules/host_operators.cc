@@ -11,6 +11,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -44,10 +45,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back({"work on larger tensors at once instead of looping over small ones", "",
                                    "torch.vmap(of_row)(batch)  # for torch.stack([of_row(row) for row in batch])",
                                    "hours"});
-  found.recommendations.push_back(
-      {"compile the model, which joins small operators", "compile", "model = torch.compile(model)", "minutes"});
+  found.recommendations.push_back({"compile the model, which joins small operators", fixes::kCompile.Item(),
+                                   "model = torch.compile(model)", "minutes"});
   const auto ns = static_cast<double>(stake);
-  found.gain = steps.GainOf("compile", ns * 0.1, ns * 0.5, ns * 0.9, 0.4);
+  found.gain = steps.GainOf(ns * 0.1, ns * 0.5, ns * 0.9, 0.4);
   return std::vector{std::move(found)};
 }
 

@@ -11,6 +11,7 @@
 #include "diagnose/host_step_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -22,9 +23,10 @@ Recommendation Advise(const std::string& optimizer, const std::string& line) {
   const bool fused = std::find(std::begin(kFused), std::end(kFused), optimizer) != std::end(kFused);
   if (fused)
     return {StrCat("update all parameters with one operator: pass fused=True to ", optimizer, InLine(line)),
-            "fused_optimizer", StrCat("optimizer = torch.optim.", optimizer, "(params, ..., fused=True)"), "minutes"};
-  return {StrCat("update all parameters with few operators: pass foreach=True", InLine(line)), "fused_optimizer",
-          "optimizer = torch.optim.<Optimizer>(params, ..., foreach=True)", "minutes"};
+            fixes::kFusedOptimizer.Item(), StrCat("optimizer = torch.optim.", optimizer, "(params, ..., fused=True)"),
+            "minutes"};
+  return {StrCat("update all parameters with few operators: pass foreach=True", InLine(line)),
+          fixes::kFusedOptimizer.Item(), "optimizer = torch.optim.<Optimizer>(params, ..., foreach=True)", "minutes"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -48,7 +50,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             line});
   found.recommendations.push_back(Advise(name, line));
   const auto ns = static_cast<double>(stake);
-  found.gain = steps.GainOf("fused_optimizer", ns * 0.25, ns * 2 / 3, ns * 0.9, 0.6);
+  found.gain = steps.GainOf(ns * 0.25, ns * 2 / 3, ns * 0.9, 0.6);
   return std::vector{std::move(found)};
 }
 

@@ -58,7 +58,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             LineOf(events, sum)});
   found.recommendations.push_back({std::string(pause.advice), "", std::string(pause.code), "minutes"});
   const auto ns = static_cast<double>(stake);
-  found.gain = steps.GainOf("", ns * 0.5, ns * 0.9, ns, 0.6);
+  found.gain = steps.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);
   return std::vector{std::move(found)};
 }
 

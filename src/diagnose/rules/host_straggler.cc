@@ -12,6 +12,7 @@
 #include "diagnose/python_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -100,10 +101,10 @@ std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Wait
                             {},
                             ""});
   found.recommendations.push_back(
-      {"even out the work that differs from step to step, such as batch contents and host work", "straggler", "",
-       "hours"});
+      {"even out the work that differs from step to step, such as batch contents and host work",
+       fixes::kStraggler.Item(), "", "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);
-  found.gain = view.GainOf("straggler", 0, ns * 0.2, ns, 0.2);
+  found.gain = view.GainOf(0, ns * 0.2, ns, 0.2);
   return {std::move(found)};
 }
 
@@ -150,9 +151,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "host_steps",
                             {},
                             where.place});
-  found.recommendations.push_back({StrCat(name, ": ", reason.advice, InLine(where.place)), "straggler", "", "hours"});
+  found.recommendations.push_back(
+      {StrCat(name, ": ", reason.advice, InLine(where.place)), fixes::kStraggler.Item(), "", "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);
-  found.gain = view.GainOf("straggler", ns * 0.1, ns * 0.5, ns, 0.4);
+  found.gain = view.GainOf(ns * 0.1, ns * 0.5, ns, 0.4);
   return std::vector{std::move(found)};
 }
 

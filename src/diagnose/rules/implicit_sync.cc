@@ -16,6 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -33,21 +34,21 @@ Recommendation AdviceFor(const SyncPlace& place) {
   if (is("is_nonzero") || is("equal"))
     return {StrCat("decide without reading the tensor: keep the condition on the host, or compute both and select; ",
                    place.op, " waits for all work queued before it", line),
-            "sync", "x = torch.where(condition, a, b)  # instead of: if condition:", "hours"};
+            fixes::kSync.Item(), "x = torch.where(condition, a, b)  # instead of: if condition:", "hours"};
   if (is("item") || is("_local_scalar_dense"))
     return {StrCat("read the value every N steps, or keep it on the GPU: ", place.op,
                    " waits for all work queued before it", line),
-            "sync", "if step % 100 == 0: log(loss.item())", "minutes"};
+            fixes::kSync.Item(), "if step % 100 == 0: log(loss.item())", "minutes"};
   if (is("nonzero") || is("index") || is("masked") || is("unique") || is("repeat_interleave"))
     return {StrCat("avoid shapes that depend on values: ", place.op, " waits to know the size of its result", line),
-            "sync", "torch.where(mask, x, 0)  # instead of: x[mask]", "hours"};
+            fixes::kSync.Item(), "torch.where(mask, x, 0)  # instead of: x[mask]", "hours"};
   if (IsCopy(place.op) || place.kind == "implicit")
     return {
         StrCat(
             "copy without waiting: use pinned memory and non_blocking=True, and copy results to the host all at once",
             line),
-        "pin", "batch = batch.pin_memory().to(device, non_blocking=True)", "minutes"};
-  return {StrCat("do not wait for the GPU in each step: ", place.Name(), line), "sync", "", "hours"};
+        fixes::kPin.Item(), "batch = batch.pin_memory().to(device, non_blocking=True)", "minutes"};
+  return {StrCat("do not wait for the GPU in each step: ", place.Name(), line), fixes::kSync.Item(), "", "hours"};
 }
 
 // The same advice once, for the place that costs most.
@@ -81,8 +82,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const SyncPlace& one : worst) found.evidence.push_back(EvidenceOf(one, ledger));
   found.recommendations = Recommend(worst);
   const auto waste = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,
                              .expected_ns = waste * 0.5,
                              .high_ns = waste,

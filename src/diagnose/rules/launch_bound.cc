@@ -19,6 +19,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -119,10 +120,11 @@ std::vector<Recommendation> Recommend(const Table& launches, bool compiled) {
   const bool graphs = SumOf(launches, "graph_calls") > 0;
   all.push_back({compiled ? "compile the code that is not compiled yet, without graph breaks: fewer launches"
                           : "compile the model: fused kernels, fewer launches",
-                 "compile", compiled ? "model = torch.compile(model, fullgraph=True)" : "model = torch.compile(model)",
+                 fixes::kCompile.Item(),
+                 compiled ? "model = torch.compile(model, fullgraph=True)" : "model = torch.compile(model)",
                  "minutes"});
   if (!graphs)
-    all.push_back({"capture the step in a CUDA graph: one launch for all its kernels", "cudagraph",
+    all.push_back({"capture the step in a CUDA graph: one launch for all its kernels", fixes::kCudagraph.Item(),
                    "torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
   all.push_back({"give each kernel more to do: a larger batch", "", "", "hours"});
   return all;
@@ -150,8 +152,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (left_out.empty()) found.evidence.push_back(LargestGaps(tables.Get("idle"), "launch_ns", "wait for a launch"));
   found.recommendations = Recommend(launches, SeesCompiler(tables));
   const auto waste = static_cast<double>(stake.ns);
-  found.gain = EstimateGain({.fix = "cudagraph",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,
                              .expected_ns = waste * 0.6,
                              .high_ns = waste,

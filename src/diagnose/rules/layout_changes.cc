@@ -14,6 +14,7 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -55,11 +56,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              most.empty() ? "" : StrCat("; most of them for ", most), ".");
   for (const RowGroup& group : groups) found.evidence.push_back(EvidenceOf(changes, group, ledger));
   found.recommendations.push_back(
-      {"keep images and the model in the layout that the library computes in", "channels_last",
+      {"keep images and the model in the layout that the library computes in", fixes::kChannelsLast.Item(),
        "model = model.to(memory_format=torch.channels_last); x = x.to(memory_format=torch.channels_last)", "minutes"});
   const auto time = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = "channels_last",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = time * 0.5,
                              .expected_ns = time * 0.8,
                              .high_ns = time,

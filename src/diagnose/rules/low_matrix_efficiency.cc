@@ -21,6 +21,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -164,18 +165,20 @@ std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<s
          "", "vocab_size = (vocab_size + 63) // 64 * 64", "hours"});
   if (attention)
     all.push_back(
-        {"try another kernel for attention: which backend is fastest depends on GPU, head size and length", "sdpa",
+        {"try another kernel for attention: which backend is fastest depends on GPU, head size and length",
+         fixes::kSdpa.Item(),
          "with torch.nn.attention.sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION]):", "minutes"});
   if (conv)
-    all.push_back({"keep convolutions in channels_last, the layout that matrix units read", "channels_last",
+    all.push_back({"keep convolutions in channels_last, the layout that matrix units read", fixes::kChannelsLast.Item(),
                    "model = model.to(memory_format=torch.channels_last)", "minutes"});
   if (small)
     all.push_back(
         {"give each matrix product more rows: a larger batch, or one product for all layers that share an input", "",
          "", "hours"});
-  all.push_back({"let the compiler search for better kernels", "compile",
+  all.push_back({"let the compiler search for better kernels", fixes::kCompile.Item(),
                  "model = torch.compile(model, mode=\"max-autotune\")", "minutes"});
-  const auto first = std::find_if(all.begin(), all.end(), [](const Recommendation& one) { return one.fix == "sdpa"; });
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Recommendation& one) { return one.fix == fixes::kSdpa.name; });
   if (roofline.Text(rows[0], "kind") == "attention" && first != all.end()) std::rotate(all.begin(), first, first + 1);
   return all;
 }
@@ -186,8 +189,7 @@ Gain GainOf(const Rooflines& rooflines, const std::vector<size_t>& rows, const L
     const double ns = rooflines.table.Real(row, "matrix_ns"), share = MatrixShare(rooflines, row);
     time += ns, to_good += ns * (1 - share / kWellUsedShare), to_tuned += ns * (1 - share / kTuned);
   }
-  return EstimateGain({.fix = "",
-                       .wall_ns = ledger.total.wall_ns,
+  return EstimateGain({.wall_ns = ledger.total.wall_ns,
                        .low_ns = 0.1 * time,
                        .expected_ns = 0.5 * to_good,
                        .high_ns = to_tuned,

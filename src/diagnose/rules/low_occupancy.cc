@@ -12,6 +12,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -55,13 +56,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                 " at ", FormatNumber(kernels.Real(rows[i], "occupancy_pct"), 0), " % occupancy"),
          kernels.Real(rows[i], "occupancy_pct"), "percent", "gpu_op", IdsOf(kernels, {rows[i]}, "gpu_op_id"), ""});
   found.recommendations.push_back(
-      {"let the compiler generate these kernels", "compile", "model = torch.compile(model)", "minutes"});
+      {"let the compiler generate these kernels", fixes::kCompile.Item(), "model = torch.compile(model)", "minutes"});
   found.recommendations.push_back(
       {"in kernels of your own, use fewer registers or less shared memory per block; ncu shows what limits them", "",
        "ncu --section Occupancy --section LaunchStats python script.py", "hours"});
   const auto time = static_cast<double>(ns);
-  found.gain = EstimateGain({.fix = "compile",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = 0.05 * time,
                              .expected_ns = 0.2 * time,
                              .high_ns = 0.5 * time,

@@ -20,6 +20,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -136,11 +137,11 @@ std::vector<Recommendation> Recommend(const Moving& moving, const Table& rooflin
                        ? "compile the code that is not compiled yet: neighbouring operators become one kernel, which "
                          "reads and writes once"
                        : "compile the model: neighbouring operators become one kernel, which reads and writes once",
-                   "compile", "model = torch.compile(model)", "minutes"});
+                   fixes::kCompile.Item(), "model = torch.compile(model)", "minutes"});
   const bool multiplies = SumOf(tables.Get("matrix_work"), "matrix_ns") > 0;  // else there is no model to autocast
   if (fusable_ns >= vector_ns && multiplies && IsFloat32(roofline))
-    all.push_back(
-        {"halve the bytes: activations in 16 bits under autocast", "amp", "with torch.autocast(\"cuda\"):", "minutes"});
+    all.push_back({"halve the bytes: activations in 16 bits under autocast", fixes::kAmp.Item(),
+                   "with torch.autocast(\"cuda\"):", "minutes"});
   if (vector_ns == 0) return all;
   all.push_back(
       {"give products of a matrix and a vector more rows: a larger batch reads each weight once for all of them", "",
@@ -153,10 +154,9 @@ std::vector<Recommendation> Recommend(const Moving& moving, const Table& rooflin
   return all;
 }
 
-Gain GainOf(const Moving& moving, std::string_view fix, const LedgerView& ledger) {
+Gain GainOf(const Moving& moving, const LedgerView& ledger) {
   const auto vectors = static_cast<double>(moving.VectorNs()), rest = static_cast<double>(moving.ns) - vectors;
-  return EstimateGain({.fix = fix,
-                       .wall_ns = ledger.total.wall_ns,
+  return EstimateGain({.wall_ns = ledger.total.wall_ns,
                        .low_ns = 0.1 * rest + 0.1 * vectors,
                        .expected_ns = 0.3 * rest + 0.25 * vectors,
                        .high_ns = 0.6 * rest + 0.5 * vectors,
@@ -184,7 +184,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = ClassEvidence(moving, ledger);
   for (Evidence& one : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(one));
   found.recommendations = Recommend(moving, roofline, tables);
-  found.gain = GainOf(moving, found.recommendations[0].fix, ledger);
+  found.gain = GainOf(moving, ledger);
   return std::vector{std::move(found)};
 }
 

@@ -12,6 +12,7 @@
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -55,9 +56,9 @@ std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
     all.push_back({"let the allocator extend its blocks instead of asking for new ones: less fragmentation", "",
                    "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
-  all.push_back({"keep fewer activations: recompute blocks in the backward pass", "checkpoint",
+  all.push_back({"keep fewer activations: recompute blocks in the backward pass", fixes::kCheckpoint.Item(),
                  "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
-  all.push_back({"where tensors are float32: halve activations with mixed precision", "amp",
+  all.push_back({"where tensors are float32: halve activations with mixed precision", fixes::kAmp.Item(),
                  "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
   if (HasSeveralRanks(run))
     all.push_back(

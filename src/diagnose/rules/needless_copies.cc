@@ -17,6 +17,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -107,7 +108,7 @@ Recommendation Recommend(Advice advice, const std::string& line, bool compiled) 
     case Advice::kOneType:
       return {StrCat("keep tensors in the type in which they are used: convert once, outside of the loop",
                      compiled ? "" : ", or let the compiler fuse the conversion", line),
-              compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "minutes"};
+              compiled ? "" : fixes::kCompile.Item(), compiled ? "" : "model = torch.compile(model)", "minutes"};
     case Advice::kStay: return {StrCat("keep the tensor on the GPU", line), "", "", "hours"};
     case Advice::kOnDevice:
       return {StrCat("make tensors on the GPU, or copy them all at once", line), "",
@@ -118,7 +119,7 @@ Recommendation Recommend(Advice advice, const std::string& line, bool compiled) 
       StrCat("avoid the copy: write the tensor in the layout that its reader wants, drop clone() and contiguous() that "
              "are not needed",
              compiled ? "" : ", or let the compiler fuse the copy", line),
-      compiled ? "" : "compile", compiled ? "" : "model = torch.compile(model)", "hours"};
+      compiled ? "" : fixes::kCompile.Item(), compiled ? "" : "model = torch.compile(model)", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -151,8 +152,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
         Recommend(advice, InLine(TextOr(places, one.first(), "source_line", "")), compiled));
   }
   const auto time = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = time * 0.1,
                              .expected_ns = time / 3,
                              .high_ns = time * 0.8,

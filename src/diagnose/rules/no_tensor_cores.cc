@@ -20,6 +20,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -143,7 +144,7 @@ std::vector<Recommendation> Recommend(const Work& work) {
     all.push_back({StrCat("tensors are ",
                           work.dtype.empty() || work.dtype == "float" ? "in 16 bits or fewer" : TypeText(work.dtype),
                           " already: make the sizes of channels and features multiples of 8, and use channels_last"),
-                   "channels_last", "model = model.to(memory_format=torch.channels_last)", "hours"});
+                   fixes::kChannelsLast.Item(), "model = model.to(memory_format=torch.channels_last)", "hours"});
   const std::string type = HasBf16(work) ? "bfloat16" : "float16";
   const std::string why =
       work.vendor == "nvidia" && !HasBf16(work)
@@ -154,10 +155,11 @@ std::vector<Recommendation> Recommend(const Work& work) {
     all.push_back(
         {StrCat(MayLackUnits(work) ? "if the GPU has matrix units, " : "", "use mixed precision: autocast to ", type,
                 HasBf16(work) ? "" : " with a gradient scaler", why),
-         HasBf16(work) ? "amp=bf16" : "amp=fp16", StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"),
-         "minutes"});
+         fixes::kAmp.Item(HasBf16(work) ? "bf16" : "fp16"),
+         StrCat("with torch.autocast(\"cuda\", dtype=torch.", type, "):"), "minutes"});
   if (IsFloat32(work) && HasTf32(work))
-    all.push_back({"or allow TF32: float32 tensors are multiplied on matrix units, with 10 bits of mantissa", "tf32",
+    all.push_back({"or allow TF32: float32 tensors are multiplied on matrix units, with 10 bits of mantissa",
+                   fixes::kTf32.Item(),
                    "torch.set_float32_matmul_precision(\"high\"); torch.backends.cudnn.allow_tf32 = True", "minutes"});
   return all;
 }
@@ -199,12 +201,11 @@ std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const L
 }
 
 Gain GainOf(const Work& work, const LedgerView& ledger, std::string_view fix) {
-  const Factors factors = FactorsOf(work, fix == "tf32");
+  const Factors factors = FactorsOf(work, fix == fixes::kTf32.name);
   const auto saved = [&](double factor) { return static_cast<double>(work.off_ns) * (1 - 1 / factor); };
   const double confidence = MayLackUnits(work) ? 0.4 : work.described ? 0.6 : 0.5;
   const double busy = 1 - ledger.Share(ledger.total.idle_ns);
-  return EstimateGain({.fix = fix,
-                       .wall_ns = ledger.total.wall_ns,
+  return EstimateGain({.wall_ns = ledger.total.wall_ns,
                        .low_ns = saved(factors.low) * busy,
                        .expected_ns = saved(factors.expected),
                        .high_ns = saved(factors.high),

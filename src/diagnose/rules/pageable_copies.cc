@@ -16,6 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -72,10 +73,11 @@ std::vector<Recommendation> Recommend(const Table& places, const Copies& copies,
   if (2 * copies.to_device_ns >= copies.stake_ns)
     all.push_back({StrCat(workload == Workload::kTraining ? "load batches into" : "put inputs into",
                           " pinned memory and copy them without waiting", line),
-                   "pin", PinnedCopyCode(workload), "minutes"});
+                   fixes::kPin.Item(), PinnedCopyCode(workload), "minutes"});
   else
     all.push_back({StrCat("copy results to the host into pinned memory, all at once, and read them a step later", line),
-                   "pin", "out = torch.empty(x.shape, dtype=x.dtype, pin_memory=True); out.copy_(x, non_blocking=True)",
+                   fixes::kPin.Item(),
+                   "out = torch.empty(x.shape, dtype=x.dtype, pin_memory=True); out.copy_(x, non_blocking=True)",
                    "minutes"});
   return all;
 }
@@ -97,8 +99,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.evidence.push_back(EvidenceOf(places, copies.places[i], ledger));
   found.recommendations = Recommend(places, copies, WorkloadOf(tables.run()));
   const auto stake = static_cast<double>(copies.stake_ns);
-  found.gain = EstimateGain({.fix = "pin",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = stake * 0.5,
                              .expected_ns = stake * 0.75,
                              .high_ns = stake,

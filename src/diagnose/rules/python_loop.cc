@@ -14,6 +14,7 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -57,12 +58,12 @@ Recommendation AdviceFor(const Table& loops, size_t row) {
   const auto has = [&](std::string_view name) { return pattern.find(name) != pattern.npos; };
   const std::string place = Place(loops, row);
   if (ReadsValues(pattern))
-    return {StrCat("read the values at once, not one by one", place), "host=0.5", "values = tensor.tolist()",
-            "minutes"};
+    return {StrCat("read the values at once, not one by one", place), fixes::kHost.Item("0.5"),
+            "values = tensor.tolist()", "minutes"};
   if (!has("select") && (has("mul_") || has("add_")))
-    return {StrCat("work on the whole list of tensors with one call", place), "host=0.5",
+    return {StrCat("work on the whole list of tensors with one call", place), fixes::kHost.Item("0.5"),
             "torch._foreach_mul_(tensors, factor)", "hours"};
-  return {StrCat("replace the loop by operators on the whole tensor, or torch.vmap", place), "host=0.5",
+  return {StrCat("replace the loop by operators on the whole tensor, or torch.vmap", place), fixes::kHost.Item("0.5"),
           "out = torch.vmap(function)(batch)", "hours"};
 }
 
@@ -89,8 +90,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const RowGroup& place : places) found.evidence.push_back(EvidenceOf(loops, place, ledger));
   found.recommendations.push_back(AdviceFor(loops, places[0].first()));
   const auto idle = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = "host=0.5",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = idle * 0.25,
                              .expected_ns = idle * 0.6,
                              .high_ns = removable,

@@ -11,6 +11,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -21,8 +22,8 @@ constexpr double kFew = 10;  // fewer environment steps are shown with a decimal
 std::vector<Recommendation> Advice() {
   return {{"step several environments at once, so that one call of the policy infers for all of them", "",
            "envs = gymnasium.make_vec(\"CartPole-v1\", num_envs=8)", "hours"},
-          {"compute on fewer threads: a policy that sees one observation is too small to be split", "threads=1",
-           "torch.set_num_threads(1)", "minutes"},
+          {"compute on fewer threads: a policy that sees one observation is too small to be split",
+           fixes::kThreads.Item("1"), "torch.set_num_threads(1)", "minutes"},
           {"step environments in processes of their own, where one step of an environment is long", "",
            "envs = gymnasium.make_vec(\"CartPole-v1\", num_envs=8, vectorization_mode=\"async\")", "hours"}};
 }
@@ -59,7 +60,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
          ""});
   found.recommendations = Advice();
   const auto ns = static_cast<double>(rollouts.total_ns), inside_ns = static_cast<double>(environment.total_ns);
-  found.gain = run.GainOf("", 0, std::max(0.0, ns - inside_ns) / 2, ns * 0.9, 0.3);
+  found.gain = run.GainOf(0, std::max(0.0, ns - inside_ns) / 2, ns * 0.9, 0.3);
   return std::vector{std::move(found)};
 }
 

@@ -11,6 +11,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -33,7 +34,7 @@ bool HasWorkers(const Table& table) {
 Recommendation Advise(Tables& tables, bool has_workers, const std::string& line) {
   if (has_workers) return OtherWorkers(tables, line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
-          "workers=2", "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
+          fixes::kWorkers.Item("2"), "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -55,8 +56,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             waits.line});
   found.recommendations.push_back(Advise(tables, HasWorkers(run.table()), waits.line));
   const auto ns = static_cast<double>(waits.total_ns);
-  found.gain = run.on_device() ? run.GainOf(found.recommendations[0].fix, 0, ns * 0.5, ns, 0.4)
-                               : run.GainOf(found.recommendations[0].fix, ns / 3, ns * 0.7, ns, 0.6);
+  found.gain = run.on_device() ? run.GainOf(0, ns * 0.5, ns, 0.4) : run.GainOf(ns / 3, ns * 0.7, ns, 0.6);
   return std::vector{std::move(found)};
 }
 

@@ -7,6 +7,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -33,13 +34,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             ""});
   for (const size_t row : skipped.rows)
     found.evidence.push_back({std::string(run.table().Text(row, "detail")), std::nullopt, "", "whole_run", {}, ""});
-  found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", "amp=bf16",
+  found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", fixes::kAmp.Item("bf16"),
                                    "torch.autocast(\"cuda\", dtype=torch.bfloat16)  # without GradScaler", "minutes"});
   found.recommendations.push_back(
       {"find the step whose gradients overflow: a high learning rate, a division, a logarithm", "",
        "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "hours"});
   const auto ns = static_cast<double>(skipped.total_ns);
-  found.gain = run.GainOf("", ns * 0.5, ns * 0.9, ns, 0.6);
+  found.gain = run.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);
   return std::vector{std::move(found)};
 }
 

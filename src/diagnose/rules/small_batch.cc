@@ -18,6 +18,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -136,12 +137,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       {StrCat("make the batch ", times, " times larger: ", batch->size * times,
               " samples fit even if all memory in use grows with it",
               workload == Workload::kTraining ? "; scale the learning rate with it" : ""),
-       StrCat("batch=", batch->size * times),
+       fixes::kBatch.Item(batch->size * times),
        workload == Workload::kTraining ? StrCat("DataLoader(..., batch_size=", batch->size * times, ")") : "",
        "minutes"});
   const auto time = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = 0.25 * time,
                              .expected_ns = 0.5 * time,
                              .high_ns = (1 - 1 / static_cast<double>(times)) * time,

@@ -13,6 +13,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -66,7 +67,8 @@ std::vector<Recommendation> Recommend(Tables& tables, const Table& groups, const
         {"do not broadcast buffers in every forward pass, if no layer needs the same running statistics on all ranks",
          "", "DDP(model, broadcast_buffers=False)", "minutes"});
   if (kind == "all_reduce" && ddp)
-    all.push_back({"reduce gradients in larger buckets", "ddp_bucket=50", "DDP(model, bucket_cap_mb=50)", "minutes"});
+    all.push_back({"reduce gradients in larger buckets", fixes::kDdpBucket.Item("50"), "DDP(model, bucket_cap_mb=50)",
+                   "minutes"});
   all.push_back({StrCat("send one message instead of many: flatten or coalesce the ",
                         kind.empty() ? "collectives" : kind, " calls"),
                  "",
@@ -94,8 +96,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = EvidenceOf(groups, small);
   found.recommendations = Recommend(tables, groups, small);
   const auto exposed = static_cast<double>(small.exposed_ns);
-  found.gain = EstimateGain({.fix = found.recommendations[0].fix,
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = exposed * 0.25,
                              .expected_ns = exposed * 0.6,
                              .high_ns = exposed * 0.9,

@@ -16,6 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -144,7 +145,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = EvidenceOf(table, variation);
   found.recommendations.push_back(
       {main != nullptr ? std::string(main->text) : "record these steps with stacks to see what they do",
-       main != nullptr && main->part == "data" ? "workers" : "", "", "hours"});
+       main != nullptr && main->part == "data" ? fixes::kWorkers.Item() : "", "", "hours"});
   const auto excess = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = 0,

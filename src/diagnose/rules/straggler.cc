@@ -14,6 +14,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -181,11 +182,11 @@ Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& w
     return {
         "no single rank is to blame: even out the work that differs from step to step, such as batch contents and host "
         "work",
-        "straggler", "", "hours"};
+        fixes::kStraggler.Item(), "", "hours"};
   const Reason* reason = ReasonOf(ranks, waiting.slow);
   const std::string_view advice =
       reason != nullptr ? reason->advice : "record this rank with stacks to see what delays it";
-  return {StrCat(NameOf(ranks, waiting.slow), ": ", advice, InLine(where.line)), "straggler", "", "hours"};
+  return {StrCat(NameOf(ranks, waiting.slow), ": ", advice, InLine(where.line)), fixes::kStraggler.Item(), "", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -215,8 +216,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto ns = static_cast<double>(waiting.ns);
   const double part =
       static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) / static_cast<double>(waiting.caused_ns);
-  found.gain = EstimateGain({.fix = "straggler",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = ns * 0.1,
                              .expected_ns = ns * std::max(0.1, 0.5 * part),
                              .high_ns = ns,

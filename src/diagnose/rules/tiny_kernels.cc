@@ -13,6 +13,7 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -63,12 +64,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       GroupRows(tiny, kKey, [&](size_t row) { return tiny.Int(row, "short_ns") + tiny.Int(row, "gap_ns"); });
   groups.resize(std::min<size_t>(groups.size(), 3));
   for (const RowGroup& group : groups) found.evidence.push_back(EvidenceOf(tiny, group, ledger));
-  found.recommendations.push_back(
-      {"compile the model: small operators are fused", "compile", "model = torch.compile(model)", "minutes"});
+  found.recommendations.push_back({"compile the model: small operators are fused", fixes::kCompile.Item(),
+                                   "model = torch.compile(model)", "minutes"});
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "hours"});
   const auto kernels = static_cast<double>(totals.short_ns), gaps = static_cast<double>(totals.gap_ns);
-  found.gain = EstimateGain({.fix = "compile",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = kernels * 0.25,
                              .expected_ns = kernels * 0.5 + gaps * 0.5,
                              .high_ns = kernels * 0.75 + gaps,

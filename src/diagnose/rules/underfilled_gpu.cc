@@ -60,8 +60,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       {"run independent parts at once: on separate streams, or as one batched operator instead of a loop", "",
        "torch.bmm(...) / torch._foreach_*(...) / torch.vmap(...)", "hours"});
   const auto idle = static_cast<double>(unfilled_ns);
-  found.gain = EstimateGain({.fix = "",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = 0.1 * idle,
                              .expected_ns = 0.3 * idle,
                              .high_ns = 0.8 * idle,

@@ -12,6 +12,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -42,12 +43,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
        static_cast<double>(stake), "ns", "slice", IdsOf(fusion, {most}, "slice_id"), line});
   found.recommendations.push_back({"fold each batch normalisation into the convolution before it", "",
                                    "conv = torch.nn.utils.fusion.fuse_conv_bn_eval(conv.eval(), bn.eval())", "hours"});
-  found.recommendations.push_back({"or let the compiler do it: freeze the weights and compile", "compile",
+  found.recommendations.push_back({"or let the compiler do it: freeze the weights and compile", fixes::kCompile.Item(),
                                    "torch._inductor.config.freezing = True; model = torch.compile(model.eval())",
                                    "minutes"});
   const auto time = static_cast<double>(stake);
-  found.gain = EstimateGain({.fix = "compile",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = time * 0.5,
                              .expected_ns = time * 0.9,
                              .high_ns = time,

@@ -18,6 +18,7 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -60,14 +61,15 @@ Recommendation AdviceFor(const std::string& name) {
   static constexpr std::string_view kForeach[] = {"Adadelta", "Adagrad", "Adamax",  "ASGD",
                                                   "NAdam",    "RAdam",   "RMSprop", "Rprop"};
   if (IsOneOf(name, kFused))
-    return {StrCat("update all parameters with one kernel: pass fused=True to ", name), "fused_optimizer",
+    return {StrCat("update all parameters with one kernel: pass fused=True to ", name), fixes::kFusedOptimizer.Item(),
             StrCat("optimizer = torch.optim.", name, "(params, ..., fused=True)"), "minutes"};
   if (IsOneOf(name, kForeach))
-    return {StrCat("update all parameters with few kernels: pass foreach=True to ", name), "fused_optimizer",
-            StrCat("optimizer = torch.optim.", name, "(params, ..., foreach=True)"), "minutes"};
+    return {StrCat("update all parameters with few kernels: pass foreach=True to ", name),
+            fixes::kFusedOptimizer.Item(), StrCat("optimizer = torch.optim.", name, "(params, ..., foreach=True)"),
+            "minutes"};
   return {
       StrCat("update all parameters with few kernels: let ", name, " work on lists of tensors, or compile its step"),
-      "fused_optimizer", "step = torch.compile(optimizer.step)", "hours"};
+      fixes::kFusedOptimizer.Item(), "step = torch.compile(optimizer.step)", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -88,8 +90,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.evidence.push_back(EvidenceOf(steps, loops.places[i], ledger));
   found.recommendations.push_back(AdviceFor(name));
   const auto idle = static_cast<double>(loops.idle_ns), busy = static_cast<double>(loops.device_ns);
-  found.gain = EstimateGain({.fix = "fused_optimizer",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = idle * 0.5,
                              .expected_ns = idle * 0.8 + busy * 0.5,
                              .high_ns = idle + busy * 2 / 3,

@@ -17,6 +17,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
+#include "fixes/catalogue.h"
 
 namespace gapless::internal {
 namespace {
@@ -59,7 +60,7 @@ std::vector<Recommendation> Recommend(const Table& fusion, const std::vector<Row
   std::vector<Recommendation> all;
   all.push_back({compiled ? "compile the code that is not compiled yet: these chains run as separate operators"
                           : "compile the model: each chain becomes one kernel",
-                 "compile", "model = torch.compile(model)", "minutes"});
+                 fixes::kCompile.Item(), "model = torch.compile(model)", "minutes"});
   for (const RowGroup& chain : worst) {
     const size_t row = chain.first();
     const std::string_view pattern = fusion.Text(row, "pattern");
@@ -100,8 +101,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const RowGroup& chain : chains) found.evidence.push_back(EvidenceOf(fusion, chain, ledger));
   found.recommendations = Recommend(fusion, chains, SeesCompiler(tables));
   const auto bound = static_cast<double>(removable);
-  found.gain = EstimateGain({.fix = "compile",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = bound * 0.25,
                              .expected_ns = bound * 0.5,
                              .high_ns = bound,

@@ -58,8 +58,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
               InLine(TextOr(steps, first, "source_line", ""))),
        "", "optimizer.zero_grad(set_to_none=True)", "minutes"});
   const auto stake = static_cast<double>(fills.stake());
-  found.gain = EstimateGain({.fix = "",
-                             .wall_ns = ledger.total.wall_ns,
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = stake * 0.5,
                              .expected_ns = stake * 0.9,
                              .high_ns = stake,

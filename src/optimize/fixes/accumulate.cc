@@ -14,16 +14,14 @@ constexpr std::string_view kCures[] = {"exposed_communication", "unfused_optimiz
 }  // namespace
 
 FIX(accumulate) = {
-    .name = "accumulate",
+    FROM_CATALOGUE(kAccumulate),
     .value = "K",
     .grammar = {"a whole number from 2 to 65536", IsCount<2, 65536>},
-    .help = "Step the optimiser once in K batches",
     .why =
         "Where the exchange of gradients or the optimiser takes much of a step. Gradients of K batches are "
         "added, their mean is applied: the optimiser sees a batch K times as large, K times less often, so "
         "learning rate and schedule have to follow. Another training. The gain is at most (K − 1) / K of what "
         "exchange and optimiser take.",
-    .safety = FixClass::kTraining,
     .effort = Effort::kMedium,
     .order = 96,
     .cures = kCures,

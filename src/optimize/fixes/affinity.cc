@@ -16,16 +16,14 @@ constexpr std::string_view kCures[] = {"host_straggler", "straggler", "step_vari
 }  // namespace
 
 FIX(affinity) = {
-    .name = "affinity",
+    FROM_CATALOGUE(kAffinity),
     .value = "[CPUS]",
     .grammar = {"a processor or a range of them, such as 0-7", IsProcessors},
-    .help = "Keep each rank to processors of its own",
     .why =
         "Where several ranks, or their loaders, move between the processors of a machine, or work far from their "
         "GPU's memory. Each rank is bound to its share of the processors, near its GPU where that is known; a "
         "list such as 0-7 names them. The numbers stay. Prior: 1.01 to 1.10 times on machines with several "
         "sockets (documentation of torch.numa).",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .live = true,
     .order = 22,

@@ -22,15 +22,13 @@ constexpr std::string_view kCures[] = {"allocation", "memory_pressure"};
 }  // namespace
 
 FIX(allocator) = {
-    .name = "allocator",
-    .help = "Let the memory of the GPU grow in segments",
+    FROM_CATALOGUE(kAllocator),
     .why =
         "Where memory is allocated and freed within steps, or fragments until a step no longer fits. "
         "PYTORCH_ALLOC_CONF=expandable_segments:True (PYTORCH_CUDA_ALLOC_CONF before 2.9) is set before CUDA "
         "starts; settings of yours stay and win. Not together with sharing GPU memory between processes. The "
         "numbers stay. Prior: 21.6 to 20.6 s a step, 1.05 times, and 16.4 to 10.8 GiB (QLoRA of Llama 3 8B on an "
         "A100, torchtune#1185).",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .live = true,
     .order = 10,

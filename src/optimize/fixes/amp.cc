@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kVolta = 7, kAmpere = 8;
 
-FixClass ClassOf(std::string_view value) { return value == "fp16" ? FixClass::kTraining : FixClass::kRounding; }
+Safety ClassOf(std::string_view value) { return value == "fp16" ? Safety::kTraining : Safety::kRounding; }
 
 Precision PrecisionOf(std::string_view value) { return value == "fp16" ? Precision::kFp16 : Precision::kBf16; }
 
@@ -29,10 +29,9 @@ constexpr std::string_view kCures[] = {"no_tensor_cores", "low_matrix_efficiency
 }  // namespace
 
 FIX(amp) = {
-    .name = "amp",
+    FROM_CATALOGUE(kAmp),
     .value = "[TYPE]",
     .grammar = {"bf16 or fp16", IsOneOf<kTypes>},
-    .help = "Compute in bf16 or fp16 where that is safe, by autocast",
     .why =
         "Where matrix work runs in fp32, or kernels that move data take the time. The model's forward pass runs "
         "under torch.autocast, what it returns becomes fp32 again, parameters and optimiser stay in fp32. bf16 "
@@ -42,7 +41,6 @@ FIX(amp) = {
         "uses autocast, GradScaler or half precision itself is left alone. Prior: up to 3 times on Volta and "
         "newer (PyTorch's performance tuning guide); on top of TF32 333 to 300 ms, 1.11 times (GPT-2 124M on an "
         "A100).",
-    .safety = FixClass::kRounding,
     .class_of = ClassOf,
     .effort = Effort::kMedium,
     .blind = true,

@@ -9,13 +9,11 @@ constexpr std::string_view kCures[] = {"host_bound", "host_python", "host_operat
 }  // namespace
 
 FIX(anomaly) = {
-    .name = "anomaly",
-    .help = "Switch off anomaly detection that was left on",
+    FROM_CATALOGUE(kAnomaly),
     .why =
         "Where torch.autograd.set_detect_anomaly(True), a help for debugging, was left on: every operator keeps "
         "the Python stack of its forward pass, and every gradient is searched for NaN. It is switched off. The "
         "numbers stay; a NaN in a gradient no longer ends the run. No figure is known.",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .blind = true,
     .live = true,

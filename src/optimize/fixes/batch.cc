@@ -13,22 +13,20 @@ bool Accepts(std::string_view value) { return IsPositive(value, 65536); }
 constexpr std::string_view kCures[] = {"small_batch", "gpu_unused_memory", "underfilled_gpu", "low_occupancy",
                                        "tiny_kernels"};
 
-constexpr std::string_view kConflicts[] = {"checkpoint_batch"};
+constexpr std::string_view kConflicts[] = {fixes::kCheckpointBatch.name};
 
 }  // namespace
 
 FIX(batch) = {
-    .name = "batch",
+    FROM_CATALOGUE(kBatch),
     .value = "K",
     .grammar = {"a factor above 0 and up to 65536", Accepts},
-    .help = "Make batches K times as large",
     .why =
         "Where kernels are too small to fill the GPU and memory is free. DataLoader gets K times the batch_size: "
         "fewer, larger steps, whose speed counts in samples. Learning rate, schedule and the number of steps "
         "have to follow: another training. What does not fit into memory is found out by trying, contained and "
         "refused. No figure holds for all models; `gapless predict --what batch=N` tells what a recording lets "
         "expect.",
-    .safety = FixClass::kTraining,
     .effort = Effort::kQuick,
     .predictable = false,  // `predict --what batch=N` takes samples, this a factor
     .order = 30,

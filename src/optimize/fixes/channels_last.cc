@@ -10,8 +10,7 @@ constexpr std::string_view kCures[] = {"layout_changes"};
 }  // namespace
 
 FIX(channels_last) = {
-    .name = "channels_last",
-    .help = "Keep images and convolutions in NHWC",
+    FROM_CATALOGUE(kChannelsLast),
     .why =
         "Where kernels only turn tensors from NCHW to NHWC and back around convolutions. The model and its "
         "4-dimensional inputs change their memory format once; shapes stay. Other kernels round differently. "
@@ -19,7 +18,6 @@ FIX(channels_last) = {
         "that calls view() on activations fails: it is measured before it is kept. Prior: 260 to 198 ms a step, "
         "1.22 to 1.31 times (ResNet-50 with mixed precision), 1.08 to 1.35 times on Volta (PyTorch's memory "
         "format tutorial).",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .blind = true,
     .operators = kConvolutions,

@@ -11,22 +11,21 @@ FixValues Values(const FixContext& context) {
 
 bool Accepts(std::string_view value) { return value == "block" || IsWhole(value, 1, 65536) || IsPositive(value, 1); }
 constexpr std::string_view kCures[] = {"memory_pressure"};
-constexpr std::string_view kConflicts[] = {"offload", "compile", "cudagraph", "checkpoint_batch"};
+constexpr std::string_view kConflicts[] = {fixes::kOffload.name, fixes::kCompile.name, fixes::kCudagraph.name,
+                                           fixes::kCheckpointBatch.name};
 
 }  // namespace
 
 FIX(checkpoint) = {
-    .name = "checkpoint",
+    FROM_CATALOGUE(kCheckpoint),
     .value = "[HOW]",
     .grammar = {"block, a share of the blocks such as 0.5, or a whole number up to 65536", Accepts},
-    .help = "Compute activations again instead of keeping them",
     .why =
         "Where memory limits the batch. The repeated blocks of the model are wrapped in activation "
         "checkpointing, all of them (`block`), a share (0.5: every second one), or every third (3). The forward "
         "pass of these runs once more in the backward pass, with the same random numbers, so the numbers stay. "
         "It costs time, about 20 % (documentation of transformers), and pays only through a larger batch or a "
         "model that did not fit.",
-    .safety = FixClass::kExact,
     .effort = Effort::kMedium,
     .live = true,
     .order = 64,

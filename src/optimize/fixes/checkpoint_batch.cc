@@ -12,22 +12,21 @@ FixValues Values(const FixContext& context) {
 
 bool Accepts(std::string_view value) { return IsPositive(value, 65536); }
 constexpr std::string_view kCures[] = {"memory_pressure"};
-constexpr std::string_view kConflicts[] = {"batch", "checkpoint", "offload", "compile", "cudagraph"};
+constexpr std::string_view kConflicts[] = {fixes::kBatch.name, fixes::kCheckpoint.name, fixes::kOffload.name,
+                                           fixes::kCompile.name, fixes::kCudagraph.name};
 
 }  // namespace
 
 FIX(checkpoint_batch) = {
-    .name = "checkpoint_batch",
+    FROM_CATALOGUE(kCheckpointBatch),
     .value = "K",
     .grammar = {"a factor above 0 and up to 65536", Accepts},
-    .help = "Compute activations again, and make batches K times as large",
     .why =
         "Where the memory of the GPU limits the batch. Activation checkpointing alone takes longer, a larger batch "
         "alone "
         "does not fit: the two are tried as one. All repeated blocks of the model are computed again in the backward "
         "pass, and DataLoader gets K times the batch_size. Learning rate, schedule and the number of steps have to "
         "follow: another training, tried only where you allow it. The speed counts in samples. No figure is known.",
-    .safety = FixClass::kTraining,
     .effort = Effort::kMedium,
     .predictable = false,
     .needs_loader = true,

@@ -16,15 +16,15 @@ FixValues Values(const FixContext& context) {
 constexpr std::string_view kModes[] = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
 constexpr std::string_view kCures[] = {"unfused_pointwise", "launch_bound", "memory_bound",   "tiny_kernels",
                                        "low_occupancy",     "host_bound",   "host_operators", "unfused_conv_bn"};
-constexpr std::string_view kConflicts[] = {"cudagraph", "checkpoint", "checkpoint_batch"};
+constexpr std::string_view kConflicts[] = {fixes::kCudagraph.name, fixes::kCheckpoint.name,
+                                           fixes::kCheckpointBatch.name};
 
 }  // namespace
 
 FIX(compile) = {
-    .name = "compile",
+    FROM_CATALOGUE(kCompile),
     .value = "[MODE]",
     .grammar = {"default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs", IsOneOf<kModes>},
-    .help = "Have torch.compile fuse the model's operators",
     .why =
         "Where many small kernels, or Python between operators, take the time, and shapes stay the same. The "
         "model is compiled in place (Module.compile), so the keys of its state stay. Mode `reduce-overhead` adds "
@@ -33,7 +33,6 @@ FIX(compile) = {
         "differently, and draws other masks for dropout. Prior: 1.43 times in the mean over 163 models on an A100 "
         "(fp32 1.21, mixed precision 1.51; "
         "PyTorch 2.0 release), 300 to 130 ms (GPT-2 124M); but also 72 to 103 ms (DeBERTa, pytorch#98441).",
-    .safety = FixClass::kStochastic,
     .effort = Effort::kQuick,
     .slow_start = true,
     .live = true,

@@ -10,14 +10,12 @@ constexpr std::string_view kCures[] = {"unfused_conv_bn"};
 }  // namespace
 
 FIX(conv_bn) = {
-    .name = "conv_bn",
-    .help = "Fold batch normalisations into convolutions",
+    FROM_CATALOGUE(kConvBn),
     .why =
         "Where a program infers, and batch normalisations follow convolutions: calls go to a copy of the model "
         "in which their factors are part of the convolutions' weights, and a kernel for each goes. Only for a "
         "model in eval() of a program that does not train; the model itself stays as it is, so memory holds it "
         "twice. Rounds differently. Prior: at most the share of the normalisations.",
-    .safety = FixClass::kRounding,
     .effort = Effort::kMedium,
     .live = true,
     .operators = kConvolutions,

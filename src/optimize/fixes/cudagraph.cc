@@ -10,20 +10,19 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"launch_bound", "tiny_kernels", "host_bound"};
-constexpr std::string_view kConflicts[] = {"compile", "offload", "checkpoint", "checkpoint_batch"};
+constexpr std::string_view kConflicts[] = {fixes::kCompile.name, fixes::kOffload.name, fixes::kCheckpoint.name,
+                                           fixes::kCheckpointBatch.name};
 
 }  // namespace
 
 FIX(cudagraph) = {
-    .name = "cudagraph",
-    .help = "Replay the model's kernels as CUDA graphs",
+    FROM_CATALOGUE(kCudagraph),
     .why =
         "Where the host launches kernels more slowly than the GPU runs them, shapes stay the same and nothing "
         "waits for the GPU within the model. The model is compiled with CUDA graphs, which replay all launches "
         "at once. Its inputs are copied to fixed places; memory grows by the graph's own pool. Rounds "
         "differently, as kernels are fused too. Prior: often 1.2 to 3 times (NVIDIA's guide to CUDA graphs in "
         "deep learning); Mask R-CNN 1.7 times, BERT 1.12 times (MLPerf 1.0).",
-    .safety = FixClass::kRounding,
     .effort = Effort::kMedium,
     .slow_start = true,
     .live = true,

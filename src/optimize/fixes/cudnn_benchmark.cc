@@ -15,15 +15,13 @@ constexpr std::string_view kCures[] = {"low_matrix_efficiency", "no_tensor_cores
 }  // namespace
 
 FIX(cudnn_benchmark) = {
-    .name = "cudnn_benchmark",
-    .help = "Let cuDNN try its algorithms and keep the fastest",
+    FROM_CATALOGUE(kCudnnBenchmark),
     .why =
         "Where convolutions take much of the time and their shapes stay the same. "
         "torch.backends.cudnn.benchmark=True measures the algorithms on the first call for each shape; which one "
         "wins may differ from run to run, and with it the rounding. Shapes that change all the time make it "
         "slow: 0.022 to 2.3 s in one report (pytorch#2759). Prior: 17 to 12 and 60 to 25 minutes an epoch, 1.4 "
         "and 2.4 times (V100, 1080 Ti; speechbrain#294).",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .live = true,
     .operators = kConvolutions,

@@ -16,15 +16,13 @@ constexpr std::string_view kCures[] = {"exposed_communication", "small_collectiv
 }  // namespace
 
 FIX(ddp_bucket) = {
-    .name = "ddp_bucket",
+    FROM_CATALOGUE(kDdpBucket),
     .value = "MB",
     .grammar = {"a whole number of megabytes from 1 to 1048576", IsCount<1, 1 << 20>},
-    .help = "Exchange gradients in buckets of MB megabytes",
     .why =
         "Where the last exchange of a step is not hidden (smaller buckets start earlier), or many small "
         "exchanges are bound by latency (larger ones). DistributedDataParallel gets bucket_cap_mb, 25 by "
         "default. Sums may be rounded in another order. The gain is at most the exchange that is not hidden.",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .order = 74,
     .cures = kCures,

@@ -15,13 +15,11 @@ constexpr std::string_view kCures[] = {"exposed_communication"};
 }  // namespace
 
 FIX(ddp_compress) = {
-    .name = "ddp_compress",
-    .help = "Exchange gradients in bf16",
+    FROM_CATALOGUE(kDdpCompress),
     .why =
         "Where the exchange of gradients between machines is not hidden. DistributedDataParallel gets the hook "
         "bf16_compress_hook: half the bytes, and gradients are rounded to 8 bits of mantissa before they are "
         "summed: another training, if close. The gain is at most half of the exchange that is not hidden.",
-    .safety = FixClass::kTraining,
     .effort = Effort::kMedium,
     .precision_of = [](std::string_view /*value*/) { return Precision::kBf16; },
     .order = 78,

@@ -10,19 +10,17 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"exposed_communication", "host_bound"};
-constexpr std::string_view kConflicts[] = {"nosync"};
+constexpr std::string_view kConflicts[] = {fixes::kNosync.name};
 
 }  // namespace
 
 FIX(ddp_static) = {
-    .name = "ddp_static",
-    .help = "Tell DDP that the graph stays the same",
+    FROM_CATALOGUE(kDdpStatic),
     .why =
         "Where DistributedDataParallel looks for unused parameters in every step, and the same parameters take "
         "part in all steps. static_graph=True learns the graph in the first step; it is only set where DDP "
         "itself says that it can be. A graph that changes later ends the run with an error. The numbers stay. "
         "Prior: a few per cent.",
-    .safety = FixClass::kExact,
     .effort = Effort::kMedium,
     .order = 76,
     .cures = kCures,

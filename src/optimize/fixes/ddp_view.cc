@@ -14,14 +14,12 @@ constexpr std::string_view kCures[] = {"needless_copies", "memory_pressure", "ex
 }  // namespace
 
 FIX(ddp_view) = {
-    .name = "ddp_view",
-    .help = "Let gradients be views into the buckets of DDP",
+    FROM_CATALOGUE(kDdpView),
     .why =
         "Where gradients are copied into and out of the buckets of DistributedDataParallel. "
         "gradient_as_bucket_view=True saves these copies, and memory of the size of the gradients. A program "
         "that detaches gradients in place (detach_()) fails. The numbers stay. A small gain: at most the time of "
         "the copies.",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .order = 75,
     .cures = kCures,

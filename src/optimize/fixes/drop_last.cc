@@ -9,14 +9,12 @@ constexpr std::string_view kCures[] = {"recompilation", "run_recompilation", "st
 }  // namespace
 
 FIX(drop_last) = {
-    .name = "drop_last",
-    .help = "Leave out the last, smaller batch of an epoch",
+    FROM_CATALOGUE(kDropLast),
     .why =
         "Where the last batch of each epoch has another size, and makes torch.compile, CUDA graphs or cuDNN's "
         "search start again. DataLoader gets drop_last=True. The samples of that batch are not seen in that "
         "epoch: another training, if barely, where samples are shuffled. In an evaluation it would change the "
         "result; leave it out there. No figure is known.",
-    .safety = FixClass::kTraining,
     .effort = Effort::kQuick,
     .needs_loader = true,
     .order = 32,

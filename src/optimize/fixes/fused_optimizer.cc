@@ -17,10 +17,9 @@ constexpr std::string_view kCures[] = {"unfused_optimizer", "host_optimizer", "t
 }  // namespace
 
 FIX(fused_optimizer) = {
-    .name = "fused_optimizer",
+    FROM_CATALOGUE(kFusedOptimizer),
     .value = "[HOW]",
     .grammar = {"fused or foreach", IsOneOf<kHows>},
-    .help = "Update all parameters in one kernel, or a few",
     .why =
         "Where the optimiser launches a kernel, or runs an operator, for each parameter. Adam, AdamW, SGD and "
         "Adagrad get fused=True, or foreach=True, also where the program asks for the loop (foreach=False) and "
@@ -28,7 +27,6 @@ FIX(fused_optimizer) = {
         "digit); where Adam keeps its step count changes. The gain is at most the optimiser's share of a step. "
         "Prior: 93 to 90 ms a step, 1.03 times (GPT-2 124M on an A100); 28 to 22 ms, 1.27 times (small model on "
         "a processor).",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .blind = true,
     .live = true,

@@ -10,14 +10,12 @@ constexpr std::string_view kCures[] = {"garbage_collection", "run_garbage", "hos
 }  // namespace
 
 FIX(gc_freeze) = {
-    .name = "gc_freeze",
-    .help = "Stop collecting garbage in the middle of steps",
+    FROM_CATALOGUE(kGcFreeze),
     .why =
         "Where Python's collector pauses steps. What exists is taken out of its sight (gc.freeze()) and it no "
         "longer runs by itself. The numbers stay. A program that makes cycles of objects in each step grows "
         "without it: watch its memory over a long run. Prior: as much as the pauses take; with many ranks, where "
         "each waits for the one that collects, more.",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .blind = true,
     .live = true,

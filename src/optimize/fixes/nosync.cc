@@ -10,27 +10,21 @@ FixValues Values(const FixContext& context) {
   return FixValues{.values = {""}};
 }
 
-// Without any exchange it is no training; that is for measuring.
-FixClass ClassOf(std::string_view value) { return value == "0" ? FixClass::kTraining : FixClass::kRounding; }
-
 bool Accepts(std::string_view value) { return value == "0" || IsWhole(value, 2, 65536); }
 constexpr std::string_view kCures[] = {"exposed_communication", "small_collectives"};
-constexpr std::string_view kConflicts[] = {"ddp_static"};
+constexpr std::string_view kConflicts[] = {fixes::kDdpStatic.name};
 
 }  // namespace
 
 FIX(nosync) = {
-    .name = "nosync",
+    FROM_CATALOGUE(kNosync),
     .value = "[K]",
     .grammar = {"0 or a whole number from 2 to 65536", Accepts},
-    .help = "Exchange gradients in the last of several backward passes",
     .why =
         "Where a step has K backward passes, and gradients are exchanged in each of them. The first K − 1 run "
         "under no_sync(); K is learned from the steps of the program, or given. Sums are rounded in another "
         "order; a program that reads gradients between the passes finds those of its own rank. The gain is at "
         "most (K − 1) / K of the exchange that is not hidden.",
-    .safety = FixClass::kRounding,
-    .class_of = ClassOf,
     .effort = Effort::kMedium,
     .live = true,
     .order = 94,

@@ -10,19 +10,18 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"memory_pressure"};
-constexpr std::string_view kConflicts[] = {"checkpoint", "cudagraph", "checkpoint_batch"};
+constexpr std::string_view kConflicts[] = {fixes::kCheckpoint.name, fixes::kCudagraph.name,
+                                           fixes::kCheckpointBatch.name};
 
 }  // namespace
 
 FIX(offload) = {
-    .name = "offload",
-    .help = "Keep activations in the memory of the host",
+    FROM_CATALOGUE(kOffload),
     .why =
         "Where memory limits the batch and the link to the host has room. Tensors of 1 MB or more that the "
         "forward pass saves for the backward pass are copied to pinned memory of the host, and back. The numbers "
         "stay. It costs the time of the copies: usually more than computing activations again, which is tried "
         "first. Prior: slower; no figure is known.",
-    .safety = FixClass::kExact,
     .effort = Effort::kMedium,
     .live = true,
     .order = 66,

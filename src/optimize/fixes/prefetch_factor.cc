@@ -18,16 +18,14 @@ constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run
 }  // namespace
 
 FIX(prefetch_factor) = {
-    .name = "prefetch_factor",
+    FROM_CATALOGUE(kPrefetchFactor),
     .value = "N",
     .grammar = {"a whole number from 1 to 65536", IsCount<1, 65536>},
-    .help = "Let each loader worker have N batches ready",
     .why =
         "Where the loader's workers are fast enough in the mean, but single batches come late: more batches wait "
         "in memory for their turn. DataLoader gets prefetch_factor=N; it needs workers. N batches of each worker "
         "stay in the memory of the host (pinned, where pin_memory is set). It brings nothing where the workers "
         "are too slow on average. No figure is known.",
-    .safety = FixClass::kExact,
     .effort = Effort::kQuick,
     .needs_loader = true,
     .live = true,

@@ -18,15 +18,13 @@ constexpr std::string_view kCures[] = {"no_tensor_cores", "low_matrix_efficiency
 }  // namespace
 
 FIX(tf32) = {
-    .name = "tf32",
-    .help = "Run fp32 matrix work on matrix units as TF32",
+    FROM_CATALOGUE(kTf32),
     .why =
         "Where products in fp32 run off the matrix units of an Ampere or newer GPU. "
         "torch.set_float32_matmul_precision(\"high\") rounds their inputs to 10 bits of mantissa, sums stay in "
         "fp32; convolutions do so by default. A program that reads or sets the precision by the newer "
         "torch.backends interface itself is left alone. Prior: 1000 to 333 ms a step, 3 times (GPT-2 124M on an "
         "A100); models of convolutions gain less.",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .precision_of = [](std::string_view /*value*/) { return Precision::kTf32; },
     .live = true,

@@ -30,10 +30,9 @@ constexpr std::string_view kCures[] = {"host_operators", "host_optimizer", "host
 }  // namespace
 
 FIX(threads) = {
-    .name = "threads",
+    FROM_CATALOGUE(kThreads),
     .value = "N",
     .grammar = {"a whole number from 1 to 4096", IsCount<1, 4096>},
-    .help = "Compute on N threads of the processor, more or fewer",
     .why =
         "Where operators compute on the processor, and on fewer threads than there are processors: torchrun sets "
         "OMP_NUM_THREADS=1 for several ranks, a leftover torch.set_num_threads(1) does the same. "
@@ -41,7 +40,6 @@ FIX(threads) = {
         "rounded in another order. Too many threads take processors from loaders and other ranks, and small "
         "operators take longer to be shared than to be done: then fewer are faster, down to one. With more threads "
         "the gain is at most the operators' time, divided by the threads.",
-    .safety = FixClass::kRounding,
     .effort = Effort::kQuick,
     .blind = true,
     .live = true,

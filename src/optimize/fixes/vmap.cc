@@ -14,8 +14,7 @@ constexpr std::string_view kCures[] = {"host_operators", "host_python", "host_bo
 }  // namespace
 
 FIX(vmap) = {
-    .name = "vmap",
-    .help = "Run Python loops over the rows of a tensor as one torch.vmap",
+    FROM_CATALOGUE(kVmap),
     .why =
         "Where a function of the program computes something for each row of a tensor and only stacks the results: "
         "`torch.stack([f(row) for row in batch])`, or the same with `append`; also over `zip(a, b)`. torch.vmap calls "
@@ -23,7 +22,6 @@ FIX(vmap) = {
         "draws random numbers, or that torch.vmap cannot run stays a loop. What f does besides computing, counting or "
         "printing, happens once instead of once per row. A loop in the function that holds the training loop stays "
         "too. Rounds differently. The gain is what calling the operators takes, times the rows. No figure is known.",
-    .safety = FixClass::kRounding,
     .effort = Effort::kMedium,
     .live = true,
     .order = 68,

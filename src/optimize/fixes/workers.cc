@@ -43,10 +43,9 @@ constexpr std::string_view kCures[] = {"data_loading", "host_data_loading", "run
 }  // namespace
 
 FIX(workers) = {
-    .name = "workers",
+    FROM_CATALOGUE(kWorkers),
     .value = "N",
     .grammar = {"a whole number from 0 to 1024", IsCount<0, 1024>},
-    .help = "Load batches in N processes beside the training",
     .why =
         "Where steps wait for their next batch. DataLoader gets num_workers=N, persistent_workers=True and "
         "prefetch_factor=4, where the program left num_workers at 0; the order of the samples stays. A dataset "
@@ -57,7 +56,6 @@ FIX(workers) = {
         "none: they take time from what computes. Prior: 152 to 126 ms and 176 to 126 ms a step, 1.2 to 1.4 times (0 "
         "to 4 workers, ResNet-50 "
         "on a V100, recorded pairs).",
-    .safety = FixClass::kStochastic,
     .effort = Effort::kQuick,
     .blind = true,
     .needs_loader = true,

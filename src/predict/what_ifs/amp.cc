@@ -96,9 +96,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(amp) = {.name = "amp",
-               .value = "[TYPE]",
-               .help = "Mixed precision by autocast: bf16 (or fp16)",
+WHATIF(amp) = {FROM_CATALOGUE(kAmp), .value = "[TYPE]",
                .why =
                    "Autocast runs matrix work in bf16 or fp16 on matrix units, 2.3 times as fast (1.5 to 3.2: "
                    "Daydream, Zhu et al. 2020, takes 3 on Volta; TF32 on Ampere leaves half of it), and work "
@@ -106,7 +104,6 @@ WHATIF(amp) = {.name = "amp",
                    "limits it. The optimiser and the "
                    "exchange of gradients stay in fp32. Casts add 3 % of the kernels' time, and the host does "
                    "5 % more.",
-               .safety = Safety::kRounding,
                .apply = Apply};
 
 }  // namespace gapless::internal

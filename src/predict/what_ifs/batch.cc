@@ -139,16 +139,14 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(batch) = {.name = "batch",
-                 .value = "N",
-                 .help = "Batches have N samples; the time is that of as many as now",
+WHATIF(batch) = {FROM_CATALOGUE(kBatch), .value = "N",
                  .why =
-                     "Work of the device that grows with the batch is scaled, parameters, optimiser, exchange of"
+                     "Batches have N samples. Work of the device that grows with the batch is scaled, parameters, "
+                     "optimiser, exchange of"
                      " gradients and host stay. With a second recording of another batch size both parts are "
                      "fitted; with one, a kernel keeps its time until its blocks fill the multiprocessors, and nine "
                      "tenths (six tenths to all) of the work beyond are taken to grow. The "
                      "answer is the time for the samples of the recorded step.",
-                 .safety = Safety::kTraining,
                  .apply = Apply};
 
 }  // namespace gapless::internal

@@ -103,13 +103,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(channels_last) = {.name = "channels_last",
-                         .help = "Convolutions run in NHWC, without changes of layout",
+WHATIF(channels_last) = {FROM_CATALOGUE(kChannelsLast),
                          .why =
                              "Kernels that only change a layout go (80 %, 50 to 100 %), convolutions in half precision "
                              "get 1.2 times as fast (1 to 1.35: PyTorch's memory format tutorial), those in fp32 off "
                              "matrix units stay, grouped ones may take half as long again.",
-                         .safety = Safety::kRounding,
                          .apply = Apply};
 
 }  // namespace gapless::internal

@@ -120,13 +120,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(checkpoint) = {.name = "checkpoint",
-                      .help = "Activations are computed again in the backward pass",
+WHATIF(checkpoint) = {FROM_CATALOGUE(kCheckpoint),
                       .why =
                           "The forward pass is computed once more within the backward pass: 90 % of it (60 to 105 %; "
                           "Chen et al. 2016 measured 30 % more time for a step, the documentation of transformers "
                           "says 20 %). Time only; the memory that it frees is not modelled.",
-                      .safety = Safety::kExact,
                       .apply = Apply};
 
 }  // namespace gapless::internal

@@ -99,8 +99,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 }  // namespace
 
 WHATIF(compile) = {
-    .name = "compile",
-    .help = "torch.compile: small kernels fused, the host launches less",
+    FROM_CATALOGUE(kCompile),
     .why =
         "Pointwise, norm and reduction kernels take 55 % of their time (35 to 100 %), the host's calls of "
         "such operators and the Python between them half (30 to 100 %); products, convolutions, attention, the loader "
@@ -108,7 +107,6 @@ WHATIF(compile) = {
         "stay. Over 163 models on an A100 a step became 1.43 times as fast in the mean, from 0.7 to 2 "
         "and more (PyTorch 2.0 release). Where the host itself computes, its operators take 35 % (15 to 80 %), "
         "products and convolutions apart.",
-    .safety = Safety::kRounding,
     .apply = Apply};
 
 }  // namespace gapless::internal

@@ -62,12 +62,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(compress) = {.name = "compress",
-                    .help = "Gradients are exchanged in bf16: half the bytes",
+WHATIF(compress) = {FROM_CATALOGUE(kCompress),
                     .why =
                         "Half the bytes of each exchange of gradients, by the latency and the speed fitted to the "
                         "recording's own collectives; casts move 12 bytes a gradient at 70 % of the memory's peak.",
-                    .safety = Safety::kTraining,
                     .apply = Apply};
 
 }  // namespace gapless::internal

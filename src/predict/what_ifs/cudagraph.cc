@@ -48,15 +48,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(cudagraph) = {.name = "cudagraph",
-                     .help = "A step is launched as one CUDA graph",
+WHATIF(cudagraph) = {FROM_CATALOGUE(kCudagraph),
                      .why =
                          "The host's launches and the operators around them cost a tenth (2 to 50 %), as one launch "
                          "takes their place, and short stretches of Python between them half (2 % to all); kernels "
                          "follow each other within a microsecond. What the host computes, loads and copies stays. "
                          "NVIDIA's documentation says 1.2 to 3 times as fast, often; where the device is busy all "
                          "the time nothing is gained.",
-                     .safety = Safety::kExact,
                      .apply = Apply};
 
 }  // namespace gapless::internal

@@ -161,14 +161,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(ddp_bucket) = {.name = "ddp_bucket",
-                      .value = "MB",
-                      .help = "Gradients are exchanged in buckets of MB MiB",
+WHATIF(ddp_bucket) = {FROM_CATALOGUE(kDdpBucket), .value = "MB",
                       .why =
                           "A step's exchange of gradients is cut anew into buckets of that size, each leaving when "
                           "its last gradient is there; latency and speed are fitted to the recording's own "
                           "collectives, the latency uncertain by a factor of two.",
-                      .safety = Safety::kRounding,
                       .apply = Apply};
 
 }  // namespace gapless::internal

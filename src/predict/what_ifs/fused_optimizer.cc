@@ -65,13 +65,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 }  // namespace
 
 WHATIF(fused_optimizer) = {
-    .name = "fused_optimizer",
-    .help = "The optimiser updates all parameters in a few kernels",
+    FROM_CATALOGUE(kFusedOptimizer),
     .why =
         "Kernels of the optimiser's step take half their time (30 to 80 %: Adam in fp32 moves 28 bytes a parameter, "
         "a loop over operators some of it again), and the host launches a tenth of them (3 to 40 %). Where the "
         "host itself computes, short operators cost a fifth (8 to 40 %), long ones 60 % (35 to 100 %).",
-    .safety = Safety::kRounding,
     .apply = Apply};
 
 }  // namespace gapless::internal

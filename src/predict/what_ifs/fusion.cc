@@ -109,13 +109,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(fusion) = {.name = "fusion",
-                  .help = "Chains of pointwise operators become one kernel each",
+WHATIF(fusion) = {FROM_CATALOGUE(kFusion),
                   .why =
                       "Chains of pointwise operators, reductions and norms become one kernel each, which reads "
                       "and writes what is left of their bytes at the speed at which they moved all of it; half of"
                       " what the backward pass may need is still written (all to none).",
-                  .safety = Safety::kRounding,
                   .apply = Apply};
 
 }  // namespace gapless::internal

@@ -165,16 +165,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 }  // namespace
 
 WHATIF(gpu) = {
-    .name = "gpu",
-    .value = "NAME",
-    .help = "The same program on another GPU: H100 SXM5, A100 PCIe 80GB",
+    FROM_CATALOGUE(kGpu), .value = "NAME",
     .why =
         "Each kernel by wave scaling (Habitat, Yu et al., ATC 2021) with the table of devices: "
         "bandwidth, speed of the units it uses, multiprocessors. Copies by the generation of PCIe, "
         "transfers by the links; the host takes as long, within a factor of 1.5. Errors of 19 % either way for "
         "other work, 35 % for"
         " matrix work, of which libraries choose other kernels.",
-    .safety = Safety::kHardware,
     .apply = Apply};
 
 }  // namespace gapless::internal

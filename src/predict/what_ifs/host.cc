@@ -14,13 +14,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& /*input*/, const WhatIfItem& item,
 
 }  // namespace
 
-WHATIF(host) = {.name = "host",
-                .value = "K",
-                .help = "All work of the host takes K times as long",
+WHATIF(host) = {FROM_CATALOGUE(kHost), .value = "K",
                 .why =
                     "Every stretch of host work, and every call without what it waits for, takes K times as "
                     "long. A question about the machine: nothing is assumed.",
-                .safety = Safety::kHardware,
                 .apply = Apply};
 
 }  // namespace gapless::internal

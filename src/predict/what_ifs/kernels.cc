@@ -34,13 +34,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(kernels) = {.name = "kernels",
-                   .value = "K",
-                   .help = "Kernels take K times as long; kernels:REGEX=K only those",
+WHATIF(kernels) = {FROM_CATALOGUE(kKernels), .value = "K",
                    .why =
                        "Kernels take K times as long, all or those whose name the expression matches. A question "
                        "about the machine: nothing is assumed.",
-                   .safety = Safety::kHardware,
                    .apply = Apply};
 
 }  // namespace gapless::internal

@@ -38,14 +38,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(network) = {.name = "network",
-                   .value = "K",
-                   .help = "The network takes K times as long for a byte",
+WHATIF(network) = {FROM_CATALOGUE(kNetwork), .value = "K",
                    .why =
                        "What a collective takes beyond its latency takes K times as long; both are fitted to the "
                        "recording's own collectives, the latency uncertain by a factor of two. What ranks wait for"
                        " each other stays.",
-                   .safety = Safety::kHardware,
                    .apply = Apply};
 
 }  // namespace gapless::internal

@@ -77,13 +77,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(nosync) = {.name = "nosync",
-                  .value = "K",
-                  .help = "Gradients are exchanged in every Kth step only",
+WHATIF(nosync) = {FROM_CATALOGUE(kNosync), .value = "K",
                   .why =
                       "Gradients are exchanged in every Kth step only: the mean of K steps, replayed with and "
                       "without the exchange.",
-                  .safety = Safety::kTraining,
                   .apply = Apply};
 
 }  // namespace gapless::internal

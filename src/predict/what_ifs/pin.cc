@@ -82,13 +82,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 }  // namespace
 
 WHATIF(pin) = {
-    .name = "pin",
-    .help = "Batches are copied from pinned memory, beside the host",
+    FROM_CATALOGUE(kPin),
     .why =
         "Copies from and to pageable memory run at the speed of the recording's own pinned copies, or, without "
         "any, twice as fast (1.25 to 3.3 times) as far as the device's PCIe generation allows. Copies to the "
         "device no longer block the host; the host still waits for values that it fetches.",
-    .safety = Safety::kExact,
     .apply = Apply};
 
 }  // namespace gapless::internal

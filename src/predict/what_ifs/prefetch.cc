@@ -80,13 +80,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 }  // namespace
 
 WHATIF(prefetch) = {
-    .name = "prefetch",
-    .help = "Batches are copied beside the computation of the last",
+    FROM_CATALOGUE(kPrefetch),
     .why =
         "Copies of batches leave the stream of the kernels, as far as there are kernels beside which they "
         "can be under way: a tenth (0 to 50 %) of their time is left for what they take from the "
         "memory. Copies from pageable memory cannot be hidden unless they are pinned first.",
-    .safety = Safety::kExact,
     .apply = Apply};
 
 }  // namespace gapless::internal

@@ -143,13 +143,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(sdpa) = {.name = "sdpa",
-                .help = "Written-out attention becomes one fused kernel each way",
+WHATIF(sdpa) = {FROM_CATALOGUE(kSdpa),
                 .why =
                     "The kernels of a written-out attention become one that never writes the scores, at 60 % "
                     "(35 to 85 %) of the speed of the recording's own products (FlashAttention reaches 25 to 40"
                     " % of an A100's peak, FlashAttention-2 50 to 73 %; Dao 2023).",
-                .safety = Safety::kRounding,
                 .apply = Apply};
 
 }  // namespace gapless::internal

@@ -102,12 +102,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(straggler) = {.name = "straggler",
-                     .help = "Slow ranks do their own work in the median's time",
+WHATIF(straggler) = {FROM_CATALOGUE(kStraggler),
                      .why =
                          "Ranks whose own work takes longer than the median's do it in the median's time, half of "
                          "that in the cautious case; the others wait so much less, by the collectives of all ranks.",
-                     .safety = Safety::kExact,
                      .apply = Apply};
 
 }  // namespace gapless::internal

@@ -74,12 +74,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 
 }  // namespace
 
-WHATIF(sync) = {.name = "sync",
-                .help = "The host no longer waits for the device within a step",
+WHATIF(sync) = {FROM_CATALOGUE(kSync),
                 .why =
                     "Calls that wait for the device no longer do. Those that fetch a value stay in the cautious"
                     " case, as the program may need it, and take the time of their own copy in any case.",
-                .safety = Safety::kExact,
                 .apply = Apply};
 
 }  // namespace gapless::internal

@@ -53,14 +53,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
 }  // namespace
 
 WHATIF(tf32) = {
-    .name = "tf32",
-    .help = "fp32 matrix work runs on matrix units as TF32",
+    FROM_CATALOGUE(kTf32),
     .why =
         "Products and convolutions in fp32 off matrix units get 2.2 times as fast (1.33 to 3), or less where "
         "the device's peak for TF32 is not several times that for fp32, and never faster than their "
         "arithmetic and memory traffic allow. GPT-2 124M on an A100 went from 1000 to 333 ms a step; "
         "convolutions gain less.",
-    .safety = Safety::kRounding,
     .apply = Apply};
 
 }  // namespace gapless::internal

@@ -48,15 +48,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(threads) = {.name = "threads",
-                   .value = "N",
-                   .help = "Operators on the host use N threads each",
+WHATIF(threads) = {FROM_CATALOGUE(kThreads), .value = "N",
                    .why =
                        "Operators of at least 0.2 ms on the host are split over N threads, 85 % of them (60 to 100 %), "
                        "as far as the machine has processors. PyTorch splits pointwise work from 32,768 elements on "
                        "(at::internal::GRAIN_SIZE). How many threads work now is taken from the job's processor "
                        "time.",
-                   .safety = Safety::kRounding,
                    .apply = Apply};
 
 }  // namespace gapless::internal

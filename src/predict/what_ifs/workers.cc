@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // N worker processes load batches while the device computes.
 //
-// Loading a batch takes as long as it took in the training process; N workers make N at once, so that a step waits for
-// what is left of a batch's time over N after the rest of the step. Some things stand against that:
+// Loading a batch takes as long as it took in the training process; N workers (4 if no number is given) make N at once,
+// so that a step waits for what is left of a batch's time over N after the rest of the step. Some things stand against
+// that:
 //
 //   - A batch comes through shared memory and a queue, which takes the training process some time for each.
 //   - The machine has so many processors. What they do for a step is the same as before; a step cannot take less than
@@ -90,9 +91,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 }  // namespace
 
-WHATIF(workers) = {.name = "workers",
-                   .value = "[N]",
-                   .help = "N processes load batches beside the training (4)",
+WHATIF(workers) = {FROM_CATALOGUE(kWorkers), .value = "[N]",
                    .why =
                        "Loading a batch takes as long as it took; N workers make N at once while the rest of the step "
                        "runs, and hand each "
@@ -101,7 +100,6 @@ WHATIF(workers) = {.name = "workers",
                        "machine's processors, and 8 % more; 95 % (85 to 100 %) of the saving is kept. Without, 85 % "
                        "(60 to 100 %), as in two recorded "
                        "pairs (ResNet-50, 0 to 4 workers).",
-                   .safety = Safety::kExact,
                    .apply = Apply};
 
 }  // namespace gapless::internal

@@ -27,13 +27,13 @@ std::string WarmthText(const std::vector<RunSample>& samples) {
 }  // namespace
 
 std::string BenchText(const std::vector<RunSample>& samples) {
-  const BenchMetrics metrics = *MetricsOf(samples);
+  const PerformanceMetrics metrics = *MetricsOf(samples);
   const RunSample& first = samples[0];
   const bool pattern = first.source == SampleSource::kPattern;
   const std::string unit = pattern ? "" : " ms";
   const std::string what = pattern ? "value" : first.source == SampleSource::kSteps ? "step" : "process";
   const auto number = [&](double value) { return StrCat(FormatNumber(value, 3), unit); };
-  std::string text = StrCat(what, " ", number(metrics.p50_ms));
+  std::string text = StrCat(what, " ", number(*metrics.step_time_p50_ms));
   const TypicalInterval interval = IntervalOf(samples);
   if (interval.low && interval.high)
     text += StrCat(" (95 % interval ", number(*interval.low), " to ", number(*interval.high), ")");
@@ -42,9 +42,10 @@ std::string BenchText(const std::vector<RunSample>& samples) {
   if (samples.size() > 1 && first.source != SampleSource::kProcess)
     text += StrCat(" of each of ", samples.size(), " processes");
   if (first.warmup > 0) text += StrCat(" after ", first.warmup, " of warm-up");
-  text += StrCat("\n  mean ", number(metrics.step_time_ms), ", p95 ", number(metrics.p95_ms), ", p99 ",
-                 number(metrics.p99_ms), metrics.std_ms ? StrCat(", standard deviation ", number(*metrics.std_ms)) : "",
-                 "\n");
+  text +=
+      StrCat("\n  mean ", number(metrics.step_time_ms), ", p95 ", number(*metrics.step_time_p95_ms), ", p99 ",
+             number(*metrics.step_time_p99_ms),
+             metrics.step_time_std_ms ? StrCat(", standard deviation ", number(*metrics.step_time_std_ms)) : "", "\n");
   if (metrics.samples_per_second)
     text += StrCat("  ", FormatNumber(*metrics.samples_per_second, 1), " samples a second",
                    first.ranks > 1 ? StrCat(" on ", first.ranks, " ranks") : "", "\n");

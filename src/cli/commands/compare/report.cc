@@ -36,12 +36,12 @@ std::string Headline(const PairSequence& sequence, const PairOptions& options) {
   const std::string pairs = StrCat(sequence.size(), sequence.size() == 1 ? " pair" : " pairs");
   const std::string found = StrCat(Factor(speedup.expected), " as fast as A (95 % interval ", Between(speedup), ")");
   switch (sequence.Verdict()) {
-    case PairVerdict::kFaster: return StrCat("B is faster: ", found, ", after ", pairs);
-    case PairVerdict::kSlower: return StrCat("B is slower: ", found, ", after ", pairs);
-    case PairVerdict::kEquivalent:
+    case SpeedVerdict::kFaster: return StrCat("B is faster: ", found, ", after ", pairs);
+    case SpeedVerdict::kSlower: return StrCat("B is slower: ", found, ", after ", pairs);
+    case SpeedVerdict::kEquivalent:
       return StrCat("A and B are equivalent, less than ", FormatPercent(options.margin), " apart: B is ", found,
                     ", after ", pairs);
-    case PairVerdict::kCannotTell: break;
+    case SpeedVerdict::kCannotTell: break;
   }
   return StrCat("cannot tell after ", pairs, ": B is ", found);
 }
@@ -54,8 +54,8 @@ std::string Table(const Comparison& comparison) {
   const std::string what = source == SampleSource::kSteps     ? "step"
                            : source == SampleSource::kPattern ? "value"
                                                               : "process";
-  const Row rows[] = {{StrCat(what, ", median"), a->p50_ms, b->p50_ms, unit, 3},
-                      {StrCat(what, ", p95"), a->p95_ms, b->p95_ms, unit, 3},
+  const Row rows[] = {{StrCat(what, ", median"), *a->step_time_p50_ms, *b->step_time_p50_ms, unit, 3},
+                      {StrCat(what, ", p95"), *a->step_time_p95_ms, *b->step_time_p95_ms, unit, 3},
                       {"samples a second", a->samples_per_second, b->samples_per_second, "", 1},
                       {StrCat("memory (", a->memory_source, ")"), a->memory_usage_gb, b->memory_usage_gb, "GB", 3},
                       {"GPU utilisation", a->gpu_utilization, b->gpu_utilization, "%", 1},

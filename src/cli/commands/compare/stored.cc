@@ -99,12 +99,12 @@ Result<std::vector<double>> Logs(const ResultSeries& series) {
   return logs;
 }
 
-PairVerdict Decide(const RatioInterval& speedup, double margin) {
-  if (!speedup.low || !speedup.high) return PairVerdict::kCannotTell;
-  if (*speedup.low > 1) return PairVerdict::kFaster;
-  if (*speedup.high < 1) return PairVerdict::kSlower;
+SpeedVerdict Decide(const RatioInterval& speedup, double margin) {
+  if (!speedup.low || !speedup.high) return SpeedVerdict::kCannotTell;
+  if (*speedup.low > 1) return SpeedVerdict::kFaster;
+  if (*speedup.high < 1) return SpeedVerdict::kSlower;
   const bool inside = *speedup.low > 1 - margin && *speedup.high < 1 / (1 - margin);
-  return inside ? PairVerdict::kEquivalent : PairVerdict::kCannotTell;
+  return inside ? SpeedVerdict::kEquivalent : SpeedVerdict::kCannotTell;
 }
 
 void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, StoredComparison& comparison) {
@@ -133,10 +133,10 @@ std::string Headline(const StoredComparison& comparison) {
                                    : "";
   const std::string found = StrCat("speedup ", Factor(speedup.expected), interval);
   switch (comparison.verdict) {
-    case PairVerdict::kFaster: return StrCat("B is faster: ", found);
-    case PairVerdict::kSlower: return StrCat("B is slower: ", found);
-    case PairVerdict::kEquivalent: return StrCat("A and B are equivalent: ", found);
-    case PairVerdict::kCannotTell: break;
+    case SpeedVerdict::kFaster: return StrCat("B is faster: ", found);
+    case SpeedVerdict::kSlower: return StrCat("B is slower: ", found);
+    case SpeedVerdict::kEquivalent: return StrCat("A and B are equivalent: ", found);
+    case SpeedVerdict::kCannotTell: break;
   }
   return StrCat("cannot tell: ", found);
 }
@@ -253,7 +253,7 @@ std::string StoredJson(const StoredComparison& comparison) {
   json.Field("p_welch", comparison.p_welch);
   if (comparison.p_mann_whitney)
     json.Field("statistically_significant",
-               comparison.verdict == PairVerdict::kFaster || comparison.verdict == PairVerdict::kSlower);
+               comparison.verdict == SpeedVerdict::kFaster || comparison.verdict == SpeedVerdict::kSlower);
   if (comparison.p_mann_whitney || comparison.p_welch)
     json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
   json.Field("mde_share", comparison.mde_share);

@@ -22,7 +22,7 @@ struct StoredComparison {
   bool higher_is_better = false;
   size_t a_count = 0, b_count = 0;
   double a = 0, b = 0;  // medians
-  PairVerdict verdict = PairVerdict::kCannotTell;
+  SpeedVerdict verdict = SpeedVerdict::kCannotTell;
   RatioInterval speedup;  // of B over A; above 1 is better
   std::optional<double> p_mann_whitney, p_welch;
   std::optional<double> mde_share;  // absent where no verdict can be given

@@ -40,14 +40,14 @@ std::string Refusal(const ResultFile& a, const ResultFile& b, const StoredOption
 
 TEST(StoredTest, FasterAndSlower) {
   const StoredComparison faster = Compare(Series(Around(1.0)), Series(Around(0.8)));
-  EXPECT_EQ(faster.verdict, PairVerdict::kFaster);
+  EXPECT_EQ(faster.verdict, SpeedVerdict::kFaster);
   EXPECT_NEAR(faster.speedup.expected, 1.25, 0.005);
   EXPECT_LT(*faster.speedup.low, 1.25);
   EXPECT_GT(*faster.speedup.high, 1.25);
   EXPECT_LT(*faster.p_mann_whitney, 0.001);
   EXPECT_LT(*faster.p_welch, 0.001);
   const StoredComparison slower = Compare(Series(Around(0.8)), Series(Around(1.0)));
-  EXPECT_EQ(slower.verdict, PairVerdict::kSlower);
+  EXPECT_EQ(slower.verdict, SpeedVerdict::kSlower);
   EXPECT_NEAR(slower.speedup.expected, 0.8, 0.005);
 }
 
@@ -55,21 +55,21 @@ TEST(StoredTest, MoreIsFasterWhereMoreIsBetter) {
   ResultSeries a = Series(Around(100)), b = Series(Around(125));
   a.higher_is_better = b.higher_is_better = true;
   const StoredComparison found = Compare(a, b);
-  EXPECT_EQ(found.verdict, PairVerdict::kFaster);
+  EXPECT_EQ(found.verdict, SpeedVerdict::kFaster);
   EXPECT_NEAR(found.speedup.expected, 1.25, 0.005);
   EXPECT_LE(*found.speedup.low, *found.speedup.high);
   a.higher_is_better.reset(), b.higher_is_better.reset();
-  EXPECT_EQ(Compare(a, b).verdict, PairVerdict::kSlower) << "without a word, less is better";
-  EXPECT_EQ(Compare(a, b, {.higher_is_better = true}).verdict, PairVerdict::kFaster);
+  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kSlower) << "without a word, less is better";
+  EXPECT_EQ(Compare(a, b, {.higher_is_better = true}).verdict, SpeedVerdict::kFaster);
   b.higher_is_better = true;
-  EXPECT_EQ(Compare(a, b).verdict, PairVerdict::kFaster) << "one file tells it";
+  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kFaster) << "one file tells it";
 }
 
 TEST(StoredTest, EquivalentWithinTheMarginElseItCannotBeTold) {
   const ResultSeries a = Series(Around(1.0)), b = Series(Around(1.0, 0.0004));
-  EXPECT_EQ(Compare(a, b, {.margin = 0.02}).verdict, PairVerdict::kEquivalent);
-  EXPECT_EQ(Compare(a, b, {.margin = 0.001}).verdict, PairVerdict::kCannotTell);
-  EXPECT_EQ(Compare(a, b, {.margin = 0}).verdict, PairVerdict::kCannotTell);
+  EXPECT_EQ(Compare(a, b, {.margin = 0.02}).verdict, SpeedVerdict::kEquivalent);
+  EXPECT_EQ(Compare(a, b, {.margin = 0.001}).verdict, SpeedVerdict::kCannotTell);
+  EXPECT_EQ(Compare(a, b, {.margin = 0}).verdict, SpeedVerdict::kCannotTell);
 }
 
 TEST(StoredTest, IterationsCarryNoVerdictHoweverMany) {
@@ -79,7 +79,7 @@ TEST(StoredTest, IterationsCarryNoVerdictHoweverMany) {
     for (const double value : Around(0.5)) b.push_back(value + 1e-7 * i);
   }
   const StoredComparison found = Compare(Series(a, Sampling::kIteration), Series(b, Sampling::kIteration));
-  EXPECT_EQ(found.verdict, PairVerdict::kCannotTell);
+  EXPECT_EQ(found.verdict, SpeedVerdict::kCannotTell);
   EXPECT_NEAR(found.speedup.expected, 2, 0.02) << "what they show is said";
   EXPECT_FALSE(found.speedup.low || found.speedup.high || found.p_mann_whitney || found.p_welch || found.mde_share);
   const std::string text = StoredText(found);
@@ -95,32 +95,32 @@ TEST(StoredTest, MorePairsThanCanBeLookedAtStillHaveARatio) {
 
 TEST(StoredTest, TheUserMaySayWhatAValueIs) {
   const ResultSeries a = Series(Around(1.0), Sampling::kUnknown), b = Series(Around(0.8), Sampling::kUnknown);
-  EXPECT_EQ(Compare(a, b).verdict, PairVerdict::kCannotTell);
+  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kCannotTell);
   EXPECT_NE(StoredText(Compare(a, b)).find("--values process"), std::string::npos);
-  EXPECT_EQ(Compare(a, b, {.sampling = Sampling::kProcess}).verdict, PairVerdict::kFaster);
+  EXPECT_EQ(Compare(a, b, {.sampling = Sampling::kProcess}).verdict, SpeedVerdict::kFaster);
   EXPECT_EQ(Compare(Series(Around(1.0)), Series(Around(0.8), Sampling::kIteration)).sampling, Sampling::kUnknown);
 }
 
 TEST(StoredTest, FewProcessesTellNothing) {
   const StoredComparison one = Compare(Series({1.0}), Series({0.5}));
-  EXPECT_EQ(one.verdict, PairVerdict::kCannotTell);
+  EXPECT_EQ(one.verdict, SpeedVerdict::kCannotTell);
   EXPECT_DOUBLE_EQ(one.speedup.expected, 2);
   EXPECT_FALSE(one.speedup.low || one.p_welch || one.mde_share);
   const std::string text = StoredText(one);
   EXPECT_NE(text.find("a verdict takes 4"), std::string::npos) << text;
   EXPECT_EQ(text.find("median of 1"), std::string::npos) << text;
-  EXPECT_EQ(Compare(Series({1.0, 1.01, 0.99}), Series(Around(0.5))).verdict, PairVerdict::kCannotTell);
-  EXPECT_EQ(Compare(Series({1.0, 1.01, 0.99, 1.02}), Series(Around(0.5))).verdict, PairVerdict::kFaster)
+  EXPECT_EQ(Compare(Series({1.0, 1.01, 0.99}), Series(Around(0.5))).verdict, SpeedVerdict::kCannotTell);
+  EXPECT_EQ(Compare(Series({1.0, 1.01, 0.99, 1.02}), Series(Around(0.5))).verdict, SpeedVerdict::kFaster)
       << "the counts may differ";
 }
 
 TEST(StoredTest, ConstantValuesCompare) {
   const StoredComparison same = Compare(Series(Values(8, 1.0)), Series(Values(8, 1.0)));
   EXPECT_EQ(same.speedup.expected, 1);
-  EXPECT_NE(same.verdict, PairVerdict::kFaster);
-  EXPECT_NE(same.verdict, PairVerdict::kSlower);
+  EXPECT_NE(same.verdict, SpeedVerdict::kFaster);
+  EXPECT_NE(same.verdict, SpeedVerdict::kSlower);
   EXPECT_FALSE(StoredJson(same).empty());
-  EXPECT_EQ(Compare(Series(Values(8, 1.0)), Series(Values(8, 0.5))).verdict, PairVerdict::kFaster);
+  EXPECT_EQ(Compare(Series(Values(8, 1.0)), Series(Values(8, 0.5))).verdict, SpeedVerdict::kFaster);
 }
 
 TEST(StoredTest, WhatHasNoRatioIsRefused) {

@@ -31,7 +31,7 @@ std::string StageTable(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<const Stage*> stages = {&result.before};
   for (const Decision& decision : result.decisions)
-    if (decision.outcome == Outcome::kAccepted && decision.stage) stages.push_back(&*decision.stage);
+    if (decision.outcome == FixOutcome::kAccepted && decision.stage) stages.push_back(&*decision.stage);
   if (HasRowOfAll(result)) stages.push_back(&*result.after);
   const std::vector<std::string> head = HeadOf(view);
   std::string text = StrCat("<table>\n", Cells(head, "th"));

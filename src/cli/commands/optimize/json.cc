@@ -26,11 +26,11 @@ void WriteTraining(JsonWriter& json, const std::optional<ParityReport>& training
 }
 
 void WriteDecision(JsonWriter& json, const Decision& decision, const Optimized& result) {
-  const bool stayed = decision.outcome == Outcome::kAccepted, proved = IsProved(result);
+  const bool stayed = decision.outcome == FixOutcome::kAccepted, proved = IsProved(result);
   json.BeginObject();
   json.Field("fix", decision.item.ToString());
-  json.Field("outcome", stayed && !proved ? "not_proved" : NameOf(decision.outcome));
-  json.Field("safety", NameOf(decision.item.Class()));
+  json.Field("outcome", stayed && !proved ? "not_proved" : ToString(decision.outcome));
+  json.Field("safety", ToString(decision.item.Class()));
   json.Field("effort", NameOf(decision.item.fix->effort));
   if (!stayed) json.Field("reason", decision.reason);
   if (stayed && !proved)
@@ -80,7 +80,7 @@ void WriteTable(JsonWriter& json, const Optimized& result) {
   json.BeginArray();
   WriteStage(json, "baseline", result.before, std::nullopt);
   for (const Decision& decision : result.decisions)
-    if (decision.outcome == Outcome::kAccepted && decision.stage)
+    if (decision.outcome == FixOutcome::kAccepted && decision.stage)
       WriteStage(json, decision.item.ToString(), *decision.stage, decision.measured);
   if (result.after) WriteStage(json, "all", *result.after, result.speedup);
   json.EndArray();
@@ -102,7 +102,7 @@ std::string OptimizeJson(const OptimizeView& view) {
     json.Key(applied ? "applied" : "refused");
     json.BeginArray();
     for (const Decision& decision : result.decisions)
-      if ((proved && decision.outcome == Outcome::kAccepted) == applied) WriteDecision(json, decision, result);
+      if ((proved && decision.outcome == FixOutcome::kAccepted) == applied) WriteDecision(json, decision, result);
     json.EndArray();
   }
   json.Field("proved", proved);

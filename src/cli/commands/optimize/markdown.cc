@@ -28,7 +28,7 @@ void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std
 void AddLog(const Optimized& result, std::string& text) {
   text += "\n## The decisions, in their order\n\n";
   for (const Decision& decision : result.decisions) {
-    text += StrCat("- **", decision.item.ToString(), "**: ", NameOf(decision.outcome), ", ", decision.reason, ".");
+    text += StrCat("- **", decision.item.ToString(), "**: ", ToString(decision.outcome), ", ", decision.reason, ".");
     if (decision.predicted) text += StrCat(" Predicted ", SpeedupText(*decision.predicted), ".");
     if (decision.measured)
       text += StrCat(" Measured ", SpeedupText(*decision.measured), " in ", decision.pairs, " pairs of ",

@@ -51,8 +51,6 @@ std::string SpeedupText(const RatioInterval& speedup);
 // Returns in words if the training stays the same: "the same, bit for bit, over 20 steps".
 std::string TrainingText(const std::optional<ParityReport>& training);
 
-// Returns true if all fixes together are significantly faster, and nothing else speaks against them.
-bool IsProved(const Optimized& result);
 // Whether the table tells of all together in a row of their own: the last fix's does not.
 bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.

@@ -55,7 +55,7 @@ TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
 TEST_F(Report, WithoutAProofThereIsNothingToRun) {
   Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
   result.decisions.push_back({.item = result.accepted.items()[0],
-                              .outcome = Outcome::kAccepted,
+                              .outcome = FixOutcome::kAccepted,
                               .measured = RatioInterval{.low = 1.01, .high = 1.09, .expected = 1.05},
                               .stage = Stage{.step_ms = 95}});
   OptimizeView view{.result = result, .command = {"train"}};

@@ -25,18 +25,18 @@ StageRow RowOf(std::string what, const Stage& stage, std::string speedup) {
 std::string Seconds(double seconds) { return StrCat(FormatNumber(seconds, 0), " s"); }
 
 bool IsUntried(const Decision& decision, const Optimized& result) {
-  return decision.outcome == Outcome::kNoTime && std::ranges::any_of(result.untried, [&](const Untried& untried) {
+  return decision.outcome == FixOutcome::kNoTime && std::ranges::any_of(result.untried, [&](const Untried& untried) {
            return untried.item.ToString() == decision.item.ToString();
          });
 }
 
 bool WasTried(const Decision& decision) {
   switch (decision.outcome) {
-    case Outcome::kNoTime: return decision.pairs > 0;
-    case Outcome::kNothingToGain:
-    case Outcome::kNotAllowed:
-    case Outcome::kConflict: return false;
-    case Outcome::kDoesNotApply: return decision.took_s > 0;
+    case FixOutcome::kNoTime: return decision.pairs > 0;
+    case FixOutcome::kNothingToGain:
+    case FixOutcome::kNotAllowed:
+    case FixOutcome::kConflict: return false;
+    case FixOutcome::kDoesNotApply: return decision.took_s > 0;
     default: return true;
   }
 }
@@ -68,8 +68,8 @@ std::string FoundText(const Bottleneck& found, const Optimized& result) {
     for (const Recommendation& recommendation : found.recommendations)
       cures = cures || recommendation.fix.substr(0, recommendation.fix.find('=')) == fix.name;
     if (!cures) continue;
-    if (decision.outcome == Outcome::kAccepted) return found.title;
-    if (decision.outcome == Outcome::kTooSmall || decision.outcome == Outcome::kSlower)
+    if (decision.outcome == FixOutcome::kAccepted) return found.title;
+    if (decision.outcome == FixOutcome::kTooSmall || decision.outcome == FixOutcome::kSlower)
       measured += StrCat(measured.empty() ? "" : ", ", decision.item.ToString());
   }
   return measured.empty() ? found.title : StrCat(found.title, " (measured without a gain: ", measured, ")");
@@ -86,11 +86,6 @@ std::string SpeedupText(const RatioInterval& speedup) {
 
 std::string TrainingText(const std::optional<ParityReport>& training) {
   return training ? training->reason : "it was not compared";
-}
-
-bool IsProved(const Optimized& result) {
-  return !result.accepted.empty() && result.speedup && result.speedup->low && *result.speedup->low > 1 &&
-         result.against.empty();
 }
 
 std::string ProofText(const Optimized& result) {
@@ -125,7 +120,7 @@ std::vector<StageRow> RowsOf(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
   for (const Decision& decision : result.decisions)
-    if (decision.outcome == Outcome::kAccepted && decision.stage)
+    if (decision.outcome == FixOutcome::kAccepted && decision.stage)
       rows.push_back(RowOf(StrCat("+ ", decision.item.ToString(), IsProved(result) ? "" : ", unproved"),
                            *decision.stage, decision.measured ? SpeedupText(*decision.measured) : ""));
   if (HasRowOfAll(result)) rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
@@ -156,7 +151,7 @@ std::vector<std::string> HeadOf(const OptimizeView& view) {
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried) {
   std::vector<RefusedRow> rows;
   for (const Decision& decision : result.decisions)
-    if (decision.outcome != Outcome::kAccepted && WasTried(decision) == tried && !IsUntried(decision, result))
+    if (decision.outcome != FixOutcome::kAccepted && WasTried(decision) == tried && !IsUntried(decision, result))
       rows.push_back({decision.item.ToString(), decision.reason});
   return rows;
 }

@@ -46,7 +46,7 @@ std::string Startup(const Optimized& result) {
   std::string text;
   for (const Decision& decision : result.decisions) {
     const auto steps = BreakEvenSteps(decision, result.before);
-    if (decision.outcome == Outcome::kAccepted && steps && *decision.startup_s >= 1)
+    if (decision.outcome == FixOutcome::kAccepted && steps && *decision.startup_s >= 1)
       text += StrCat(decision.item.ToString(), " takes ", FormatNumber(*decision.startup_s, 1),
                      " s longer to start: paid back after ", FormatCount(*steps), " steps\n");
   }

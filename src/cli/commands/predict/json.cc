@@ -41,7 +41,7 @@ void WritePrediction(JsonWriter& json, const Predictor& predictor, const Predict
     WriteShares(json, "speedup", {.low = 1 / share.high, .expected = 1 / share.expected, .high = 1 / share.low});
     WriteShares(json, "model", prediction.model);
     if (prediction.work != 1) json.Field("work", prediction.work);
-    json.Field("safety", NameOf(prediction.safety));
+    json.Field("safety", ToString(prediction.safety));
     WriteTexts(json, "assumptions", prediction.assumptions);
     WriteTexts(json, "no_effect", prediction.nothing);
     json.Key("tested");
@@ -163,7 +163,7 @@ std::string WhatIfsJson() {
     json.BeginObject();
     json.Field("name", one->name);
     json.FieldUnlessEmpty("value", std::string(one->value));
-    json.Field("safety", NameOf(one->safety));
+    json.Field("safety", ToString(SafetyOf(*one)));
     json.Field("help", one->help);
     json.EndObject();
   }

@@ -52,7 +52,7 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   const StepShares& share = prediction.share;
   std::string text =
       StrCat("  ", name, "  ", Padded(Ms(StepNs(predictor, share.expected)), 10), "  ", Factor(1 / share.expected),
-             " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", NameOf(prediction.safety), "\n");
+             " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", ToString(prediction.safety), "\n");
   for (const std::string& one : prediction.nothing) text += Remark("no effect: ", one, columns);
   for (const std::string& one : prediction.assumptions) text += Remark("if ", one, columns);
   if (prediction.nothing.size() < prediction.what.size())
@@ -129,7 +129,7 @@ std::string PredictText(const PredictView& view, int columns) {
 std::string WhatIfsText() {
   std::string text;
   for (const WhatIf* one : AllWhatIfs()) {
-    text += StrCat("  ", Padded(UsageOf(*one), 18), Padded(std::string(NameOf(one->safety)), 10), one->help, "\n");
+    text += StrCat("  ", Padded(UsageOf(*one), 18), Padded(std::string(ToString(SafetyOf(*one))), 12), one->help, "\n");
   }
   return text;
 }

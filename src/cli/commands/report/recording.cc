@@ -6,8 +6,6 @@
 #include "base/strings.h"
 #include "cli/commands/report/inputs.h"
 #include "cli/loading.h"
-#include "cli/own_advice.h"
-#include "predict/advice.h"
 
 namespace gapless::internal {
 namespace {
@@ -87,19 +85,20 @@ void TakeSummary(const Findings& findings, LabRecording& recording) {
 
 Result<void> AddRecording(const std::string& path, const std::string& name, const Arguments& arguments,
                           const Session& session, LabView& view) {
-  const auto loaded = LoadFor(arguments, session, {&path, 1});
-  if (!loaded) return Unexpected{loaded.error()};
-  WarnOfLosses(*loaded);
-  Tables tables(loaded->run);
-  const Advice advice(tables, LedgerWithOwn(""));
+  const auto analysis = AnalysisFor(arguments, session, {&path, 1});
+  if (!analysis) return Unexpected{analysis.error()};
+  const Run& run = (*analysis)->run();
+  WarnOfLosses((*analysis)->loaded());
+  Tables& tables = (*analysis)->tables();
+  const Advice& advice = (*analysis)->advice();
   const Findings findings = advice.Conclude({});
   LabRecording recording{.name = name};
   TakeSummary(findings, recording);
   TakeOperators(tables, recording);
   const Table& cost = tables.Get("recording_cost");
   if (cost.rows() > 0 && !cost.IsNull(0, "added_share")) recording.added_share = cost.Real(0, "added_share");
-  if (const auto busy = MeanCounter(loaded->run, "host.cpu.busy")) recording.cpu_utilization = 100 * *busy;
-  recording.losses = LossesOf(loaded->run);
+  if (const auto busy = MeanCounter(run, "host.cpu.busy")) recording.cpu_utilization = 100 * *busy;
+  recording.losses = LossesOf(run);
   if (advice.predictor()) {
     const RankGraph& rank = advice.predictor()->main_rank();
     recording.picture = DrawStep(rank, rank.graph.recorded_ns);

@@ -103,7 +103,7 @@ std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<
   text += StrCat("  ", Padded("step", 13, false), "  ", Padded(TimeText(cost.step_ms), 10, true), "\n\n");
   text += StrCat("without the exchange of gradients a step is ", SpeedupText(cost.speedup), " as fast, from ",
                  cost.rounds, cost.rounds == 1 ? " round" : " rounds",
-                 cost.verdict == PairVerdict::kFaster ? "\n" : ", which is not significant\n");
+                 cost.verdict == SpeedVerdict::kFaster ? "\n" : ", which is not significant\n");
   if (!cost.same_work)
     text += "a rank alone has other batches, so what ranks cost each other is part of compute here\n";
   else if (cost.samples_per_second == 0)

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/optimize/ready.h"
+#include "flows/profiled_job.h"
 
 #include <sched.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <utility>
 
-#include "base/log.h"
 #include "base/strings.h"
-#include "cli/loading.h"
-#include "cli/own_advice.h"
 #include "collect/cpu_quota.h"
 #include "collect/files.h"
-#include "optimize/contest.h"
 #include "proof/measure.h"
 #include "store/results/json/value.h"
 
@@ -25,8 +21,6 @@ namespace {
 // The recorder of the agent waits, warms up and records so many steps (collect/agent_options.h), then writes its file.
 constexpr size_t kRecordedSteps = 5 + 3 + 6 + 2;
 constexpr size_t kMaxReport = size_t{1} << 28;
-
-FixValues NoValue(const FixContext& /*context*/) { return {.values = {""}}; }
 
 // Returns the processors that the command may use: its affinity, and no more than the quota of its control group.
 size_t ProcessorsOf(const RunRequest& request) {
@@ -70,39 +64,43 @@ std::vector<std::string> OperatorsOf(const Run& run) {
   return {names.begin(), names.end()};
 }
 
-bool IsName(std::string_view text) {
-  return !text.empty() && std::islower(static_cast<unsigned char>(text[0])) != 0 &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
+// Returns the outcome of one run for some steps, into `folder`.
+Result<RunSample> RunForSomeSteps(const RunRequest& request, const std::string& folder, bool record) {
+  RunRequest once = request;
+  once.folder = folder;
+  once.record = record;
+  once.warmup = 0;
+  once.measure = kRecordedSteps;
+  auto sample = RunOnce(once);
+  if (!sample) return sample;
+  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
+  return sample;
 }
 
 }  // namespace
 
-Result<ProfiledJob> Record(const RunRequest& request, const std::string& folder, bool profile,
-                           const Arguments& arguments, const Session& session) {
-  ProfiledJob recorded;
-  RunRequest once = request;
-  once.folder = folder;
-  once.record = profile;
-  once.warmup = 0;
-  once.measure = kRecordedSteps;
-  auto sample = RunOnce(once);
+Result<ProfiledJob> ProfileJob(const RunRequest& request, const std::string& folder, const OpenOptions& options) {
+  auto sample = RunForSomeSteps(request, folder, true);
   if (!sample) return Unexpected{sample.error()};
-  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
-  recorded.sample = std::move(*sample);
-  if (!profile) return recorded;
-  auto loaded = LoadFor(arguments, session, {&folder, 1});
-  if (!loaded) {  // a fix is found without, too: by trying
-    log::Warning(StrCat("nothing is predicted: ", loaded.error().ToString()));
-    return recorded;
+  ProfiledJob job{.sample = std::move(*sample)};
+  auto loaded = LoadRun({&folder, 1}, options);
+  if (!loaded) {  // fixes can be tried without predictions
+    job.warning = StrCat("nothing is predicted: ", loaded.error().ToString());
+    return job;
   }
-  recorded.loaded = std::make_unique<LoadedRun>(std::move(*loaded));
-  recorded.tables = std::make_unique<Tables>(recorded.loaded->run);
-  recorded.advice.emplace(*recorded.tables, LedgerWithOwn(""));
-  recorded.bottlenecks = recorded.advice->Conclude({}).diagnosis.bottlenecks;
-  return recorded;
+  job.analysis = std::make_unique<RunAnalysis>(std::move(*loaded), options);
+  job.warning = job.analysis->tested().warning;
+  job.bottlenecks = job.analysis->advice().Conclude({}).diagnosis.bottlenecks;
+  return job;
 }
 
-Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path) {
+Result<ProfiledJob> SampleJob(const RunRequest& request, const std::string& folder) {
+  auto sample = RunForSomeSteps(request, folder, false);
+  if (!sample) return Unexpected{sample.error()};
+  return ProfiledJob{.sample = std::move(*sample)};
+}
+
+Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return Fail(ErrorCode::kInput, "there is no such file", path, "gapless analyze RUN --json=FILE writes one");
@@ -116,24 +114,24 @@ Result<std::vector<Bottleneck>> BottlenecksFrom(const std::string& path) {
   return bottlenecks;
 }
 
-FixContext ContextOf(const ProfiledJob& recorded, const RunRequest& request) {
-  FixContext context{.cpus = ProcessorsOf(request), .ranks = std::max<size_t>(1, recorded.sample.ranks)};
-  if (recorded.sample.source == SampleSource::kSteps) {
-    context.loaders = recorded.sample.loaders.size();
-    for (const int64_t workers : recorded.sample.loaders)
+FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
+  FixContext context{.cpus = ProcessorsOf(request), .ranks = std::max<size_t>(1, job.sample.ranks)};
+  if (job.sample.source == SampleSource::kSteps) {
+    context.loaders = job.sample.loaders.size();
+    for (const int64_t workers : job.sample.loaders)
       context.loader_workers = std::max(context.loader_workers, static_cast<size_t>(std::max<int64_t>(0, workers)));
   }
-  if (recorded.sample.host_threads && *recorded.sample.host_threads > 0)
-    context.threads = static_cast<size_t>(*recorded.sample.host_threads);
-  const std::string_view versions = recorded.sample.versions;
+  if (job.sample.host_threads && *job.sample.host_threads > 0)
+    context.threads = static_cast<size_t>(*job.sample.host_threads);
+  const std::string_view versions = job.sample.versions;
   const size_t torch = versions.find("torch ");
   if (torch != versions.npos) context.torch_version = versions.substr(torch + 6);
   const std::string cpu = ContentOf("/proc/cpuinfo");
   context.bf16_cpu = cpu.find("avx512_bf16") != cpu.npos || cpu.find("amx_bf16") != cpu.npos;
-  if (!recorded.loaded) return context;
-  context.operators = OperatorsOf(recorded.loaded->run);
-  context.shares = HostSharesOf(recorded.loaded->run);
-  for (const RunTrace& trace : recorded.loaded->run.traces()) {
+  if (!job.analysis) return context;
+  context.operators = OperatorsOf(job.analysis->run());
+  context.shares = HostSharesOf(job.analysis->run());
+  for (const RunTrace& trace : job.analysis->run().traces()) {
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;
     if (devices.size() == 0 || context.compute_major > 0 || devices.compute_major[0] == kAbsent32) continue;
@@ -149,36 +147,6 @@ std::string AboutOf(const FixContext& context, const RunSample& sample) {
   if (context.ranks > 1) about += StrCat(" · ", context.ranks, " ranks");
   if (!context.torch_version.empty()) about += StrCat(" · torch ", context.torch_version);
   return about;
-}
-
-Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
-  OwnFixes own;
-  for (const std::string& word : words) {
-    const size_t equals = word.rfind('=');
-    const std::string path = Absolute(word.substr(0, equals));
-    const std::string_view kind =
-        equals == word.npos ? NameOf(FixClass::kRounding) : std::string_view(word).substr(equals + 1);
-    std::error_code error;
-    if (!path.ends_with(".py") || !std::filesystem::is_regular_file(path, error))
-      return Fail(ErrorCode::kUsage, "--fix takes a Python file", path,
-                  "docs/OPTIMIZATION_GUIDE.md says what is in it");
-    const auto safety = AllowedChangeNamed(kind);
-    if (!safety) return Fail(ErrorCode::kUsage, "a fix is exact, rounding, stochastic or training", std::string(kind));
-    auto name = std::make_unique<std::string>(std::filesystem::path(path).stem().string());
-    if (!IsName(*name)) return Fail(ErrorCode::kUsage, "the name of a fix is of a-z, 0-9 and _", *name);
-    if (FindFix(*name) != nullptr) return Fail(ErrorCode::kUsage, "there is a fix of this name already", *name);
-    auto file = std::make_unique<std::string>(path);
-    own.fixes.push_back({.name = *name,
-                         .value = "[V]",
-                         .help = "a fix of the user's own",
-                         .safety = *safety,
-                         .order = 1000,
-                         .values = NoValue,
-                         .own_file = *file});
-    own.names.push_back(std::move(name));
-    own.names.push_back(std::move(file));
-  }
-  return own;
 }
 
 }  // namespace gapless::internal

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/own_advice.h"
+#include "flows/tested_predictions.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "store/history.h"
 
@@ -18,33 +17,33 @@ std::string TextOf(const std::vector<WhatIfItem>& items) {
   return Join(words, ",");
 }
 
-// A database can be written by anybody.
-bool IsUsable(const AdviceRecord& one) {
-  const std::array shares{one.measured, one.low, one.expected, one.high};
+// Returns true if all shares are finite and above 0: anybody can have written the database.
+bool IsUsable(const AdviceRecord& record) {
+  const std::array shares{record.measured, record.low, record.expected, record.high};
   return std::ranges::all_of(shares, [](double share) { return std::isfinite(share) && share > 0; });
 }
 
 }  // namespace
 
-std::vector<AdviceRow> LedgerWithOwn(std::string_view url) {
-  std::vector<AdviceRow> rows(BuiltInLedger().begin(), BuiltInLedger().end());
+TestedPredictions ReadTestedPredictions(std::string_view url) {
+  TestedPredictions tested{.rows = {BuiltInLedger().begin(), BuiltInLedger().end()}};
   auto own = History::ReadAdvice(url);
   if (!own) {
-    log::Warning(StrCat("tested predictions of your own are left out: ", own.error().ToString()));
-    return rows;
+    tested.warning = StrCat("tested predictions of your own are left out: ", own.error().ToString());
+    return tested;
   }
-  std::erase_if(*own, [](const AdviceRecord& one) { return !IsUsable(one); });
-  for (AdviceRecord& one : *own)
-    rows.push_back({.id = std::move(one.uid),
-                    .kind = std::move(one.kind),
-                    .recording = std::move(one.recording),
-                    .measured = one.measured,
-                    .model = {.low = one.low, .expected = one.expected, .high = one.high}});
-  return rows;
+  std::erase_if(*own, [](const AdviceRecord& record) { return !IsUsable(record); });
+  for (AdviceRecord& record : *own)
+    tested.rows.push_back({.id = std::move(record.uid),
+                           .kind = std::move(record.kind),
+                           .recording = std::move(record.recording),
+                           .measured = record.measured,
+                           .model = {.low = record.low, .expected = record.expected, .high = record.high}});
+  return tested;
 }
 
-Result<void> KeepAdvice(std::string_view url, const Prediction& prediction, std::string_view recording,
-                        double measured) {
+Result<void> KeepTestedPrediction(std::string_view url, const Prediction& prediction, std::string_view recording,
+                                  double measured) {
   auto history = History::Open(url);
   if (!history) return Unexpected{history.error()};
   const auto kept = history->RecordAdvice({.what = TextOf(prediction.what),

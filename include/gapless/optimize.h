@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimize() makes a training command faster without editing it, as `gapless optimize` does.
+//
+//   const auto found = gapless::Optimize({"python", "train.py"}, {.folder = "optimized", .budget_s = 1200});
+//   if (found && found->proved) std::cout << found->speedup->expected << " times as fast: " << found->recipe << '\n';
+//
+// The command is recorded once; then fixes are tried on it, the one that promises most first, and a fix stays only if
+// pairs of runs show that it is significantly faster and trains what its safety says. The folder gets the recording, a
+// journal, and, if all fixes together are proved, a recipe for `gapless run --recipe` and a patch for the script.
+// Nothing else is written to. docs/OPTIMIZATION_GUIDE.md explains the method.
+//
+// Threads: one call at a time; what runs beside it disturbs what is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gapless/bottleneck.h"
+#include "gapless/export.h"
+#include "gapless/result.h"
+#include "gapless/safety.h"
+#include "gapless/speedup.h"
+
+namespace gapless {
+
+// The outcome of one fix.
+enum class FixOutcome : uint8_t {
+  kAccepted,
+  kSlower,
+  kTooSmall,       // its gain is below what the pairs could detect
+  kNoTime,         // the budget was used up
+  kNothingToGain,  // by the recording; it was not tried
+  kDoesNotApply,   // to this program, or on this machine
+  kNotAllowed,     // its safety is beyond OptimizeOptions::allow
+  kConflict,       // with a fix that was accepted
+  kOtherTraining,  // it changes more of the training than its safety says
+  kFault,          // a run with it crashed, hung or ran out of memory
+  kTakenOut,       // accepted once, and without a gain beside the fixes that were accepted after it
+};
+
+// "accepted", "slower", "too_small" …
+constexpr std::string_view ToString(FixOutcome outcome) {
+  constexpr std::string_view kNames[] = {"accepted",        "slower",         "too_small",   "no_time",
+                                         "nothing_to_gain", "does_not_apply", "not_allowed", "conflict",
+                                         "other_training",  "fault",          "taken_out"};
+  return kNames[static_cast<uint8_t>(outcome)];
+}
+
+struct FixDecision {
+  std::string fix{};  // with its value: "workers=4"
+  FixOutcome outcome = FixOutcome::kNoTime;
+  std::string reason{};  // one sentence
+  Safety safety = Safety::kExact;
+  std::optional<SpeedupInterval> predicted{};  // of the recorded step; absent: nothing predicts it
+  std::optional<SpeedupInterval> measured{};   // beside the fixes accepted before it; absent: not measured
+  size_t pairs = 0;                            // of runs, or of blocks of steps, behind `measured`
+};
+
+struct OptimizeOptions {
+  std::string folder = "optimized";
+  double budget_s = 600;                       // of the user's time, for everything
+  std::vector<std::string> only{}, without{};  // fixes as `--only` takes them: "workers=4,amp"
+  std::vector<std::string> own_fixes{};        // the user's own: "FILE.py" or "FILE.py=exact"
+  Safety allow = Safety::kStochastic;          // the most that a fix may change; kHardware is no choice
+  bool exact = false;                          // losses and parameters must stay the same, bit for bit
+  bool all_values = false;                     // try every value of a fix, not only those that suit the machine
+  bool keep_candidate = false;                 // leave candidate.json if fixes stay and are not proved together
+  bool fresh = false;                          // forget the decisions of an interrupted call
+  std::string bottlenecks{};                   // a report (analyze as JSON) to order fixes by; empty: record one
+  std::string metric{};                        // "NAME=REGEX": a printed result that must stay; empty: none
+  size_t max_pairs = 12;                       // a fix is rejected after these without a verdict
+  double margin = 0.01;                        // differences below it do not matter
+  uint64_t seed = 1;                           // of the random order within a pair
+  size_t warmup_steps = 5, num_steps = 50;     // of each run; fewer steps where they are long
+  double timeout_s = 0;                        // of each run; 0: by the runs before
+  std::string history{};                       // its tested predictions count, too; empty: the user's own history
+  std::function<void(const FixDecision&)> on_decision{};  // called after each decision; must not throw
+};
+
+struct OptimizeResult {
+  bool proved = false;                       // all accepted fixes together are significantly faster
+  std::vector<FixDecision> decisions{};      // in the order they were made
+  std::optional<SpeedupInterval> speedup{};  // of all accepted fixes together; absent: none, or no time was left
+  size_t pairs = 0;                          // of runs behind `speedup`
+  std::string against{};                     // the sentence that speaks against all together; empty: nothing does
+  double step_before_ms = 0;                 // mean step of the command as it is
+  std::optional<double> step_after_ms{}, memory_saved_bytes{};
+  std::vector<Bottleneck> bottlenecks{};       // of the recording, ranked
+  std::string recipe{}, candidate{}, patch{};  // files that were written; empty: not written
+  std::vector<std::string> warnings{};
+  double took_s = 0;
+  bool interrupted = false;  // by a signal; what was decided stands
+};
+
+// An error: the command cannot be run, fails as it is, or takes no time that can be measured; a fix is not known.
+GAPLESS_API Result<OptimizeResult> Optimize(const std::vector<std::string>& command,
+                                            const OptimizeOptions& options = {});
+
+}  // namespace gapless

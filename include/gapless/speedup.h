@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pairs of processes say about the times of two commands: a ratio with its interval, and a verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace gapless {
+
+// A ratio of two times, with its interval. An end is absent while it is not bounded.
+struct RatioInterval {
+  std::optional<double> low{}, high{};
+  double expected = 1;  // Hodges–Lehmann estimate
+};
+
+// Baseline's time over that of the optimised one: above 1 is faster.
+using SpeedupInterval = RatioInterval;
+
+enum class SpeedVerdict : uint8_t { kFaster, kSlower, kEquivalent, kCannotTell };
+
+}  // namespace gapless

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flows/analysis.h"
+
+#include <utility>
+
+namespace gapless::internal {
+
+RunAnalysis::RunAnalysis(LoadedRun loaded, const OpenOptions& options)
+    : loaded_(std::move(loaded)), history_(options.history), tables_(loaded_.run, options.threads) {}
+
+const TestedPredictions& RunAnalysis::tested() const {
+  std::call_once(read_, [this] { tested_ = ReadTestedPredictions(history_); });
+  return *tested_;
+}
+
+const Advice& RunAnalysis::advice() const {
+  std::call_once(advised_, [this] { advice_.emplace(tables_, tested().rows); });
+  return *advice_;
+}
+
+const Diagnosis& RunAnalysis::diagnosis() const {
+  const Advice& found = advice();
+  std::call_once(diagnosed_, [&] { found.diagnosis(); });
+  return found.diagnosis();
+}
+
+RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
+    : findings_(analysis.advice().Conclude(options)),
+      report_{analysis.run(),    analysis.tables(),          findings_.diagnosis,
+              findings_.summary, analysis.loaded().failures, findings_.cost} {
+  if (findings_.summary.together) report_.pictures = analysis.advice().Draw(*findings_.summary.together);
+  if (report_.pictures) report_.sweep = analysis.advice().SweepKernels();
+}
+
+}  // namespace gapless::internal

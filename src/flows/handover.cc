@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flows/handover.h"
+
+#include <filesystem>
+
+#include "base/redact.h"
+#include "base/strings.h"
+#include "collect/files.h"
+#include "optimize/recipe.h"
+
+namespace gapless::internal {
+namespace {
+
+RecipeFix RecipeFixOf(const Decision& decision) {
+  RecipeFix fix{.item = decision.item.ToString(),
+                .own = !decision.item.fix->own_file.empty(),
+                .safety = std::string(ToString(decision.item.Class()))};
+  for (const Change& change : decision.changes)
+    if (change.state == ChangeState::kOn && fix.what.empty()) fix.what = change.what;
+  if (decision.predicted) fix.predicted = decision.predicted->expected;
+  if (decision.measured)
+    fix.low = decision.measured->low, fix.measured = decision.measured->expected, fix.high = decision.measured->high;
+  return fix;
+}
+
+Recipe RecipeOf(const std::vector<std::string>& command, const Optimized& result, const FixContext& context,
+                const RunSample& sample) {
+  Recipe recipe{.command = RedactCommand(command)};
+  recipe.proved = IsProved(result);
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == FixOutcome::kAccepted) recipe.fixes.push_back(RecipeFixOf(decision));
+  for (auto& [name, value] : result.accepted.Environment(context)) recipe.environment[name] = value;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) recipe.made_on[key] = value;
+  };
+  add("cpu", sample.host.cpu);
+  add("versions", sample.versions);
+  add("gpu", sample.host.gpus.empty() ? "" : sample.host.gpus[0].model);
+  add("driver", sample.host.nvidia_driver);
+  add("gapless", GAPLESS_VERSION);
+  if (result.speedup)
+    recipe.low = result.speedup->low, recipe.speedup = result.speedup->expected, recipe.high = result.speedup->high;
+  return recipe;
+}
+
+// Returns the folder that the patch applies to: the current one, or that of the script where it lies elsewhere.
+std::string PatchRoot(const std::vector<Change>& changes) {
+  std::string here = Absolute(".");
+  std::string elsewhere;
+  for (const Change& change : changes) {
+    if (change.edit.file.starts_with(here + "/")) return here;
+    if (elsewhere.empty() && !change.edit.file.empty())
+      elsewhere = std::filesystem::path(change.edit.file).parent_path().string();
+  }
+  return elsewhere.empty() ? here : elsewhere;
+}
+
+// Renames the recipe and the patch of an earlier start, which say nothing of this result.
+void PutAside(const std::string& folder) {
+  std::error_code error;
+  for (const char* end : {".json", ".patch"})
+    std::filesystem::rename(StrCat(folder, "/optimized", end), StrCat(folder, "/earlier", end), error);
+  std::filesystem::remove(folder + "/candidate.json", error);
+}
+
+Result<void> WriteProved(const std::string& folder, const Recipe& recipe, const Optimized& result, Handover& handover) {
+  std::vector<Change> changes;
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == FixOutcome::kAccepted)
+      changes.insert(changes.end(), decision.changes.begin(), decision.changes.end());
+  const std::string root = PatchRoot(changes);
+  handover.patch = WritePatch(changes, root);
+  if (root != Absolute(".")) handover.patch_root = root;
+  handover.recipe = StrCat(folder, "/optimized.json");
+  GAPLESS_TRY(WriteRecipe(recipe, handover.recipe));
+  if (handover.patch.diff.empty()) return {};
+  handover.patch_file = StrCat(folder, "/optimized.patch");
+  return WriteFileAtomically(handover.patch_file, handover.patch.diff, 0600);
+}
+
+}  // namespace
+
+Result<Handover> HandOver(const HandoverOrder& order, const Optimized& result, const FixContext& context,
+                          const RunSample& sample) {
+  const Recipe recipe = RecipeOf(order.command, result, context, sample);
+  PutAside(order.folder);
+  Handover handover;
+  if (recipe.proved) {
+    GAPLESS_TRY(WriteProved(order.folder, recipe, result, handover));
+  } else if (order.keep_candidate && !result.accepted.empty()) {
+    handover.candidate = StrCat(order.folder, "/candidate.json");
+    GAPLESS_TRY(WriteRecipe(recipe, handover.candidate));
+  }
+  return handover;
+}
+
+}  // namespace gapless::internal

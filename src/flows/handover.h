@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that an optimisation leaves to its user: a recipe and a patch of what is proved, or a candidate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimize/patch.h"
+#include "optimize/planner.h"
+
+namespace gapless::internal {
+
+struct HandoverOrder {
+  std::string folder{};
+  std::vector<std::string> command{};
+  bool keep_candidate = false;  // write accepted fixes that are not proved together as candidate.json
+};
+
+// Paths are empty where nothing was written.
+struct Handover {
+  std::string recipe{}, candidate{}, patch_file{};
+  Patch patch{};
+  std::string patch_root{};  // folder that the patch applies to; empty: the current one
+};
+
+// Writes the files. The recipe and the patch of an earlier start are renamed to "earlier".
+Result<Handover> HandOver(const HandoverOrder& order, const Optimized& result, const FixContext& context,
+                          const RunSample& sample);
+
+}  // namespace gapless::internal

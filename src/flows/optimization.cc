@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flows/optimization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/redact.h"
+#include "base/strings.h"
+#include "collect/files.h"
+#include "optimize/job_runner.h"
+#include "optimize/journal.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kMinPairs = 4;
+
+// The order as the rooms below take it.
+struct Orders {
+  RunRequest request{};
+  PlannerOptions planner{};
+  CandidateOptions candidates{};
+  OwnFixes own{};
+  std::string metric_name{};
+};
+
+Result<void> CheckOptions(const OptimizeOrder& order) {
+  const OptimizeOptions& options = order.options;
+  const auto refuse = [](std::string why) { return Fail(ErrorCode::kUsage, std::move(why)); };
+  if (order.request.command.empty() || order.request.command[0].empty()) return refuse("there is no command to run");
+  if (options.folder.empty()) return refuse("there is no folder to write to");
+  if (!std::isfinite(options.budget_s) || options.budget_s <= 0) return refuse("the budget must be above 0 s");
+  if (!(options.margin >= 0 && options.margin < 1)) return refuse("the margin must be a share below 1");
+  if (!std::isfinite(options.timeout_s) || options.timeout_s < 0) return refuse("the time limit must not be below 0");
+  if (options.max_pairs < kMinPairs) return refuse(StrCat("a fix needs ", kMinPairs, " pairs at least"));
+  if (options.num_steps < 1) return refuse("a run must measure one step at least");
+  if (options.allow > Safety::kTraining) return refuse("what may be allowed is exact, rounding, stochastic, training");
+  return {};
+}
+
+Result<void> TakeMetric(const std::string& metric, Orders& orders) {
+  if (metric.empty()) return {};
+  const size_t equals = metric.find('=');
+  if (equals == 0 || equals == metric.npos || equals + 1 == metric.size())
+    return Fail(ErrorCode::kUsage, "--metric takes a name and a pattern", metric,
+                "--metric 'accuracy=accuracy ([0-9.]+)'");
+  orders.metric_name = metric.substr(0, equals);
+  orders.request.metric = metric.substr(equals + 1);
+  orders.planner.has_metric = true;
+  return {};
+}
+
+Result<void> TakeFixes(const OptimizeOptions& options, Orders& orders) {
+  auto own = OwnFixesFrom(options.own_fixes);
+  if (!own) return Unexpected{own.error()};
+  orders.own = std::move(*own);
+  orders.candidates.own = orders.own.fixes;
+  for (const std::string& text : options.only) {
+    auto items = ParseFixItems(text, orders.own.fixes);
+    if (!items) return Unexpected{items.error()};
+    orders.candidates.only.insert(orders.candidates.only.end(), items->begin(), items->end());
+  }
+  for (const std::string& text : options.without) {
+    const auto items = ParseFixItems(text, orders.own.fixes);
+    if (!items) return Unexpected{items.error()};
+    for (const FixItem& item : *items) orders.candidates.without.emplace_back(item.fix->name);
+  }
+  return {};
+}
+
+Result<Orders> OrdersFrom(const OptimizeOrder& order) {
+  GAPLESS_TRY(CheckOptions(order));
+  const OptimizeOptions& options = order.options;
+  Orders orders{.request = order.request};
+  orders.request.warmup = options.warmup_steps;
+  orders.request.measure = options.num_steps;
+  orders.request.timeout_s = options.timeout_s;
+  orders.planner = {.allow = options.allow,
+                    .exact = options.exact,
+                    .begun = Clock::now(),
+                    .budget_s = options.budget_s,
+                    .pairs = {.margin = options.margin},
+                    .most_pairs = options.max_pairs,
+                    .warmup = options.warmup_steps,
+                    .seed = options.seed};
+  GAPLESS_TRY(TakeMetric(options.metric, orders));
+  GAPLESS_TRY(TakeFixes(options, orders));
+  return orders;
+}
+
+// Returns all that a decision depends on beside the fixes: a journal of another key is begun anew.
+std::string KeyOf(const Orders& orders) {
+  std::string key =
+      StrCat(Join(RedactCommand(orders.request.command), "\x1f"), "\n", Absolute("."), "\n", orders.request.warmup, " ",
+             orders.request.measure, " ", static_cast<int>(orders.planner.allow), " ", orders.request.metric,
+             orders.planner.exact ? " exact" : "", " ", orders.planner.pairs.margin);
+  for (const Fix& fix : orders.own.fixes) key += StrCat("\n", fix.own_file);
+  return key;
+}
+
+// Returns how many steps of a run to record for the comparison of trainings: as many as take ten seconds, and at most
+// a third of a short program.
+ParityPlan ParityPlanFor(const RunSample& recorded) {
+  constexpr double kSeconds = 10;
+  constexpr int kMinSteps = 5;
+  ParityPlan plan{.seconds = 0};
+  const double step_ms = MeanStepMs(recorded);
+  if (recorded.source == SampleSource::kSteps && step_ms > 0)
+    plan.steps = std::clamp(static_cast<int>(kSeconds * 1e3 / step_ms), kMinSteps, plan.steps);
+  if (!recorded.stopped) plan.steps = std::min(plan.steps, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
+  return plan;
+}
+
+// Makes the folder and returns the place of the recording in it, after removing the recording of an earlier start.
+Result<std::string> FreshProfileFolder(const std::string& folder) {
+  const std::string profile = StrCat(folder, "/profile");
+  GAPLESS_TRY(MakeFolders(folder));
+  std::error_code error;
+  if (IsRunFolder(profile)) std::filesystem::remove_all(profile, error);
+  return profile;
+}
+
+Result<ProfiledJob> RecordJob(const OptimizeOrder& order, const RunRequest& request, const std::string& folder) {
+  const OptimizeOptions& options = order.options;
+  if (options.bottlenecks.empty()) {
+    OpenOptions load = order.load;
+    load.history = options.history;
+    return ProfileJob(request, folder, load);
+  }
+  auto job = SampleJob(request, folder);
+  if (!job) return job;
+  auto bottlenecks = ReadBottlenecks(options.bottlenecks);
+  if (!bottlenecks) return Unexpected{bottlenecks.error()};
+  job->bottlenecks = std::move(*bottlenecks);
+  return job;
+}
+
+const Predictor* PredictorOf(const ProfiledJob& job) {
+  const bool can_predict = job.analysis && job.analysis->advice().predictor();
+  return can_predict ? &*job.analysis->advice().predictor() : nullptr;
+}
+
+void Tell(const std::function<void(const std::string&)>& listener, const std::string& sentence) {
+  if (listener && !sentence.empty()) listener(sentence);
+}
+
+Result<DecisionJournal> OpenJournal(const OptimizeOptions& options, const Orders& orders, const OptimizeWatch& watch) {
+  auto journal =
+      DecisionJournal::Open(StrCat(options.folder, "/journal.jsonl"), KeyOf(orders), options.fresh, orders.own.fixes);
+  if (journal && journal->found() > 0)
+    Tell(watch.on_note,
+         StrCat("going on where it was: ", journal->found(), " decisions are taken over (--fresh begins anew)"));
+  return journal;
+}
+
+}  // namespace
+
+Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeWatch& watch) {
+  auto orders = OrdersFrom(order);
+  if (!orders) return Unexpected{orders.error()};
+  const OptimizeOptions& options = order.options;
+  const auto folder = FreshProfileFolder(options.folder);
+  if (!folder) return Unexpected{folder.error()};
+  auto journal = OpenJournal(options, *orders, watch);
+  if (!journal) return Unexpected{journal.error()};
+  auto job = RecordJob(order, orders->request, *folder);
+  if (!job) return Unexpected{job.error()};
+  Tell(watch.on_warning, job->warning);
+
+  Optimization done{.context = ContextOf(*job, orders->request), .metric_name = orders->metric_name};
+  done.context.all_values = options.all_values;
+  orders->planner.memory_limit_bytes = job->sample.gpu_capacity_bytes;
+  orders->planner.loader_workers = done.context.loader_workers;
+  const auto candidates = FindCandidates(done.context, job->bottlenecks, PredictorOf(*job), orders->candidates);
+  ProcessRunner runner({.request = orders->request, .context = done.context, .parity = ParityPlanFor(job->sample)});
+  auto result = Plan(candidates, orders->planner, runner, *journal, [&](const PlannerEvent& event) {
+    if (watch.on_event) watch.on_event(event);
+  });
+  if (!result) return Unexpected{result.error()};
+  Tell(watch.on_warning, journal->failure());
+  done.result = std::move(*result);
+  done.own = std::move(orders->own);
+  done.bottlenecks = std::move(job->bottlenecks);
+  done.sample = std::move(job->sample);
+  auto files = HandOver({options.folder, orders->request.command, options.keep_candidate}, done.result, done.context,
+                        done.sample);
+  if (!files) return Unexpected{files.error()};
+  done.files = std::move(*files);
+  return done;
+}
+
+}  // namespace gapless::internal

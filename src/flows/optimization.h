@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// `optimize` from a command to the files it leaves: record, order the fixes, try them, hand over. The program and the
+// C++ library both call RunOptimization(); they translate options and results, nothing else.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "flows/handover.h"
+#include "flows/profiled_job.h"
+#include "gapless/optimize.h"
+#include "optimize/own_fixes.h"
+
+namespace gapless::internal {
+
+struct OptimizeOrder {
+  RunRequest request{};       // the command, and what options do not say: processors, the function that is a step
+  OptimizeOptions options{};  // its on_decision is not called: see OptimizeWatch
+  OpenOptions load{};         // of the recording
+};
+
+// Functions to call meanwhile; each may be empty.
+struct OptimizeWatch {
+  std::function<void(const std::string& sentence)> on_note{};
+  std::function<void(const std::string& sentence)> on_warning{};
+  std::function<void(const PlannerEvent& event)> on_event{};
+};
+
+struct Optimization {
+  OwnFixes own{};  // that items of `result` refer to
+  Optimized result{};
+  std::vector<Bottleneck> bottlenecks{};  // that fixes were ordered by, ranked
+  FixContext context{};
+  RunSample sample{};         // the run that was recorded
+  std::string metric_name{};  // of OptimizeOptions::metric; empty: none
+  Handover files{};
+};
+
+// An error: an option cannot be used, the command cannot be run or fails as it is, or the folder cannot be written.
+Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeWatch& watch);
+
+}  // namespace gapless::internal

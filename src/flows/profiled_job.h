@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must be known of a job before fixes are tried on it: a recording, what was found in it, the machine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flows/analysis.h"
+#include "optimize/fix.h"
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+struct ProfiledJob {
+  std::unique_ptr<RunAnalysis> analysis{};  // null: nothing was recorded
+  std::vector<Bottleneck> bottlenecks{};    // ranked
+  RunSample sample{};
+  std::string warning{};  // why nothing is predicted; empty: something is, or no recording was asked for
+};
+
+// Runs the command once under the profiler, into `folder`, and analyses the recording. An error: the command fails.
+Result<ProfiledJob> ProfileJob(const RunRequest& request, const std::string& folder, const OpenOptions& options);
+// Runs the command once for some steps without recording it.
+Result<ProfiledJob> SampleJob(const RunRequest& request, const std::string& folder);
+
+// Reads the bottlenecks of a report that `gapless analyze --json` wrote.
+Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path);
+
+FixContext ContextOf(const ProfiledJob& job, const RunRequest& request);
+// "2 processors · torch 2.15.0", for the head of a report.
+std::string AboutOf(const FixContext& context, const RunSample& sample);
+
+}  // namespace gapless::internal

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one loop that runs A and B in pairs, in an order drawn at random within each pair.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/result.h"
+#include "trial/process_run.h"
+
+namespace gapless::internal {
+
+struct PairLoop {
+  using Clock = std::chrono::steady_clock;
+
+  size_t done = 0, max_pairs = 30;  // pairs that were run before, and the most with them
+  uint64_t seed = 0;                // of the order within each pair
+  Clock::time_point deadline = Clock::time_point::max();
+  // About the time of a pair; the longest of the loop counts from the second pair on. No pair begins that would end
+  // after the deadline. Absent: a pair may end after it.
+  std::optional<Clock::duration> pair_takes{};
+  std::function<Clock::time_point()> now = Clock::now;
+  // Runs one side. Absent: the loop ends without this pair.
+  std::function<Result<std::optional<RunSample>>(bool is_b)> run{};
+  // Takes a pair; false: it is enough. An error ends the loop.
+  std::function<Result<bool>(RunSample a, RunSample b)> add{};
+};
+
+enum class PairLoopEnd : uint8_t { kEnough, kMaxPairs, kNoTime, kStopped };
+
+// Returns why the loop ended: `add` said so, all pairs were run, the deadline came, or `run` gave no sample.
+Result<PairLoopEnd> RunPairLoop(const PairLoop& loop);
+
+}  // namespace gapless::internal
