@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // N worker processes load batches while the device computes.
 //
-// Loading a batch takes as long as it took in the training process; N workers (4 if no number is given) make N at once,
+// Loading a batch takes as long as it took in the training process; N workers make N at once,
 // so that a step waits for what is left of a batch's time over N after the rest of the step. Some things stand against
 // that:
 //
@@ -93,7 +93,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
 
 WHATIF(workers) = {FROM_CATALOGUE(kWorkers), .value = "[N]",
                    .why =
-                       "Loading a batch takes as long as it took; N workers make N at once while the rest of the step "
+                       "Loading a batch takes as long as it took; N workers (4 if no number is given) make N at "
+                       "once while the rest of the step "
                        "runs, and hand each "
                        "over in 1 ms (0.3 to 2). With telemetry of the host, a step takes at least the processor "
                        "time it took, over the "
