@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "optimize/host_shares.h"
 #include "validate/parity.h"
@@ -129,6 +130,7 @@ bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 
 // The list of `gapless optimize --list`.
 std::string FixesText();
+extern const TypeInfo kFixesDocument;
 std::string FixesJson();
 
 }  // namespace gapless::internal

@@ -13,6 +13,7 @@
 #include "cli/single.h"
 #include "diagnose/findings.h"
 #include "predict/advice.h"
+#include "report/analyze_json.h"
 #include "report/explain.h"
 #include "report/renderer.h"
 
@@ -183,6 +184,7 @@ constexpr OptionSpec kOptions[] = {
     kRankOption,
     kNoCacheOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kAnalyzeDocument, &kExplainDocument};
 constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},
     {"gapless analyze run/ --rank 0-7", "Eight ranks of a folder together"},
@@ -208,6 +210,7 @@ COMMAND(analyze) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -101,7 +101,8 @@ Result<int> TuneScaling(const Arguments& arguments, Session& session, const Tune
   line.reset();
   if (!curve) return Unexpected{curve.error()};
   return Answer(
-      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
+      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
+      [&] { return ScalingJson(*curve, "tune"); });
 }
 
 std::string_view NameOfPart(ExchangePart part) {
@@ -182,6 +183,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kSeedOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument};
 constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
     {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
@@ -205,6 +207,7 @@ COMMAND(tune) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json_writer.h"
 #include "base/strings.h"
+#include "cli/commands/compare/document.h"
 #include "cli/commands/trend/words.h"
 #include "cli/output.h"
 #include "proof/trend_runs.h"
@@ -16,6 +16,10 @@
 #include "validate/summary.h"
 
 namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<Sampling> = static_cast<int64_t>(Sampling::kIteration) + 1;
+
 namespace {
 
 constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
@@ -237,45 +241,75 @@ std::string StoredText(const StoredComparison& comparison) {
   return text + Wrapped(WhatTheyShow(comparison));
 }
 
+namespace documents {
+
+struct StoredSide {
+  double median = 0;
+  size_t count = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&StoredSide::median>("median", "", "median of the values"),
+      Field<&StoredSide::count>("count", "count", "number of values"),
+  };
+};
+
+struct Stored {
+  PairVerdict verdict = PairVerdict::kCannotTell;
+  RatioInterval speedup{};
+  std::optional<double> p_mann_whitney{}, p_welch{};
+  std::optional<bool> statistically_significant{};
+  std::string_view nominal{};
+  std::optional<double> mde_share{};
+  double margin = 0;
+  std::string series{}, series_of_b{}, unit{};
+  Sampling values_are = Sampling::kUnknown;
+  bool other_machine = false;
+  std::string shows{};
+  StoredSide a{}, b{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Stored::verdict>("verdict", "", "is B faster than A?"),
+      Field<&Stored::speedup>("speedup", "", "of B over A"),
+      Field<&Stored::p_mann_whitney>("p_mann_whitney", "share", "nominal"),
+      Field<&Stored::p_welch>("p_welch", "share", "nominal"),
+      Field<&Stored::statistically_significant>("statistically_significant", "", "B is faster or slower"),
+      Field<&Stored::nominal>("nominal", "", "what the nominal p values assume", kUnlessEmpty),
+      Field<&Stored::mde_share>("mde_share", "", "smallest change that as many runs detect (power 80 %)"),
+      Field<&Stored::margin>("margin", "", "change that still counts as equivalent, as a fraction"),
+      Field<&Stored::series>("series", "", "series of A"),
+      Field<&Stored::series_of_b>("series_of_b", "", "series of B, where its name differs", kUnlessEmpty),
+      Field<&Stored::unit>("unit", "", "unit of the values", kUnlessEmpty),
+      Field<&Stored::values_are>("values_are", "", "what a value is"),
+      Field<&Stored::other_machine>("other_machine", "", "the files are of different machines", kUnlessEmpty),
+      Field<&Stored::shows>("shows", "", "what the files can show"),
+      Field<&Stored::a>("a", "", "side A"),
+      Field<&Stored::b>("b", "", "side B"),
+  };
+};
+
+}  // namespace documents
+
+constinit const TypeInfo kStoredDocument = describe::MakeType<documents::Stored>();
+
 std::string StoredJson(const StoredComparison& comparison) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("verdict", NameOf(comparison.verdict));
-  json.Key("speedup");
-  json.BeginObject();
-  json.Field("low", comparison.speedup.low);
-  json.Field("expected", comparison.speedup.expected);
-  json.Field("high", comparison.speedup.high);
-  json.EndObject();
-  json.Field("p_mann_whitney", comparison.p_mann_whitney);
-  json.Field("p_welch", comparison.p_welch);
+  documents::Stored document{.verdict = comparison.verdict,
+                             .speedup = comparison.speedup,
+                             .p_mann_whitney = comparison.p_mann_whitney,
+                             .p_welch = comparison.p_welch,
+                             .mde_share = comparison.mde_share,
+                             .margin = comparison.margin,
+                             .series = comparison.name,
+                             .series_of_b = comparison.b_name == comparison.name ? "" : comparison.b_name,
+                             .unit = comparison.unit,
+                             .values_are = comparison.sampling,
+                             .other_machine = comparison.other_machine,
+                             .shows = WhatTheyShow(comparison),
+                             .a = {comparison.a, comparison.a_count},
+                             .b = {comparison.b, comparison.b_count}};
   if (comparison.p_mann_whitney)
-    json.Field("statistically_significant",
-               comparison.verdict == PairVerdict::kFaster || comparison.verdict == PairVerdict::kSlower);
+    document.statistically_significant =
+        comparison.verdict == PairVerdict::kFaster || comparison.verdict == PairVerdict::kSlower;
   if (comparison.p_mann_whitney || comparison.p_welch)
-    json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
-  json.Field("mde_share", comparison.mde_share);
-  json.Field("margin", comparison.margin);
-  json.Field("series", comparison.name);
-  if (comparison.b_name != comparison.name) json.Field("series_of_b", comparison.b_name);
-  json.FieldUnlessEmpty("unit", comparison.unit);
-  json.Field("values_are", NameOf(comparison.sampling));
-  if (comparison.other_machine) json.Field("other_machine", true);
-  json.Field("shows", WhatTheyShow(comparison));
-  json.Key("a");
-  json.BeginObject();
-  json.Field("median", comparison.a);
-  json.Field("count", comparison.a_count);
-  json.EndObject();
-  json.Key("b");
-  json.BeginObject();
-  json.Field("median", comparison.b);
-  json.Field("count", comparison.b_count);
-  json.EndObject();
-  json.EndObject();
-  return out + "\n";
+    document.nominal = "the p values hold if the numbers of runs were fixed beforehand";
+  return DocumentOf("compare", document);
 }
 
 }  // namespace gapless::internal

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/json_value.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "cli/loading.h"
@@ -17,7 +18,6 @@
 #include "collect/files.h"
 #include "optimize/contest.h"
 #include "proof/measure.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {
