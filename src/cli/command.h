@@ -53,7 +53,7 @@ struct Command {
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
   bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
-  // What it prints with --json: docs/schema/<name>.schema.json is made from these.
+  // Documents that it prints with --json: docs/schema/<name>.schema.json is made from these.
   std::span<const TypeInfo* const> documents = {};
   int own_failure = 0;  // the exit status of our own failures, where the command's own is passed on; 0: by the error
   // Gives the exit status (docs/reference/commands.md).

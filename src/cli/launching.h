@@ -38,7 +38,7 @@ struct WatchPlan {
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
 
-// What `gapless profile --json` and `gapless monitor --json` print.
+// The document of `gapless profile --json` and `gapless monitor --json`.
 extern const TypeInfo kLaunchDocument;
 
 // What to exit with: the command's own status; where that is 0 and what was to be recorded is not all there, that of a

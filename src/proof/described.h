@@ -108,7 +108,7 @@ struct Environment {
   };
 };
 
-// What a comparison of two trainings decided.
+// The decision about two trainings.
 struct Parity {
   ParityVerdict verdict = ParityVerdict::kCannotTell;
   std::optional<Precision> unit{};

@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace documents {
 
-// What pairs of processes show.
+// The result of pairs of processes.
 struct Pairs {
   PairVerdict verdict = PairVerdict::kCannotTell;
   RatioInterval speedup{};

@@ -13,7 +13,7 @@ namespace gapless::internal {
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
 std::string CompareText(const Comparison& comparison);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
-// What disturbed the runs, the first sentence of each kind.
+// Returns what disturbed the runs, the first sentence of each kind.
 std::vector<std::string> NoiseOf(const Comparison& comparison);
 // P values of the pairs alone.
 NominalP NominalOf(const PairSequence& sequence);

@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-// What each action prints with --json.
+// The documents that the actions print with --json.
 extern const TypeInfo kHistoryListDocument, kHistoryRecordDocument, kHistoryExportDocument, kHistoryImportDocument,
     kHistoryAcceptDocument;
 

@@ -65,7 +65,7 @@ std::string UnprovedText(const OptimizeView& view);
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);
 std::string OptimizePage(const OptimizeView& view);
-// What --json prints.
+// The documents of --json.
 extern const TypeInfo kOptimizeDocument;
 std::string OptimizeJson(const OptimizeView& view);
 

@@ -33,7 +33,7 @@ inline bool IsWithin(const StepShares& shares, double measured) {
 }
 
 std::string PredictText(const PredictView& view, int columns);  // lines of at most so many, where names allow it
-// What --json prints; with --list, of the what-ifs.
+// The documents of --json; with --list, of the what-ifs.
 extern const TypeInfo kPredictDocument, kWhatIfsDocument;
 std::string PredictJson(const PredictView& view);
 std::string WhatIfsText();

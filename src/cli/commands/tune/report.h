@@ -19,7 +19,7 @@ struct TuneView {
 };
 
 std::string TuneText(const TuneView& view, int width);
-// What --json prints: of settings, or of the exchange of gradients.
+// The documents of --json: of settings, or of the exchange of gradients.
 extern const TypeInfo kTuneDocument, kExchangeDocument;
 std::string TuneJson(const TuneView& view);
 
