@@ -50,12 +50,12 @@ target_include_directories(third_party::libpq_header SYSTEM INTERFACE ${GAPLESS_
 # What each room may use. CLI11 is headers only and needs no line; fmt and spdlog are used as headers by base alone,
 # because Debian has no static archive of either.
 function(gapless_use_third_party)
-  set(base third_party::re2 Threads::Threads)
+  set(base third_party::re2 third_party::simdjson Threads::Threads)
   set(trace third_party::xxhash third_party::zstd)
   set(ingest third_party::simdjson third_party::isal third_party::zstd third_party::sqlite3)
   set(query third_party::sqlite3)
   set(collect third_party::xxhash third_party::httplib Threads::Threads)
-  set(store third_party::sqlite3 third_party::simdjson third_party::xxhash third_party::libpq_header ${CMAKE_DL_LIBS})
+  set(store third_party::sqlite3 third_party::xxhash third_party::libpq_header ${CMAKE_DL_LIBS})
   set(optimize third_party::yaml)
   set(convert third_party::simdjson third_party::isal third_party::zstd)
   foreach(room IN LISTS GAPLESS_ROOMS)

@@ -7,7 +7,7 @@
 
 #include "base/json_writer.h"
 #include "optimize/patch.h"
-#include "store/results/json/value.h"
+#include "base/json_value.h"
 
 namespace {
 

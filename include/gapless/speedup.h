@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace gapless {
 
@@ -17,5 +18,16 @@ struct RatioInterval {
 using SpeedupInterval = RatioInterval;
 
 enum class SpeedVerdict : uint8_t { kFaster, kSlower, kEquivalent, kCannotTell };
+
+// The verdict as it stands in JSON.
+constexpr std::string_view ToString(SpeedVerdict verdict) {
+  switch (verdict) {
+    case SpeedVerdict::kFaster: return "faster";
+    case SpeedVerdict::kSlower: return "slower";
+    case SpeedVerdict::kEquivalent: return "equivalent";
+    case SpeedVerdict::kCannotTell: break;
+  }
+  return "cannot_tell";
+}
 
 }  // namespace gapless

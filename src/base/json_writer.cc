@@ -121,11 +121,13 @@ void JsonWriter::Null() {
   out_ += "null";
 }
 
-void WriteJsonHeader(JsonWriter& json) {
+void WriteJsonHeader(JsonWriter& json, std::string_view command) {
   json.Key("gapless");
   json.BeginObject();
   json.Field("version", kVersion);
   json.Field("schema", kJsonSchema);
+  json.Field("schema_version", kJsonSchema);
+  json.FieldUnlessEmpty("command", command);
   json.EndObject();
 }
 

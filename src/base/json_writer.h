@@ -74,7 +74,8 @@ class JsonWriter {
 // `text` as a JSON string, with its quotes.
 void AppendJsonString(std::string& out, std::string_view text);
 
-// The key "gapless" that every JSON document of the program begins with: its version and that of the schema.
-void WriteJsonHeader(JsonWriter& json);
+// The key "gapless" that every JSON document of the program begins with: its version, that of the schema and, unless it
+// is empty, the command that printed it.
+void WriteJsonHeader(JsonWriter& json, std::string_view command = {});
 
 }  // namespace gapless::internal

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

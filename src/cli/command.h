@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "cli/arguments.h"
 #include "cli/session.h"
@@ -52,6 +53,8 @@ struct Command {
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
   bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
+  // Documents that it prints with --json: docs/schema/<name>.schema.json is made from these.
+  std::span<const TypeInfo* const> documents = {};
   int own_failure = 0;  // the exit status of our own failures, where the command's own is passed on; 0: by the error
   // Gives the exit status (docs/reference/commands.md).
   Result<int> (*run)(const Arguments& arguments, Session& session);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <set>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/asked_together.h"
@@ -15,6 +15,34 @@
 #include "collect/inside.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Launch {
+  std::string run{};
+  int exit_status = 0, signal = 0;
+  uint64_t steps = 0;
+  size_t ranks = 0;
+  std::optional<int64_t> agent_cost_per_step_ns{};
+  std::optional<double> agent_share{};
+  double recorded_step_slowdown = 0;
+  std::vector<std::string> recordings{}, incomplete{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Launch::run>("run", "", "folder of the run"),
+      Field<&Launch::exit_status>("exit_status", "", "status of the command"),
+      Field<&Launch::signal>("signal", "", "signal that ended it", kUnlessEmpty),
+      Field<&Launch::steps>("steps", "count", "steps that were seen"),
+      Field<&Launch::ranks>("ranks", "count", "processes that trained"),
+      Field<&Launch::agent_cost_per_step_ns>("agent_cost_per_step_ns", "ns", "time that the agent took of a step"),
+      Field<&Launch::agent_share>("agent_share", "", "fraction of the steps' time that the agent took"),
+      Field<&Launch::recorded_step_slowdown>("recorded_step_slowdown", "ratio",
+                                             "recorded step / other step, medians; missing: not known", kUnlessEmpty),
+      Field<&Launch::recordings>("recordings", "", "files with recorded steps"),
+      Field<&Launch::incomplete>("incomplete", "", "what is missing in the record", kUnlessEmpty),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr int kDefaultHz = 10, kMaxHz = 100;
@@ -91,36 +119,26 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
   Say(StrCat("next: gapless analyze ", result.folder));
 }
 
-std::string ResultJson(const LaunchResult& result) {
-  std::string out;
-  JsonWriter json(out, 2);
+std::string ResultJson(const LaunchResult& result, std::string_view command) {
   const Seen seen = Count(result);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("run", result.folder);
-  json.Field("exit_status", result.exit_status);
-  if (result.signal != 0) json.Field("signal", result.signal);
-  json.Field("steps", seen.steps);
-  json.Field("ranks", seen.ranks);
-  if (seen.steps > 0) json.Field("agent_cost_per_step_ns", seen.agent_cost_ns);
-  if (seen.steps > 0) json.Field("agent_share", seen.agent_share);
-  if (seen.slowdown > 0) json.Field("recorded_step_slowdown", seen.slowdown);
-  json.Key("recordings");
-  json.BeginArray();
+  documents::Launch document{.run = result.folder,
+                             .exit_status = result.exit_status,
+                             .signal = result.signal,
+                             .steps = seen.steps,
+                             .ranks = seen.ranks,
+                             .recorded_step_slowdown = seen.slowdown,
+                             .incomplete = result.manifest.incomplete};
+  if (seen.steps > 0) document.agent_cost_per_step_ns = seen.agent_cost_ns;
+  if (seen.steps > 0) document.agent_share = seen.agent_share;
   for (const auto& process : result.processes)
-    for (const std::string& file : process->recordings) json.String(StrCat(process->folder, "/", file));
-  json.EndArray();
-  if (!result.manifest.incomplete.empty()) {
-    json.Key("incomplete");
-    json.BeginArray();
-    for (const std::string& missing : result.manifest.incomplete) json.String(missing);
-    json.EndArray();
-  }
-  json.EndObject();
-  return out + "\n";
+    for (const std::string& file : process->recordings)
+      document.recordings.push_back(StrCat(process->folder, "/", file));
+  return DocumentOf(command, document, document.incomplete);
 }
 
 }  // namespace
+
+constinit const TypeInfo kLaunchDocument = describe::MakeType<documents::Launch>();
 
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (arguments.command().empty())
@@ -159,7 +177,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
     for (const std::string& sentence : done) Say(Printable(sentence));
     Summarize(*result, plan);
   }
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result)));
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result, plan.verb)));
   return StatusOf(*result);
 }
 

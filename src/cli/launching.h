@@ -27,6 +27,7 @@ inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
 inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"};
 
 struct WatchPlan {
+  std::string_view verb;  // the command that prints the result
   AgentOptions agent;
   std::vector<Watcher*> watchers{};
   std::vector<std::string> missing{};
@@ -36,6 +37,9 @@ struct WatchPlan {
 
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
+
+// The document of `gapless profile --json` and `gapless monitor --json`.
+extern const TypeInfo kLaunchDocument;
 
 // What to exit with: the command's own status; where that is 0 and what was to be recorded is not all there, that of a
 // failure of our own. Says then what is missing, and why.

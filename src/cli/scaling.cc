@@ -5,11 +5,67 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
-#include "proof/result_json.h"
+#include "proof/described.h"
 
 namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<ScalingCurve::Kind> = 3;
+
+namespace documents {
+
+struct ScalingMetrics {
+  double step_time_ms = 0;
+  std::optional<double> samples_per_second{}, multi_gpu_scaling_efficiency{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScalingMetrics::step_time_ms>("step_time_ms", "ms", "typical step with the most ranks"),
+      Field<&ScalingMetrics::samples_per_second>("samples_per_second", "1/s", "of all ranks"),
+      Field<&ScalingMetrics::multi_gpu_scaling_efficiency>("multi_gpu_scaling_efficiency", "",
+                                                           "speed-up per rank, 1 is perfect"),
+  };
+};
+
+struct ScalingRanks {
+  int64_t ranks = 0;
+  double step_time_ms = 0;
+  std::optional<double> samples_per_second{};
+  double speedup = 1, efficiency = 1;
+  std::optional<double> efficiency_low{}, efficiency_high{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScalingRanks::ranks>("ranks", "count", "processes that trained"),
+      Field<&ScalingRanks::step_time_ms>("step_time_ms", "ms", "typical duration of a step"),
+      Field<&ScalingRanks::samples_per_second>("samples_per_second", "1/s", "of all ranks"),
+      Field<&ScalingRanks::speedup>("speedup", "ratio", "against the fewest ranks"),
+      Field<&ScalingRanks::efficiency>("efficiency", "ratio", "speed-up per rank, 1 is perfect"),
+      Field<&ScalingRanks::efficiency_low>("efficiency_low", "ratio", "lowest of the rounds"),
+      Field<&ScalingRanks::efficiency_high>("efficiency_high", "ratio", "highest of the rounds"),
+  };
+};
+
+struct ScalingResult {
+  ScalingCurve::Kind scaling{};
+  ScalingMetrics metrics{};
+  int64_t rounds = 0;
+  std::string repeat{};
+  bool measured_twice = false;
+  std::vector<ScalingRanks> points{};
+  Environment environment{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScalingResult::scaling>("scaling", "", "weak: the same work for each rank; strong: the same in all"),
+      Field<&ScalingResult::metrics>("metrics", "", "with the most ranks"),
+      Field<&ScalingResult::rounds>("rounds", "count", "rounds that were run"),
+      Field<&ScalingResult::repeat>("repeat", "", "why it should be measured again", kUnlessEmpty),
+      Field<&ScalingResult::measured_twice>("measured_twice", "", "it was measured again", kUnlessEmpty),
+      Field<&ScalingResult::points>("points", "", "one for each number of ranks"),
+      Field<&ScalingResult::environment>("environment", "", "where it was measured"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr int kMaxRanks = 4096;
@@ -66,42 +122,32 @@ std::string ScalingText(const ScalingCurve& curve) {
   return text;
 }
 
-std::string ScalingJson(const ScalingCurve& curve) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("scaling", NameOf(curve.kind));
-  json.Key("metrics");
-  json.BeginObject();
-  json.Field("step_time_ms", *TypicalValue(curve.points.back().sample));
-  json.Field("samples_per_second", curve.points.back().sample.samples_per_second);
-  const std::string why = WhyToRepeat(curve);
-  if (why.empty()) json.Field("multi_gpu_scaling_efficiency", curve.points.back().efficiency);
-  json.EndObject();
-  json.Field("rounds", static_cast<int64_t>(curve.rounds));
-  json.FieldUnlessEmpty("repeat", why);
-  if (curve.was_repeated) json.Field("measured_twice", true);
-  json.Key("points");
-  json.BeginArray();
+constinit const TypeInfo kScalingDocument = describe::MakeType<documents::ScalingResult>();
+
+std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
+  const ScalingPoint& last = curve.points.back();
+  documents::ScalingResult document{
+      .scaling = curve.kind,
+      .metrics = {.step_time_ms = *TypicalValue(last.sample), .samples_per_second = last.sample.samples_per_second},
+      .rounds = static_cast<int64_t>(curve.rounds),
+      .repeat = WhyToRepeat(curve),
+      .measured_twice = curve.was_repeated,
+      .environment = EnvironmentDocument(last.sample)};
+  if (document.repeat.empty()) document.metrics.multi_gpu_scaling_efficiency = last.efficiency;
   for (const ScalingPoint& point : curve.points) {
-    json.BeginObject();
-    json.Field("ranks", point.ranks);
-    json.Field("step_time_ms", *TypicalValue(point.sample));
-    json.Field("samples_per_second", point.sample.samples_per_second);
-    json.Field("speedup", point.speedup);
-    json.Field("efficiency", point.efficiency);
-    if (curve.rounds > 1) {
-      json.Field("efficiency_low", point.lowest_efficiency);
-      json.Field("efficiency_high", point.highest_efficiency);
-    }
-    json.EndObject();
+    documents::ScalingRanks& ranks = document.points.emplace_back();
+    ranks = {.ranks = static_cast<int64_t>(point.ranks),
+             .step_time_ms = *TypicalValue(point.sample),
+             .samples_per_second = point.sample.samples_per_second,
+             .speedup = point.speedup,
+             .efficiency = point.efficiency};
+    if (curve.rounds <= 1) continue;
+    ranks.efficiency_low = point.lowest_efficiency;
+    ranks.efficiency_high = point.highest_efficiency;
   }
-  json.EndArray();
-  json.Key("environment");
-  WriteEnvironment(json, curve.points.back().sample);
-  json.EndObject();
-  return out + "\n";
+  std::vector<std::string> warnings;
+  if (!document.repeat.empty()) warnings.push_back(document.repeat);
+  return DocumentOf(command, document, warnings);
 }
 
 }  // namespace gapless::internal

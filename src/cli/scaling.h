@@ -25,6 +25,8 @@ Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view 
 Result<void> NeedsRanks(const RunRequest& request);
 
 std::string ScalingText(const ScalingCurve& curve);
-std::string ScalingJson(const ScalingCurve& curve);
+// `command`: bench or tune.
+extern const TypeInfo kScalingDocument;
+std::string ScalingJson(const ScalingCurve& curve, std::string_view command);
 
 }  // namespace gapless::internal

@@ -9,11 +9,11 @@
 #include <set>
 #include <utility>
 
+#include "base/json_value.h"
 #include "base/strings.h"
 #include "collect/cpu_quota.h"
 #include "collect/files.h"
 #include "proof/measure.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/json_value.h"
 #include "base/redact.h"
 #include "base/strings.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

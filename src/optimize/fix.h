@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "base/result.h"
 #include "fixes/catalogue.h"
 #include "optimize/host_shares.h"
@@ -127,6 +128,7 @@ bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 
 // The list of `gapless optimize --list`.
 std::string FixesText();
+extern const TypeInfo kFixesDocument;
 std::string FixesJson();
 
 }  // namespace gapless::internal

@@ -2,11 +2,34 @@
 // `gapless optimize --list`.
 #include <algorithm>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "optimize/fix.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct KnownFix {
+  std::string name{}, usage{}, help{}, safety{}, effort{};
+  bool live = false;
+  std::vector<std::string> cures{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&KnownFix::name>("name", "", "name of the fix"),
+      Field<&KnownFix::usage>("usage", "", "name with the value that it takes"),
+      Field<&KnownFix::help>("help", "", "the fix in a line"),
+      Field<&KnownFix::safety>("safety", "", "what it may change beside the time"),
+      Field<&KnownFix::effort>("effort", "", "effort to make it by hand"),
+      Field<&KnownFix::live>("live", "", "it can be switched while the training runs"),
+      Field<&KnownFix::cures>("cures", "", "rules whose bottlenecks it cures"),
+  };
+};
+
+struct Fixes {
+  std::vector<KnownFix> fixes{};
+  static constexpr FieldInfo kFields[] = {Field<&Fixes::fixes>("fixes", "", "fixes that there are")};
+};
+
+}  // namespace documents
 
 std::string FixesText() {
   size_t longest = 0;
@@ -20,30 +43,19 @@ std::string FixesText() {
   return text;
 }
 
+constinit const TypeInfo kFixesDocument = describe::MakeType<documents::Fixes>();
+
 std::string FixesJson() {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("fixes");
-  json.BeginArray();
-  for (const Fix* fix : AllFixes()) {
-    json.BeginObject();
-    json.Field("name", fix->name);
-    json.Field("usage", UsageOf(*fix));
-    json.Field("help", fix->help);
-    json.Field("safety", ToString(fix->safety));
-    json.Field("effort", NameOf(fix->effort));
-    json.Field("live", fix->live);
-    json.Key("cures");
-    json.BeginArray();
-    for (const std::string_view rule : fix->cures) json.String(rule);
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Fixes document;
+  for (const Fix* fix : AllFixes())
+    document.fixes.push_back({std::string(fix->name),
+                              UsageOf(*fix),
+                              std::string(fix->help),
+                              std::string(ToString(fix->safety)),
+                              std::string(NameOf(fix->effort)),
+                              fix->live,
+                              {fix->cures.begin(), fix->cures.end()}});
+  return DocumentOf("optimize", document);
 }
 
 }  // namespace gapless::internal

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/files.h"
 #include "proof/parity_json.h"
 #include "proof/result_json.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

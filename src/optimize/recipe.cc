@@ -7,12 +7,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/files.h"
 #include "optimize/recipe_check.h"
 #include "optimize/recipe_yaml.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

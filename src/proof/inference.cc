@@ -86,17 +86,4 @@ Result<InferenceMetrics> InferenceOf(const RunSample& sample) {
   return metrics;
 }
 
-void WriteInference(JsonWriter& json, const InferenceMetrics& metrics) {
-  json.Field("latency_mean_ms", metrics.latency_mean_ms);
-  json.Field("latency_p50_ms", metrics.latency_p50_ms);
-  json.Field("latency_p95_ms", metrics.latency_p95_ms);
-  json.Field("latency_p99_ms", metrics.latency_p99_ms);
-  json.Field("requests_per_second", metrics.requests_per_second);
-  json.Field("samples_per_second", metrics.samples_per_second);
-  json.Field("time_to_first_token_p50_ms", metrics.time_to_first_token_p50_ms);
-  json.Field("time_to_first_token_p95_ms", metrics.time_to_first_token_p95_ms);
-  json.Field("time_per_output_token_ms", metrics.time_per_output_token_ms);
-  json.Field("tokens_per_second", metrics.tokens_per_second);
-}
-
 }  // namespace gapless::internal

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/json_writer.h"
 #include "trial/process_run.h"
 
 namespace gapless::internal {
@@ -27,7 +26,5 @@ struct InferenceMetrics {
 
 // An error when no call of a model was seen. Where numbers of the output are measured, each is a latency in ms.
 Result<InferenceMetrics> InferenceOf(const RunSample& sample);
-
-void WriteInference(JsonWriter& json, const InferenceMetrics& metrics);
 
 }  // namespace gapless::internal

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json_value.h"
 #include "base/strings.h"
 #include "collect/files.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

@@ -4,14 +4,13 @@
 
 #include <optional>
 
+#include "base/json_value.h"
 #include "base/json_writer.h"
-#include "store/results/json/value.h"
 #include "validate/parity.h"
 
 namespace gapless::internal {
 
-// Writes the fields into the open object: `verdict`, `unit`?, `reason`, `steps`, `test`?, `step`?, `tensor`?, `value`?,
-// `limit`?.
+// Writes the fields of documents::Parity into the open object.
 void WriteParityFields(JsonWriter& json, const ParityReport& report);
 // Reads them; absent where there is no verdict.
 std::optional<ParityReport> ParityFrom(const JsonValue& value);

@@ -1,30 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
+// Documents of `gapless bench`, and the parts that other commands share with it.
 #include "proof/result_json.h"
+
+#include <cmath>
 
 #include "base/redact.h"
 #include "base/strings.h"
+#include "proof/described.h"
 #include "store/history.h"
 #include "store/result_reader.h"
 #include "validate/interval.h"
 #include "validate/rank_tests.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Interval {
+  std::optional<double> expected{}, low{}, high{};
+  std::string method{}, refused{};
+  std::optional<double> effective_n{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Interval::expected>("expected", "", "typical value, in the unit of the series"),
+      Field<&Interval::low>("low", "", "lower end of the 95 % interval"),
+      Field<&Interval::high>("high", "", "upper end of the interval"),
+      Field<&Interval::method>("method", "", "how the interval was made", kUnlessEmpty),
+      Field<&Interval::refused>("refused", "", "why there is none", kUnlessEmpty),
+      Field<&Interval::effective_n>("effective_n", "", "independent steps that would say as much"),
+  };
+};
+
+struct Bench {
+  std::string command{};
+  SampleSource source = SampleSource::kSteps;
+  size_t processes = 0;
+  int64_t ranks = 0;
+  size_t warmup = 0;
+  Metrics metrics{};
+  Interval interval{};
+  std::vector<int64_t> steps{};
+  std::vector<double> losses{}, process_medians{};
+  std::vector<std::string> noise{};
+  Environment environment{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Bench::command>("command", "", "the command that was measured"),
+      Field<&Bench::source>("source", "", "what was measured: steps, whole processes, or numbers of the output"),
+      Field<&Bench::processes>("processes", "count", "processes that were run, one after the other"),
+      Field<&Bench::ranks>("ranks", "", "ranks of each"),
+      Field<&Bench::warmup>("warmup", "count", "steps that do not count"),
+      Field<&Bench::metrics>("metrics", "", "the figures"),
+      Field<&Bench::interval>("interval", "", "of the typical value"),
+      Field<&Bench::steps>("steps", "ns", "duration of each step, or of each process"),
+      Field<&Bench::losses>("losses", "",
+                            "of all steps of the first process, warm-up included; null where none was seen",
+                            kUnlessEmptyOrNull),
+      Field<&Bench::process_medians>("process_medians", "", "typical value of each process"),
+      Field<&Bench::noise>("noise", "", "what disturbed the measurement; the same as warnings"),
+      Field<&Bench::environment>("environment", "", "what a result must be compared with"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
-void WriteInterval(JsonWriter& json, const std::vector<RunSample>& samples) {
-  const TypicalInterval interval = IntervalOf(samples);
-  json.Key("interval");
-  json.BeginObject();
-  if (interval.low) json.Field("expected", interval.expected);
-  json.Field("low", interval.low);
-  json.Field("high", interval.high);
-  json.FieldUnlessEmpty("method", interval.method);
-  json.FieldUnlessEmpty("refused", interval.refusal);
-  json.Field("effective_n", interval.effective_n);
-  json.EndObject();
+documents::Interval IntervalDocument(const TypicalInterval& interval) {
+  documents::Interval document{.low = interval.low,
+                               .high = interval.high,
+                               .method = interval.method,
+                               .refused = interval.refusal,
+                               .effective_n = interval.effective_n};
+  if (interval.low) document.expected = interval.expected;
+  return document;
 }
 
+int64_t NsOf(double ms) { return std::llround(ms * 1e6); }
+
 }  // namespace
+
+constinit const TypeInfo kBenchDocument = describe::MakeType<documents::Bench>();
 
 std::vector<double> SeriesOf(const std::vector<RunSample>& samples) {
   std::vector<double> series;
@@ -67,92 +120,72 @@ TypicalInterval IntervalOf(const std::vector<RunSample>& samples) {
 void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio) {
   if (!ratio) return;
   json.Key(key);
-  json.BeginObject();
-  json.Field("low", ratio->low);
-  json.Field("expected", ratio->expected);
-  json.Field("high", ratio->high);
-  json.EndObject();
+  WriteJson(json, *ratio);
 }
 
-void WriteMetrics(JsonWriter& json, const PerformanceMetrics& metrics) {
-  json.BeginObject();
-  json.Field("samples_per_second", metrics.samples_per_second);
-  json.Field("gpu_utilization", metrics.gpu_utilization);
-  if (metrics.gpu_utilization) json.Field("gpu_utilization_source", metrics.gpu_utilization_source);
-  json.Field("memory_usage_gb", metrics.memory_usage_gb);
-  if (metrics.memory_usage_gb) json.Field("memory_usage_source", metrics.memory_source);
-  json.Field("energy_j", metrics.energy_j);
-  json.Field("step_time_ms", metrics.step_time_ms);
-  json.Field("step_time_p50_ms", metrics.step_time_p50_ms);
-  json.Field("step_time_p95_ms", metrics.step_time_p95_ms);
-  json.Field("step_time_p99_ms", metrics.step_time_p99_ms);
-  json.Field("step_time_std_ms", metrics.step_time_std_ms);
-  json.EndObject();
-}
-
-void WriteEnvironment(JsonWriter& json, const RunSample& sample) {
-  json.BeginObject();
-  json.Field("host", sample.host.name);
-  json.Field("cpu", sample.host.cpu);
-  json.Field("cores", sample.host.cores);
-  json.Field("fingerprint", FingerprintOf(sample.host));
-  json.Field("kernel", sample.host.kernel);
-  json.FieldUnlessEmpty("framework", sample.versions);
-  json.FieldUnlessEmpty("driver", sample.host.nvidia_driver);
-  if (!sample.host.gpus.empty()) {
-    json.Field("gpu_type", sample.host.gpus[0].model);
-    json.Field("num_gpus", sample.host.gpus.size());
+documents::Metrics MetricsDocument(const PerformanceMetrics& metrics, SampleSource source) {
+  documents::Metrics document{.samples_per_second = metrics.samples_per_second,
+                              .gpu_utilization = metrics.gpu_utilization,
+                              .memory_usage_gb = metrics.memory_usage_gb,
+                              .energy_j = metrics.energy_j,
+                              .step_time_ms = metrics.step_time_ms,
+                              .step_time_p50_ms = metrics.step_time_p50_ms,
+                              .step_time_p95_ms = metrics.step_time_p95_ms,
+                              .step_time_p99_ms = metrics.step_time_p99_ms,
+                              .step_time_std_ms = metrics.step_time_std_ms};
+  if (metrics.gpu_utilization) document.gpu_utilization_source = metrics.gpu_utilization_source;
+  if (metrics.memory_usage_gb) {
+    document.memory_usage_source = metrics.memory_source;
+    document.memory_bytes = *metrics.memory_usage_gb * 1e9;
   }
-  // Where it computed: the GPUs of a machine need not be used.
-  if (sample.source == SampleSource::kSteps) json.Field("device", sample.gpu_memory_bytes ? "gpu" : "cpu");
+  if (source != SampleSource::kPattern && metrics.step_time_p50_ms)
+    document.step_ns = StepTimes{.median = NsOf(*metrics.step_time_p50_ms),
+                                 .p50 = NsOf(*metrics.step_time_p50_ms),
+                                 .p95 = NsOf(metrics.step_time_p95_ms.value_or(0)),
+                                 .p99 = NsOf(metrics.step_time_p99_ms.value_or(0))};
+  return document;
+}
+
+documents::Environment EnvironmentDocument(const RunSample& sample) {
+  documents::Environment document{.host = sample.host.name,
+                                  .cpu = sample.host.cpu,
+                                  .cores = sample.host.cores,
+                                  .fingerprint = FingerprintOf(sample.host),
+                                  .kernel = sample.host.kernel,
+                                  .framework = sample.versions,
+                                  .driver = sample.host.nvidia_driver,
+                                  .gpu_type = sample.host.gpus.empty() ? "" : sample.host.gpus[0].model,
+                                  .num_gpus = sample.host.gpus.size()};
+  // The GPUs of a machine need not be used.
+  if (sample.source == SampleSource::kSteps) document.device = sample.gpu_memory_bytes ? "gpu" : "cpu";
   if (const auto clock = sample.telemetry.find("gpu.clock.sm"); clock != sample.telemetry.end())
-    json.Field("gpu_clock_mean_hz", clock->second.mean);
+    document.gpu_clock_mean_hz = clock->second.mean;
   if (sample.git) {
-    json.Field("commit", sample.git->commit);
-    json.FieldUnlessEmpty("branch", sample.git->branch);
-    if (sample.git->dirty) json.Field("dirty", *sample.git->dirty);
+    document.commit = sample.git->commit;
+    document.branch = sample.git->branch;
+    document.dirty = sample.git->dirty;
   }
-  json.EndObject();
+  return document;
 }
 
 std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("command", CommandText(command));
-  json.Field("source", NameOf(samples[0].source));
-  json.Field("processes", samples.size());
-  json.Field("ranks", samples[0].ranks);
-  json.Field("warmup", samples[0].warmup);
-  json.Key("metrics");
-  WriteMetrics(json, *MetricsOf(samples));
-  WriteInterval(json, samples);
-  json.Key("steps");
-  json.BeginArray();
+  const RunSample& first = samples[0];
+  documents::Bench document{.command = CommandText(command),
+                            .source = first.source,
+                            .processes = samples.size(),
+                            .ranks = static_cast<int64_t>(first.ranks),
+                            .warmup = static_cast<size_t>(first.warmup),
+                            .metrics = MetricsDocument(*MetricsOf(samples), first.source),
+                            .interval = IntervalDocument(IntervalOf(samples)),
+                            .losses = first.losses,
+                            .noise = NoiseSeen(first),
+                            .environment = EnvironmentDocument(first)};
   for (const RunSample& sample : samples) {
-    for (const int64_t ns : sample.step_ns) json.Int(ns);
-    if (sample.source == SampleSource::kProcess) json.Int(sample.wall_ns);
+    document.steps.insert(document.steps.end(), sample.step_ns.begin(), sample.step_ns.end());
+    if (sample.source == SampleSource::kProcess) document.steps.push_back(sample.wall_ns);
+    document.process_medians.push_back(*TypicalValue(sample));
   }
-  json.EndArray();
-  if (!samples[0].losses.empty()) {
-    json.Key("losses");  // of all steps of the first process, warm-up included; null where none was seen
-    json.BeginArray();
-    for (const double loss : samples[0].losses) json.Real(loss);
-    json.EndArray();
-  }
-  json.Key("process_medians");
-  json.BeginArray();
-  for (const RunSample& sample : samples) json.Real(*TypicalValue(sample));
-  json.EndArray();
-  json.Key("noise");
-  json.BeginArray();
-  for (const std::string& seen : NoiseSeen(samples[0])) json.String(seen);
-  json.EndArray();
-  json.Key("environment");
-  WriteEnvironment(json, samples[0]);
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("bench", document, document.noise);
 }
 
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command) {

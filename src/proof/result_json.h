@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "proof/metrics.h"
 #include "store/record.h"
 #include "validate/pair_sequence.h"
@@ -28,17 +28,15 @@ struct TypicalInterval {
 
 TypicalInterval IntervalOf(const std::vector<RunSample>& samples);
 
-// At least one process, all of the same command and source.
+// `gapless bench --json`. At least one process, all of the same command and source.
+extern const TypeInfo kBenchDocument;
 std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 // The same as the history keeps it.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 
 // {"low", "expected", "high"}; an end that is not known is left out, and so is all of it when absent.
 void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio);
-void WriteMetrics(JsonWriter& json, const PerformanceMetrics& metrics);
-// Host, GPUs, driver, framework, commit: what a result must be compared with.
-void WriteEnvironment(JsonWriter& json, const RunSample& sample);
-// The same for machines on which a benchmark takes the same time: processor, cores, GPUs.
+// The same text for machines on which a benchmark takes the same time: processor, cores, GPUs.
 std::string FingerprintOf(const HostFacts& host);
 
 }  // namespace gapless::internal

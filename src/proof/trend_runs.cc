@@ -6,9 +6,9 @@
 #include <ranges>
 #include <set>
 
+#include "base/json_value.h"
 #include "base/strings.h"
 #include "store/metric_traits.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

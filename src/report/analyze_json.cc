@@ -1,221 +1,265 @@
 // SPDX-License-Identifier: Apache-2.0
+// The documents of `gapless analyze`: the report, and one rule of it (--explain).
 #include "report/analyze_json.h"
 
 #include "base/strings.h"
 #include "base/timings.h"
-#include "report/json_parts.h"
+#include "report/about.h"
+#include "report/described.h"
+#include "report/explain.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct ListedBottleneck {
+  Borrowed<Bottleneck> found{};
+  std::optional<Saving> saving_per_month{};
+  static constexpr FieldInfo kFields[] = {
+      Spliced<&ListedBottleneck::found>(),
+      Field<&ListedBottleneck::saving_per_month>("saving_per_month", "",
+                                                 "what its fix saves; with --price, --carbon or --watts"),
+  };
+};
+
+struct Cost {
+  int64_t gpus = 0;
+  double hours_per_month = 0;
+  std::optional<double> watts_per_gpu{};
+  std::string watts_source{};
+  const Amount* step = nullptr;
+  const Amount* epoch = nullptr;
+  Amount month{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Cost::gpus>("gpus", "count", "GPUs of the job"),
+      Field<&Cost::hours_per_month>("hours_per_month", "h", "hours of training a month"),
+      Field<&Cost::watts_per_gpu>("watts_per_gpu", "W", "power of a GPU"),
+      Field<&Cost::watts_source>("watts_source", "", "given, or board limit: an upper bound", kUnlessEmpty),
+      Field<&Cost::step>("step", "", "cost of a step; missing: no step is complete"),
+      Field<&Cost::epoch>("epoch", "", "cost of an epoch; with --epoch-steps"),
+      Field<&Cost::month>("month", "", "cost of a month"),
+  };
+};
+
+struct RunPart {
+  int64_t trace = 0;
+  std::optional<int64_t> rank{};
+  int64_t execution = 0;
+  Role role = Role::kPrimary;
+  std::string format{}, path{};
+  int64_t dur_ns = 0, event_count = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&RunPart::trace>("trace", "count", "key of table trace"),
+      Field<&RunPart::rank>("rank", "count", "rank of the process; missing: none was recorded"),
+      Field<&RunPart::execution>("execution", "count", "execution of the program that was recorded"),
+      Field<&RunPart::role>("role", "", "primary recordings are counted, supplements complete them"),
+      Field<&RunPart::format>("format", "", "format of the file"),
+      Field<&RunPart::path>("path", "", "file that was read"),
+      Field<&RunPart::dur_ns>("dur_ns", "ns", "from the first to the last event"),
+      Field<&RunPart::event_count>("event_count", "count", "events that were read"),
+  };
+};
+
+struct ReadNote {
+  int64_t trace = 0;
+  std::optional<int64_t> rank{};
+  std::string_view kind{};
+  Severity severity = Severity::kInfo;
+  int64_t count = 0;
+  std::optional<int64_t> first_offset{};
+  std::string_view text{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ReadNote::trace>("trace", "count", "key of table trace"),
+      Field<&ReadNote::rank>("rank", "count", "rank of the process; missing: none was recorded"),
+      Field<&ReadNote::kind>("kind", "", "kind of the note"),
+      Field<&ReadNote::severity>("severity", "", "info, or that events were lost, or that the file is wrong"),
+      Field<&ReadNote::count>("count", "count", "events that the note is about"),
+      Field<&ReadNote::first_offset>("first_offset", "bytes", "position of the first of them in the file"),
+      Field<&ReadNote::text>("text", "", "the note as a sentence"),
+  };
+};
+
+struct FailedRule {
+  std::string rule{}, message{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&FailedRule::rule>("rule", "", "id of the rule"),
+      Field<&FailedRule::message>("message", "", "why it could not run"),
+  };
+};
+
+struct PartTiming {
+  std::string part{}, name{};
+  int64_t calls = 0;
+  double ms = 0;
+  int64_t fresh_bytes = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&PartTiming::part>("part", "", "kind of work"),
+      Field<&PartTiming::name>("name", "", "analysis, rule or what-if", kUnlessEmpty),
+      Field<&PartTiming::calls>("calls", "count", "number of calls"),
+      Field<&PartTiming::ms>("ms", "ms", "wall time of the calls, without the parts that they contain"),
+      Field<&PartTiming::fresh_bytes>("fresh_bytes", "bytes", "memory that the system gave to the thread meanwhile"),
+  };
+};
+
+struct Analyze {
+  Borrowed<RunSummary> run{};
+  Borrowed<std::vector<DeviceBreakdown>> breakdown{};
+  std::vector<ListedBottleneck> bottlenecks{};
+  Borrowed<std::vector<PlanStep>> plan{};
+  const Gain* estimated_speedup = nullptr;
+  const Combination* together = nullptr;
+  std::optional<Cost> cost{};
+  std::vector<RunPart> traces{};
+  std::vector<ReadNote> read_stats{};
+  std::vector<Error> failures{};
+  std::vector<FailedRule> failed_rules{};
+  std::vector<PartTiming> timings{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Analyze::run>("run", "", "the run as a whole"),
+      Field<&Analyze::breakdown>("breakdown", "",
+                                 "one item per recording and device: compute_ns + exposed_comm_ns + exposed_copy_ns + "
+                                 "idle_ns = wall_ns, and the idle_…_ns add up to idle_ns",
+                                 kUnlessEmpty),
+      Field<&Analyze::bottlenecks>("bottlenecks", "", "ranked by expected gain, then severity"),
+      Field<&Analyze::plan>("plan", "", "the fixes worth making, each once, in the order of the list"),
+      Field<&Analyze::estimated_speedup>("estimated_speedup", "", "gain of `together`"),
+      Field<&Analyze::together>("together", "", "what the whole plan saves"),
+      Field<&Analyze::cost>("cost", "", "of all GPUs of the job; with --price, --carbon or --watts"),
+      Field<&Analyze::traces>("traces", "", "recordings of the run"),
+      Field<&Analyze::read_stats>("read_stats", "", "what was noted while they were read"),
+      Field<&Analyze::failures>("failures", "", "inputs that could not be read, while others could", kUnlessEmpty),
+      Field<&Analyze::failed_rules>("failed_rules", "", "rules that could not run", kUnlessEmpty),
+      Field<&Analyze::timings>("timings", "", "the program's own time, the longest part first; with --timings",
+                               kUnlessEmpty),
+  };
+};
+
+struct RuleInput {
+  std::string_view table{};
+  size_t rows = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&RuleInput::table>("table", "", "analysis that the rule reads"),
+      Field<&RuleInput::rows>("rows", "count", "rows that it has in this run"),
+  };
+};
+
+struct ExplainedRule {
+  std::string_view id{};
+  BottleneckType type = BottleneckType::kKernelEfficiency;
+  std::string_view title{}, definition{};
+  std::vector<RuleInput> reads{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ExplainedRule::id>("id", "", "id of the rule"),
+      Field<&ExplainedRule::type>("type", "", "kind of bottleneck that it reports"),
+      Field<&ExplainedRule::title>("title", "", "the rule in a few words"),
+      Field<&ExplainedRule::definition>("definition", "", "what is measured, and from when it is reported"),
+      Field<&ExplainedRule::reads>("reads", "", "its inputs"),
+  };
+};
+
+struct Explain {
+  ExplainedRule rule{};
+  std::vector<ListedBottleneck> bottlenecks{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Explain::rule>("rule", "", "the rule that was asked for"),
+      Field<&Explain::bottlenecks>("bottlenecks", "", "what it reports in this run"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
-void Optional(JsonWriter& json, std::string_view key, int64_t value) {
-  if (value != kAbsent) json.Field(key, value);
+using namespace documents;
+
+template <class T>
+const T* PointerTo(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
 }
 
-void WriteRun(JsonWriter& json, const RunSummary& summary) {
-  json.Key("run");
-  json.BeginObject();
-  json.Key("ranks");
-  json.BeginArray();
-  for (const int64_t rank : summary.ranks) json.Int(rank);
-  json.EndArray();
-  json.FieldUnlessEmpty("workload", summary.workload);
-  if (summary.steps > 0) json.Field("steps", summary.steps);
-  if (summary.step_ns) {
-    json.Key("step_ns");
-    json.BeginObject();
-    json.Field("median", summary.step_ns->median);
-    json.Field("p50", summary.step_ns->p50);
-    json.Field("p95", summary.step_ns->p95);
-    json.Field("p99", summary.step_ns->p99);
-    json.EndObject();
+ListedBottleneck Listed(const Bottleneck& found, const Report& report) {
+  ListedBottleneck listed{.found = {&found}};
+  if (report.cost && found.gain) listed.saving_per_month = SavingPerMonth(*report.cost, *found.gain, found.step_left);
+  return listed;
+}
+
+Cost CostOf(const RunCost& cost) {
+  return {.gpus = cost.gpus,
+          .hours_per_month = cost.hours_per_month,
+          .watts_per_gpu = cost.watts_per_gpu,
+          .watts_source = !cost.watts_per_gpu    ? ""
+                          : cost.watts_are_limit ? "board limit"
+                                                 : "given",
+          .step = PointerTo(cost.step),
+          .epoch = PointerTo(cost.epoch),
+          .month = cost.month};
+}
+
+RunPart PartOf(const RunTrace& trace) {
+  const TraceInfo& info = trace.trace->info;
+  RunPart part{.trace = trace.index,
+               .execution = trace.execution,
+               .role = trace.role,
+               .format = std::string(info.format),
+               .path = info.path,
+               .dur_ns = info.dur_ns,
+               .event_count = static_cast<int64_t>(info.event_count)};
+  if (trace.rank() != kAbsent) part.rank = trace.rank();
+  return part;
+}
+
+void AddReadNotes(const RunTrace& trace, std::vector<ReadNote>& notes) {
+  const ReadStatsTable& stats = trace.trace->read_stats;
+  for (size_t row = 0; row < stats.size(); ++row) {
+    ReadNote& note = notes.emplace_back(ReadNote{.trace = trace.index,
+                                                 .kind = trace.trace->Text(stats.kind[row]),
+                                                 .severity = stats.severity[row],
+                                                 .count = stats.count[row],
+                                                 .text = trace.trace->Text(stats.text[row])});
+    if (trace.rank() != kAbsent) note.rank = trace.rank();
+    if (stats.first_offset[row] != kAbsent) note.first_offset = stats.first_offset[row];
   }
-  json.Field("gpu_busy_share", summary.gpu_busy_share);
-  json.Field("gpu_utilization", summary.gpu_utilization);
-  json.FieldUnlessEmpty("gpu_utilization_source", summary.gpu_utilization_source);
-  json.Field("mean_step_ns", summary.mean_step_ns);
-  json.FieldUnlessEmpty("class", summary.run_class);
-  json.FieldUnlessEmpty("limit", summary.limit);
-  json.FieldUnlessEmpty("class_evidence", summary.class_evidence);
-  json.Field("matrix_time_share", summary.matrix_time_share);
-  json.Field("matrix_unit_share", summary.matrix_unit_share);
-  json.Field("pageable_share", summary.pageable_share);
-  json.Field("mfu", summary.mfu);
-  if (summary.mfu) json.Field("mfu_coverage", summary.mfu_coverage);
-  if (summary.scaling) {
-    json.Key("scaling");
-    json.BeginObject();
-    json.Field("devices", summary.scaling->devices);
-    if (summary.scaling->step_ns > 0) json.Field("step_ns", summary.scaling->step_ns);
-    json.Field("efficiency", summary.scaling->efficiency);
-    json.Field("estimated", summary.scaling->estimated);
-    json.EndObject();
-  }
-  json.EndObject();
 }
 
-void WriteBreakdown(JsonWriter& json, const RunSummary& summary) {
-  if (summary.breakdown.empty()) return;
-  json.Key("breakdown");
-  json.BeginArray();
-  for (const DeviceBreakdown& device : summary.breakdown) {
-    json.BeginObject();
-    json.Field("trace", device.trace);
-    json.Field("rank", device.rank);
-    json.Field("device", device.device);
-    json.FieldUnlessEmpty("device_name", device.device_name);
-    json.Field("wall_ns", device.wall_ns);
-    json.Field("compute_ns", device.compute_ns);
-    json.Field("exposed_comm_ns", device.exposed_comm_ns);
-    json.Field("exposed_copy_ns", device.exposed_copy_ns);
-    json.Field("idle_ns", device.idle_ns);
-    json.Field("idle_data_ns", device.idle_data_ns);
-    json.Field("idle_launch_ns", device.idle_launch_ns);
-    json.Field("idle_sync_ns", device.idle_sync_ns);
-    json.Field("idle_host_ns", device.idle_host_ns);
-    json.Field("idle_unknown_ns", device.idle_unknown_ns);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteTraces(JsonWriter& json, const Run& run) {
-  json.Key("traces");
-  json.BeginArray();
-  for (const RunTrace& trace : run.traces()) {
-    const TraceInfo& info = trace.trace->info;
-    json.BeginObject();
-    json.Field("trace", trace.index);
-    Optional(json, "rank", trace.rank());
-    json.Field("execution", trace.execution);
-    json.Field("role", ToString(trace.role));
-    json.Field("format", info.format);
-    json.Field("path", info.path);
-    json.Field("dur_ns", info.dur_ns);
-    json.Field("event_count", info.event_count);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteReadStats(JsonWriter& json, const Run& run) {
-  json.Key("read_stats");
-  json.BeginArray();
-  for (const RunTrace& trace : run.traces()) {
-    const ReadStatsTable& stats = trace.trace->read_stats;
-    for (size_t row = 0; row < stats.size(); ++row) {
-      json.BeginObject();
-      json.Field("trace", trace.index);
-      Optional(json, "rank", trace.rank());
-      json.Field("kind", trace.trace->Text(stats.kind[row]));
-      json.Field("severity", ToString(stats.severity[row]));
-      json.Field("count", stats.count[row]);
-      Optional(json, "first_offset", stats.first_offset[row]);
-      json.Field("text", trace.trace->Text(stats.text[row]));
-      json.EndObject();
-    }
-  }
-  json.EndArray();
-}
-
-void WriteError(JsonWriter& json, const Error& error) {
-  json.BeginObject();
-  json.Field("message", error.message);
-  json.FieldUnlessEmpty("place", error.place);
-  json.FieldUnlessEmpty("hint", error.hint);
-  json.EndObject();
-}
-
-void WriteFailures(JsonWriter& json, const Report& report) {
-  if (!report.failures.empty()) {
-    json.Key("failures");
-    json.BeginArray();
-    for (const Error& error : report.failures) WriteError(json, error);
-    json.EndArray();
-  }
-  if (report.diagnosis.failures.empty()) return;
-  json.Key("failed_rules");
-  json.BeginArray();
-  for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
-    json.BeginObject();
-    json.Field("rule", failure.rule);
-    json.Field("message", failure.error.message);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-  json.Key(key);
-  json.BeginArray();
-  for (const std::string& one : texts) json.String(one);
-  json.EndArray();
-}
-
-void WritePlan(JsonWriter& json, const std::vector<PlanStep>& plan) {
-  json.Key("plan");
-  json.BeginArray();
-  for (const PlanStep& step : plan) {
-    json.BeginObject();
-    json.Field("bottleneck", step.id);
-    json.FieldUnlessEmpty("fix", step.fix);
-    WriteTexts(json, "cures", step.cures);
-    WriteGain(json, "gain", step.gain);
-    WriteGain(json, "so_far", step.so_far);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteTogether(JsonWriter& json, const Combination& together) {
-  json.Key("together");
-  json.BeginObject();
-  WriteTexts(json, "bottlenecks", together.ids);
-  WriteTexts(json, "fixes", together.fixes);
-  WriteGain(json, "gain", together.gain);
-  WriteGain(json, "replayed", together.replayed);
-  WriteTexts(json, "estimated", together.estimated);
-  WriteTexts(json, "left_out", together.left_out);
-  WriteTexts(json, "untested", together.untested);
-  json.EndObject();
-}
-
-void WriteTimings(JsonWriter& json, const std::vector<Timing>& timings) {
-  if (timings.empty()) return;
-  json.Key("timings");
-  json.BeginArray();
-  for (const Timing& timing : timings) {
-    json.BeginObject();
-    json.Field("part", timing.part);
-    json.FieldUnlessEmpty("name", timing.name);
-    json.Field("calls", timing.calls);
-    json.Field("ms", static_cast<double>(timing.ns) / 1e6);
-    json.Field("fresh_bytes", timing.fresh_bytes);
-    json.EndObject();
-  }
-  json.EndArray();
+std::vector<std::string> WarningsOf(const Report& report) {
+  std::vector<std::string> warnings;
+  for (const Note& note : NotesOf(report))
+    if (note.severity != Severity::kInfo) warnings.push_back(note.text);
+  return warnings;
 }
 
 }  // namespace
 
+constinit const TypeInfo kAnalyzeDocument = describe::MakeType<Analyze>();
+constinit const TypeInfo kExplainDocument = describe::MakeType<Explain>();
+
 void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
-  json.BeginObject();
-  WriteJsonHeader(json);
-  WriteRun(json, report.summary);
-  WriteBreakdown(json, report.summary);
-  json.Key("bottlenecks");
-  json.BeginArray();
-  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) WriteBottleneck(json, bottleneck, report);
-  json.EndArray();
-  WritePlan(json, report.summary.plan);
-  WriteGain(json, "estimated_speedup", report.summary.estimated_speedup);
-  if (report.summary.together) WriteTogether(json, *report.summary.together);
-  if (report.cost) WriteCost(json, *report.cost);
-  WriteTraces(json, report.run);
-  WriteReadStats(json, report.run);
-  WriteFailures(json, report);
-  WriteTimings(json, CollectTimings());
-  json.EndObject();
+  const RunSummary& summary = report.summary;
+  Analyze document{.run = {&summary},
+                   .breakdown = {&summary.breakdown},
+                   .plan = {&summary.plan},
+                   .estimated_speedup = PointerTo(summary.estimated_speedup),
+                   .together = PointerTo(summary.together),
+                   .failures = {report.failures.begin(), report.failures.end()}};
+  for (const Bottleneck& found : report.diagnosis.bottlenecks) document.bottlenecks.push_back(Listed(found, report));
+  if (report.cost) document.cost = CostOf(*report.cost);
+  for (const RunTrace& trace : report.run.traces()) {
+    document.traces.push_back(PartOf(trace));
+    AddReadNotes(trace, document.read_stats);
+  }
+  for (const Diagnosis::Failure& failure : report.diagnosis.failures)
+    document.failed_rules.push_back({std::string(failure.rule), failure.error.message});
+  for (const Timing& timing : CollectTimings())
+    document.timings.push_back(
+        {timing.part, timing.name, timing.calls, static_cast<double>(timing.ns) / 1e6, timing.fresh_bytes});
+  WriteDocument(json, "analyze", kAnalyzeDocument, &document, WarningsOf(report));
+}
+
+std::string ExplainJson(const Report& report, const Rule& rule) {
+  Explain document{.rule = {.id = rule.id, .type = rule.type, .title = rule.title, .definition = rule.why}};
+  for (const std::string_view need : rule.needs) document.rule.reads.push_back({need, report.tables.Get(need).rows()});
+  for (const Bottleneck& found : report.diagnosis.bottlenecks)
+    if (found.id == rule.id) document.bottlenecks.push_back(Listed(found, report));
+  return DocumentOf("analyze", kExplainDocument, &document, WarningsOf(report));
 }
 
 }  // namespace gapless::internal

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as a JSON document: docs/schema/analyze.schema.json says what is in it. Absent is a missing key.
+// The report as a JSON document. docs/schema/analyze.schema.json describes it, and is made from the same description.
 #pragma once
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "report/renderer.h"
 
 namespace gapless::internal {
 
-// One object.
+// `gapless analyze --json`, and with --explain RULE.
+extern const TypeInfo kAnalyzeDocument, kExplainDocument;
+
+// Writes one object.
 void WriteAnalyzeJson(JsonWriter& json, const Report& report);
 
 }  // namespace gapless::internal

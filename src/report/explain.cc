@@ -3,11 +3,9 @@
 
 #include <algorithm>
 
-#include "base/json_writer.h"
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
-#include "report/json_parts.h"
 #include "report/renderers/terminal/paint.h"
 
 namespace gapless::internal {
@@ -114,36 +112,6 @@ std::string ExplainText(const Report& report, const Rule& rule, const RenderOpti
   }
   if (!speaks) AppendSilence(out, report, rule, paint);
   return options.utf8 ? out : ToAscii(out);
-}
-
-std::string ExplainJson(const Report& report, const Rule& rule) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("rule");
-  json.BeginObject();
-  json.Field("id", rule.id);
-  json.Field("type", ToString(rule.type));
-  json.Field("title", rule.title);
-  json.Field("definition", rule.why);
-  json.Key("reads");
-  json.BeginArray();
-  for (const std::string_view need : rule.needs) {
-    json.BeginObject();
-    json.Field("table", need);
-    json.Field("rows", static_cast<int64_t>(report.tables.Get(need).rows()));
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  json.Key("bottlenecks");
-  json.BeginArray();
-  for (const Bottleneck& found : report.diagnosis.bottlenecks)
-    if (found.id == rule.id) WriteBottleneck(json, found, report);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
 }
 
 }  // namespace gapless::internal

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/result.h"
 #include "store/record.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "base/csv.h"
+#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "store/metric_traits.h"
-#include "store/results/json/value.h"
 #include "store/timestamp.h"
 
 namespace gapless::internal {

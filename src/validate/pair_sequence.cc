@@ -83,16 +83,6 @@ void SymmetryEvidence::Add(double d) {
   highest_ = std::max(highest_, highest + std::log(mixed / logs.size()));
 }
 
-std::string_view NameOf(SpeedVerdict verdict) {
-  switch (verdict) {
-    case SpeedVerdict::kFaster: return "faster";
-    case SpeedVerdict::kSlower: return "slower";
-    case SpeedVerdict::kEquivalent: return "equivalent";
-    case SpeedVerdict::kCannotTell: break;
-  }
-  return "cannot_tell";
-}
-
 PairSequence::PairSequence(const PairOptions& options)
     : options_(options), longer_(-std::log1p(-options.margin)), shorter_(std::log1p(-options.margin)) {}
 

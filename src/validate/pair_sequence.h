@@ -45,8 +45,6 @@ class SymmetryEvidence {
   double highest_ = 0;
 };
 
-std::string_view NameOf(SpeedVerdict verdict);  // as in JSON: "faster" …
-
 struct PairOptions {
   double alpha = 0.05;
   double margin = 0.01;  // equivalent: between 1 − margin and 1 / (1 − margin); 0: never

@@ -1,104 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of a run as the program inlines it (src/report/renderers/html.cc writes it): the document of
-// `gapless analyze --json` and tables of analyses. Absent is a missing key or null, never 0.
+// `gapless analyze --json`, whose types `gapless docs` writes, and tables of analyses. Absent is a missing key or null,
+// never 0.
 
-export interface Gain {
-  low: number;
-  expected: number;
-  high: number;
-  confidence?: number;
-  method?: string;
-  /** On how many programs such fixes were tested on a machine like this one; missing: not asked. */
-  tested_programs?: number;
-}
+import type {Analyze} from "../../docs/schema/analyze";
 
-export interface Amount {
-  money?: number;
-  kwh?: number;
-  carbon_kg?: number;
-}
-
-export interface Evidence {
-  text: string;
-  value?: number;
-  unit?: string;
-  table?: string;
-  rows?: number[];
-  source?: string;
-}
-
-export interface Recommendation {
-  text: string;
-  fix?: string;
-  code?: string;
-  effort?: string;
-}
-
-export interface Bottleneck {
-  id: string;
-  type: string;
-  severity: number;
-  title: string;
-  description: string;
-  share_of_step?: number;
-  part_of?: string;
-  evidence: Evidence[];
-  recommendations: Recommendation[];
-  gain?: Gain;
-  /** The bottleneck whose fix cures this one, too: it has no gain of its own. */
-  cured_by?: string;
-  /** Of the recorded step, what is left when all above it is fixed. */
-  step_left: number;
-  /** What its fix does beside the time at stake. */
-  also?: string;
-  /** Its fix changes the training: a choice beside the plan. */
-  apart?: boolean;
-  saving_per_month?: {low: Amount; expected: Amount; high: Amount};
-}
-
-export interface DeviceBreakdown {
-  trace: number;
-  rank?: number;
-  device: number;
-  device_name?: string;
-  wall_ns: number;
-  compute_ns: number;
-  exposed_comm_ns: number;
-  exposed_copy_ns: number;
-  idle_ns: number;
-  idle_data_ns: number;
-  idle_launch_ns: number;
-  idle_sync_ns: number;
-  idle_host_ns: number;
-  idle_unknown_ns: number;
-}
-
-export interface Failure {
-  message: string;
-  place?: string;
-  hint?: string;
-}
-
-/** A place in the plan: a fix, after those before it, and all up to it. */
-export interface PlanStep {
-  bottleneck: string;
-  fix?: string;
-  cures: string[];
-  gain: Gain;
-  so_far: Gain;
-}
-
-/** What the whole plan buys. */
-export interface Together {
-  bottlenecks: string[];
-  fixes: string[];
-  gain: Gain;
-  /** Of `fixes`, which are those that can be replayed. */
-  replayed?: Gain;
-  estimated: string[];
-  left_out: string[];
-  untested: string[];
-}
+export type {
+  Amount,
+  Analyze,
+  Combination as Together,
+  DeviceBreakdown,
+  Error as Failure,
+  Evidence,
+  Gain,
+  ListedBottleneck as Bottleneck,
+  PlanStep,
+  Recommendation,
+} from "../../docs/schema/analyze";
 
 /** A step as lanes of [start, duration, what it is spent on], in ns since it began. */
 export interface StepPicture {
@@ -117,62 +35,6 @@ export interface Predicted {
   before: StepPicture;
   after: StepPicture;
   sweep: SweptPart[];
-}
-
-export interface Analyze {
-  gapless: {version: string; schema: number};
-  run: {
-    ranks: number[];
-    steps?: number;
-    step_ns?: {median: number; p50: number; p95: number; p99: number};
-    mean_step_ns?: number;
-    gpu_busy_share?: number;
-    workload?: string;
-    class?: string;
-    limit?: string;
-    class_evidence?: string;
-    matrix_time_share?: number;
-    matrix_unit_share?: number;
-    pageable_share?: number;
-    mfu?: number;
-    mfu_coverage?: number;
-    scaling?: {devices: number; step_ns?: number; efficiency: number; estimated: boolean};
-  };
-  breakdown?: DeviceBreakdown[];
-  bottlenecks: Bottleneck[];
-  plan: PlanStep[];
-  estimated_speedup?: Gain;
-  together?: Together;
-  cost?: {
-    gpus: number;
-    hours_per_month: number;
-    watts_per_gpu?: number;
-    watts_source?: string;
-    step?: Amount;
-    epoch?: Amount;
-    month: Amount;
-  };
-  traces: {
-    trace: number;
-    rank?: number;
-    execution: number;
-    role: string;
-    format: string;
-    path: string;
-    dur_ns: number;
-    event_count: number;
-  }[];
-  read_stats: {
-    trace: number;
-    rank?: number;
-    kind: string;
-    severity: "info" | "loss" | "error";
-    count: number;
-    first_offset?: number;
-    text: string;
-  }[];
-  failures?: Failure[];
-  failed_rules?: {rule: string; message: string}[];
 }
 
 export type Cell = number | string | null;

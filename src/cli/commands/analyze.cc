@@ -13,6 +13,7 @@
 #include "cli/single.h"
 #include "cli/timing_table.h"
 #include "flows/analysis.h"
+#include "report/analyze_json.h"
 #include "report/explain.h"
 
 namespace gapless::internal {
@@ -180,6 +181,7 @@ constexpr OptionSpec kOptions[] = {
     kNoCacheOption,
     {.name = "timings"},
 };
+constexpr const TypeInfo* kDocuments[] = {&kAnalyzeDocument, &kExplainDocument};
 constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},
     {"gapless analyze run/ --rank 0-7", "Eight ranks of a folder together"},
@@ -205,6 +207,7 @@ COMMAND(analyze) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -105,7 +105,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     if (!curve) return Unexpected{curve.error()};
     return Answer(
         arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
-        [&] { return ScalingJson(*curve); });
+        [&] { return ScalingJson(*curve, "bench"); });
   }
   if (plan->request.inference) return ExecuteInference(arguments, plan->request);
   const auto samples = Measure(*plan, session);
@@ -140,6 +140,7 @@ constexpr OptionSpec kOptions[] = {
      .help = "Keep the run's folder, for analyze"},
     kShowOutputOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};
 constexpr Example kExamples[] = {
     {"gapless bench -- python train.py", "A hundred steps after ten of warm-up; then the program is stopped"},
     {"gapless bench --precision 1% -- python train.py", "As many steps as that takes"},
@@ -162,6 +163,7 @@ COMMAND(bench) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
@@ -17,6 +17,29 @@
 #include "validate/commit_search.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Bisect {
+  std::string_view result{};
+  size_t commits = 0, runs = 0;
+  double no_regression_probability = 0;
+  std::optional<std::string> commit{}, subject{}, first_possible{};
+  std::optional<double> probability{}, time_ratio{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Bisect::result>("result", "", "found, no_regression or cannot_tell"),
+      Field<&Bisect::commits>("commits", "count", "commits from the good to the bad one"),
+      Field<&Bisect::runs>("runs", "count", "runs that were made"),
+      Field<&Bisect::no_regression_probability>("no_regression_probability", "share", "that nothing got slower"),
+      Field<&Bisect::commit>("commit", "", "the most likely first bad commit"),
+      Field<&Bisect::subject>("subject", "", "its subject"),
+      Field<&Bisect::first_possible>("first_possible", "", "the first of those that cannot be told apart from it"),
+      Field<&Bisect::probability>("probability", "share", "that it is the first bad commit"),
+      Field<&Bisect::time_ratio>("time_ratio", "ratio", "time from there on / time before"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
@@ -155,25 +178,20 @@ std::string TextOf(const Plan& plan, const CommitSearch& search) {
 
 std::string JsonOf(const Plan& plan, const CommitSearch& search) {
   const CommitRange& best = search.best();
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("result", search.state() == SearchState::kFound      ? "found"
-                       : search.state() == SearchState::kNoChange ? "no_regression"
-                                                                  : "cannot_tell");
-  json.Field("commits", plan.commits.size());
-  json.Field("runs", search.runs());
-  json.Field("no_regression_probability", search.none_probability());
+  documents::Bisect document{.result = search.state() == SearchState::kFound      ? "found"
+                                       : search.state() == SearchState::kNoChange ? "no_regression"
+                                                                                  : "cannot_tell",
+                             .commits = plan.commits.size(),
+                             .runs = search.runs(),
+                             .no_regression_probability = search.none_probability()};
   if (best.probability > 0) {
-    json.Field("commit", plan.commits[best.last].sha);
-    json.Field("subject", plan.commits[best.last].subject);
-    json.Field("first_possible", plan.commits[best.first].sha);
-    json.Field("probability", best.probability * (1 - search.none_probability()));
-    json.Field("time_ratio", search.ratio());
+    document.commit = plan.commits[best.last].sha;
+    document.subject = plan.commits[best.last].subject;
+    document.first_possible = plan.commits[best.first].sha;
+    document.probability = best.probability * (1 - search.none_probability());
+    document.time_ratio = search.ratio();
   }
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("bisect", document);
 }
 
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
@@ -209,6 +227,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     {.name = "quiet", .letter = 'q', .help = "Do not report single runs"},
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Bisect>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless bisect --good v1.2 --bad main -- python train.py", "Which commit made the steps slower?"},
     {"gapless bisect --good HEAD~50 --bad HEAD --build 'make -j' -- ./bench", "With a build in each commit"},
@@ -231,6 +250,7 @@ COMMAND(bisect) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

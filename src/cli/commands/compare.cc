@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/strings.h"
+#include "cli/commands/compare/document.h"
 #include "cli/commands/compare/report.h"
 #include "cli/commands/compare/stored.h"
 #include "cli/pairs.h"
@@ -114,6 +115,7 @@ constexpr OptionSpec kOptions[] = {
      .help = "State what a value in the files is, if they do not say so",
      .choices = ValueKinds},
 };
+constexpr const TypeInfo* kDocuments[] = {&kCompareDocument, &kRatiosDocument, &kStoredDocument};
 constexpr Example kExamples[] = {
     {"gapless compare -- python train.py -- python train.py --amp", "Is the second one faster?"},
     {"gapless compare --margin 2% --pairs 60 --a 'OMP_NUM_THREADS=1 python t.py' --b 'python t.py'",
@@ -141,6 +143,7 @@ COMMAND(compare) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

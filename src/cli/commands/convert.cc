@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/destination.h"
@@ -12,6 +12,34 @@
 #include "convert/writer.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct ConvertedFile {
+  std::string path{};
+  int64_t bytes = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&ConvertedFile::path>("path", "", "file that was written"),
+      Field<&ConvertedFile::bytes>("bytes", "bytes", "its size"),
+  };
+};
+
+struct Convert {
+  std::string_view format{};
+  size_t traces = 0;
+  std::vector<std::pair<std::string, int64_t>> events{};
+  int64_t uncompressed_bytes = 0;
+  std::vector<ConvertedFile> files{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Convert::format>("format", "", "format that was written"),
+      Field<&Convert::traces>("traces", "count", "recordings that were written"),
+      Field<&Convert::events>("events", "count", "events of each kind"),
+      Field<&Convert::uncompressed_bytes>("uncompressed_bytes", "bytes", "size without compression"),
+      Field<&Convert::files>("files", "", "files that were written"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 std::vector<std::string_view> WriterNames() {
@@ -92,28 +120,11 @@ std::string AsText(const Outcome& outcome) {
 }
 
 std::string AsJson(const Outcome& outcome) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("format", outcome.writer.name);
-  json.Field("traces", outcome.traces);
-  json.Key("events");
-  json.BeginObject();
-  for (const auto& [kind, count] : outcome.written.events) json.Field(kind, count);
-  json.EndObject();
-  json.Field("uncompressed_bytes", outcome.written.bytes);
-  json.Key("files");
-  json.BeginArray();
-  for (const auto& file : outcome.files) {
-    json.BeginObject();
-    json.Field("path", file.path);
-    json.Field("bytes", file.bytes);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Convert document{.format = outcome.writer.name, .traces = outcome.traces};
+  for (const auto& [kind, count] : outcome.written.events) document.events.emplace_back(kind, count);
+  document.uncompressed_bytes = outcome.written.bytes;
+  for (const auto& file : outcome.files) document.files.push_back({file.path, file.bytes});
+  return DocumentOf("convert", document);
 }
 
 std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
@@ -193,6 +204,7 @@ constexpr OptionSpec kOptions[] = {
     kRankOption,
     kNoCacheOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Convert>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless convert trace.json.gz -o annotated.json.gz", "The recording with steps, idle gaps and bottlenecks in it"},
     {"gapless convert trace.json.gz -o step7.json --steps 7 --without python", "One step, small enough to send"},
@@ -216,6 +228,7 @@ COMMAND(convert) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -3,21 +3,36 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"
 #include "cli/output.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct PageState {
+  std::string path{};
+  std::string_view state{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&PageState::path>("path", "", "path below the folder"),
+      Field<&PageState::state>("state", "", "same, written, stale, missing or extra"),
+  };
+};
+
+struct Docs {
+  std::vector<PageState> pages{};
+  static constexpr FieldInfo kFields[] = {Field<&Docs::pages>("pages", "", "each page")};
+};
+
+}  // namespace documents
+
 namespace {
 
 namespace fs = std::filesystem;
 
-struct State {
-  std::string path;
-  std::string_view what;  // "same", "written", "stale", "missing", "extra"
-};
+using State = documents::PageState;
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -43,31 +58,15 @@ Result<void> WritePage(const fs::path& path, const std::string& text) {
   return WriteFile(path.string(), text);
 }
 
-std::string AsJson(const std::vector<State>& states) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("pages");
-  json.BeginArray();
-  for (const State& state : states) {
-    json.BeginObject();
-    json.Field("path", state.path);
-    json.Field("state", state.what);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
-}
+std::string AsJson(const std::vector<State>& states) { return DocumentOf("docs", documents::Docs{states}); }
 
 std::string AsText(const std::vector<State>& states, bool check) {
   std::string out;
   size_t changed = 0;
   for (const State& state : states) {
-    if (state.what == "same") continue;
+    if (state.state == "same") continue;
     ++changed;
-    out += StrCat(state.what, "  ", Printable(state.path), "\n");
+    out += StrCat(state.state, "  ", Printable(state.path), "\n");
   }
   if (changed == 0) return StrCat("all ", states.size(), " pages are fresh\n");
   return check ? out + "run `gapless docs` to write them again (an extra page is to be removed)\n" : out;
@@ -91,7 +90,7 @@ Result<int> Execute(const Arguments& arguments, Session&) {
   }
   AddExtras(root, pages, states);
   bool fresh = true;
-  for (const State& state : states) fresh = fresh && state.what == "same";
+  for (const State& state : states) fresh = fresh && state.state == "same";
   auto printed = PrintTextOrJson(
       arguments, [&] { return AsText(states, check); }, [&] { return AsJson(states); });
   if (!printed) return printed;
@@ -102,6 +101,7 @@ constexpr PositionalSpec kPositionals[] = {
     {.name = "FOLDER", .help = "where the pages are; docs when not given", .min = 0, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Docs>::kInfo};
 constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
 
 }  // namespace
@@ -114,6 +114,7 @@ COMMAND(docs) = {.name = "docs",
                  .positionals = kPositionals,
                  .options = kOptions,
                  .examples = kExamples,
+                 .documents = kDocuments,
                  .run = Execute};
 
 }  // namespace gapless::internal

@@ -18,6 +18,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   return IsHealthy(findings) ? *printed : ExitStatus(ErrorCode::kEnvironment);
 }
 
+constexpr const TypeInfo* kDocuments[] = {&kDoctorDocument};
 constexpr Example kExamples[] = {{"gapless doctor", "Looks at this machine"},
                                  {"gapless doctor --json", "The same for scripts"}};
 
@@ -34,6 +35,7 @@ COMMAND(doctor) = {
     .positionals = {},
     .options = {},
     .examples = kExamples,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

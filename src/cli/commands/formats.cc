@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -7,6 +7,25 @@
 #include "ingest/reader.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct ReadableFormat {
+  std::string name{}, help{};
+  std::vector<std::string> extensions{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ReadableFormat::name>("name", "", "name of the format"),
+      Field<&ReadableFormat::help>("help", "", "the format in a line"),
+      Field<&ReadableFormat::extensions>("extensions", "", "how names of such files end"),
+  };
+};
+
+struct Formats {
+  std::vector<ReadableFormat> formats{};
+  static constexpr FieldInfo kFields[] = {Field<&Formats::formats>("formats", "", "formats that can be read")};
+};
+
+}  // namespace documents
+
 namespace {
 
 std::string Extensions(const Reader& reader) {
@@ -23,29 +42,16 @@ std::string AsText() {
 }
 
 std::string AsJson() {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("formats");
-  json.BeginArray();
-  for (const Reader* reader : AllReaders()) {
-    json.BeginObject();
-    json.Field("name", reader->name);
-    json.Field("help", reader->help);
-    json.Key("extensions");
-    json.BeginArray();
-    for (const std::string_view extension : reader->extensions) json.String(extension);
-    json.EndArray();
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Formats document;
+  for (const Reader* reader : AllReaders())
+    document.formats.push_back(
+        {std::string(reader->name), std::string(reader->help), {reader->extensions.begin(), reader->extensions.end()}});
+  return DocumentOf("formats", document);
 }
 
 Result<int> Execute(const Arguments& arguments, Session&) { return PrintTextOrJson(arguments, AsText, AsJson); }
 
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Formats>::kInfo};
 constexpr Example kExamples[] = {{"gapless formats", "Lists the formats"}};
 
 }  // namespace
@@ -59,6 +65,7 @@ COMMAND(formats) = {
     .positionals = {},
     .options = {},
     .examples = kExamples,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

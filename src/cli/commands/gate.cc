@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/compare/report.h"
+#include "cli/commands/gate/document.h"
 #include "cli/commands/gate/report.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
@@ -173,6 +174,7 @@ constexpr OptionSpec kOptions[] = {
     kStepFunctionOption,
     kPinOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kGateDocument};
 constexpr Example kExamples[] = {
     {"gapless gate --against main -- python bench.py", "Is the working tree slower than main? Both run here, in pairs"},
     {"gapless gate result.json --format markdown", "Against the history of main, as a comment on a pull request"},
@@ -197,6 +199,7 @@ COMMAND(gate) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

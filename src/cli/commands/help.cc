@@ -1,60 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/usage.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct HelpOption {
+  std::string_view name{};
+  std::string letter{};
+  std::string_view value{};
+  bool value_optional = false;
+  std::string_view help{};
+  std::optional<std::vector<std::string_view>> choices{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HelpOption::name>("name", "", "name without dashes"),
+      Field<&HelpOption::letter>("letter", "", "short form", kUnlessEmpty),
+      Field<&HelpOption::value>("value", "", "what the value is called; missing: it takes none", kUnlessEmpty),
+      Field<&HelpOption::value_optional>("value_optional", "", "a value is given as --name=VALUE only"),
+      Field<&HelpOption::help>("help", "", "what it does"),
+      Field<&HelpOption::choices>("choices", "", "values that there are; missing: any"),
+  };
+};
+
+struct HelpArgument {
+  std::string_view name{}, help{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HelpArgument::name>("name", "", "what it is called"),
+      Field<&HelpArgument::help>("help", "", "what it is"),
+  };
+};
+
+struct HelpCommand {
+  std::string_view name{}, help{};
+  std::vector<HelpArgument> arguments{};
+  std::vector<HelpOption> options{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HelpCommand::name>("name", "", "name of the command"),
+      Field<&HelpCommand::help>("help", "", "the command in a line"),
+      Field<&HelpCommand::arguments>("arguments", "", "arguments without dashes"),
+      Field<&HelpCommand::options>("options", "", "its options"),
+  };
+};
+
+struct Help {
+  std::vector<HelpCommand> commands{};
+  static constexpr FieldInfo kFields[] = {Field<&Help::commands>("commands", "", "the commands that were asked for")};
+};
+
+}  // namespace documents
+
 namespace {
 
-void WriteOption(JsonWriter& json, const OptionSpec& option) {
-  json.BeginObject();
-  json.Field("name", option.name);
-  if (option.letter != 0) json.Field("letter", std::string_view(&option.letter, 1));
-  json.FieldUnlessEmpty("value", option.value);
-  json.Field("value_optional", option.takes == OptionSpec::Takes::kOptionalValue);
-  json.Field("help", option.help);
-  if (option.choices != nullptr) {
-    json.Key("choices");
-    json.BeginArray();
-    for (const std::string_view choice : option.choices()) json.String(choice);
-    json.EndArray();
-  }
-  json.EndObject();
-}
-
-void WriteCommand(JsonWriter& json, const Command& command) {
-  json.BeginObject();
-  json.Field("name", command.name);
-  json.Field("help", command.help);
-  json.Key("arguments");
-  json.BeginArray();
-  for (const PositionalSpec& positional : command.positionals) {
-    json.BeginObject();
-    json.Field("name", positional.name);
-    json.Field("help", positional.help);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("options");
-  json.BeginArray();
-  for (const OptionSpec& option : OptionsOf(command)) WriteOption(json, option);
-  json.EndArray();
-  json.EndObject();
+documents::HelpOption OptionOf(const OptionSpec& option) {
+  documents::HelpOption described{.name = option.name,
+                                  .letter = option.letter == 0 ? "" : std::string(1, option.letter),
+                                  .value = option.value,
+                                  .value_optional = option.takes == OptionSpec::Takes::kOptionalValue,
+                                  .help = option.help};
+  if (option.choices != nullptr) described.choices = option.choices();
+  return described;
 }
 
 std::string AsJson(const std::vector<const Command*>& commands) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("commands");
-  json.BeginArray();
-  for (const Command* command : commands) WriteCommand(json, *command);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Help document;
+  for (const Command* command : commands) {
+    documents::HelpCommand& described = document.commands.emplace_back();
+    described.name = command->name;
+    described.help = command->help;
+    for (const PositionalSpec& positional : command->positionals)
+      described.arguments.push_back({positional.name, positional.help});
+    for (const OptionSpec& option : OptionsOf(*command)) described.options.push_back(OptionOf(option));
+  }
+  return DocumentOf("help", document);
 }
 
 std::vector<std::string_view> Verbs() {
@@ -82,6 +102,7 @@ constexpr PositionalSpec kPositionals[] = {{.name = "VERB",
                                             .min = 0,
                                             .max = 1,
                                             .choices = Verbs}};
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Help>::kInfo};
 constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query"}};
 
 }  // namespace
@@ -92,6 +113,7 @@ COMMAND(help) = {.name = "help",
                  .positionals = kPositionals,
                  .options = {},
                  .examples = kExamples,
+                 .documents = kDocuments,
                  .run = Execute};
 
 }  // namespace gapless::internal

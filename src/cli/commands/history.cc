@@ -53,6 +53,8 @@ constexpr OptionSpec kOptions[] = {
     {.name = "limit", .takes = kValue, .value = "N", .help = "Only the newest N runs"},
     {.name = "csv", .help = "List as CSV with the columns of the view benchmarks"},
 };
+constexpr const TypeInfo* kDocuments[] = {&kHistoryListDocument, &kHistoryRecordDocument, &kHistoryExportDocument,
+                                          &kHistoryImportDocument, &kHistoryAcceptDocument};
 constexpr Example kExamples[] = {
     {"gapless history record result.json --label resnet50", "Keeps a result, with the commit that is checked out"},
     {"gapless history record --metric samples_per_second=812.5,step_time_ms=78.8", "Keeps numbers of your own"},
@@ -78,6 +80,7 @@ COMMAND(history) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

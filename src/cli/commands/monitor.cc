@@ -62,7 +62,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   AgentOptions agent;
   agent.record = false;
   agent.light = arguments.Has("light");
-  return RunWatched(arguments, {.agent = agent, .watchers = {&flight, &metrics}});
+  return RunWatched(arguments, {.verb = "monitor", .agent = agent, .watchers = {&flight, &metrics}});
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
@@ -81,6 +81,7 @@ constexpr OptionSpec kOptions[] = {
     kTelemetryOption,
     kQuietOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kLaunchDocument};
 constexpr Example kExamples[] = {
     {"gapless monitor -- torchrun --nproc-per-node 8 train.py", "Watches the job from start to end"},
     {"gapless monitor run", "Serves the metrics of a run that `gapless profile` started"},
@@ -103,6 +104,7 @@ COMMAND(monitor) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .own_failure = 125,
     .run = Execute};
 

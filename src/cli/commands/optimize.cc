@@ -190,6 +190,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "list", .help = "List the fixes"},
     {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"},
 };
+constexpr const TypeInfo* kDocuments[] = {&kOptimizeDocument, &kFixesDocument};
 constexpr Example kExamples[] = {
     {"gapless optimize -- python train.py", "Find what makes it significantly faster, and leave a recipe and a patch"},
     {"gapless optimize --only workers=4,amp --budget 5m -- python train.py", "Two fixes, five minutes"},
@@ -219,6 +220,7 @@ COMMAND(optimize) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

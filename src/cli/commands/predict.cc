@@ -141,6 +141,7 @@ constexpr OptionSpec kOptions[] = {
     kRankOption,
     kNoCacheOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kPredictDocument, &kWhatIfsDocument};
 constexpr Example kExamples[] = {
     {"gapless predict trace.json.gz", "What would each fix buy on its own?"},
     {"gapless predict trace.json.gz --what amp,workers=8 --what compile", "Two combinations"},
@@ -162,6 +163,7 @@ COMMAND(predict) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

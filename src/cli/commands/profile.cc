@@ -77,13 +77,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!nsight) return Unexpected{nsight.error()};
   const bool comprehensive = arguments.Has("comprehensive");
   if (comprehensive && agent->python.empty()) agent->python = "sample";
-  return RunWatched(arguments,
-                    {.agent = *agent, .missing = nsight->missing, .afterwards = [&](const LaunchResult& run) {
-                       auto done = RunNsight(*nsight, arguments.command(), run.path);
-                       for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
-                       if (comprehensive) WriteReport(run.folder, nsight->missing, session, done);
-                       return done;
-                     }});
+  return RunWatched(
+      arguments,
+      {.verb = "profile", .agent = *agent, .missing = nsight->missing, .afterwards = [&](const LaunchResult& run) {
+         auto done = RunNsight(*nsight, arguments.command(), run.path);
+         for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
+         if (comprehensive) WriteReport(run.folder, nsight->missing, session, done);
+         return done;
+       }});
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
@@ -129,6 +130,7 @@ constexpr OptionSpec kOptions[] = {
     kTelemetryOption,
     kQuietOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kLaunchDocument};
 constexpr Example kExamples[] = {
     {"gapless profile -- python train.py", "Steps, waits, telemetry, and six recorded steps, in run/"},
     {"gapless profile -o runs/a -- torchrun --nproc-per-node 8 train.py", "A folder per rank in runs/a"},
@@ -151,6 +153,7 @@ COMMAND(profile) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .own_failure = 125,
     .run = Execute};
 

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -14,6 +14,42 @@
 #include "query/sinks.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct SqlColumn {
+  std::string name{};
+  std::string_view type{};
+  std::string unit{}, help{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&SqlColumn::name>("name", "", "name of the column"),
+      Field<&SqlColumn::type>("type", "", "integer, real or text"),
+      Field<&SqlColumn::unit>("unit", "", "unit of its values", kUnlessEmpty),
+      Field<&SqlColumn::help>("help", "", "what it holds"),
+  };
+};
+
+struct SqlTable {
+  std::string name{}, help{};
+  bool analysis = false;
+  std::vector<SqlColumn> columns{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&SqlTable::name>("name", "", "name of the table"),
+      Field<&SqlTable::help>("help", "", "the table in a line"),
+      Field<&SqlTable::analysis>("analysis", "", "true: an analysis, which is computed when it is asked for"),
+      Field<&SqlTable::columns>("columns", "", "its columns"),
+  };
+};
+
+struct Tables {
+  std::vector<SqlTable> tables{};
+  static constexpr FieldInfo kFields[] = {Field<&Tables::tables>("tables", "", "the tables, with --tables")};
+};
+
+// Rows of a query, which are streamed.
+using QueryRows = std::vector<std::map<std::string, JsonScalar>>;
+
+}  // namespace documents
+
 namespace {
 
 // One result in several forms: printed, and as JSON in a file.
@@ -92,33 +128,15 @@ std::string TablesAsText(const std::vector<SqlTableInfo>& tables) {
 
 std::string TablesAsJson(const std::vector<SqlTableInfo>& tables) {
   constexpr std::string_view kTypes[] = {"integer", "real", "text"};
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("tables");
-  json.BeginArray();
+  documents::Tables document;
   for (const SqlTableInfo& table : tables) {
-    json.BeginObject();
-    json.Field("name", table.name);
-    json.Field("help", table.help);
-    json.Field("analysis", table.is_analysis);
-    json.Key("columns");
-    json.BeginArray();
-    for (const ColumnSpec& column : table.columns) {
-      json.BeginObject();
-      json.Field("name", column.name);
-      json.Field("type", kTypes[static_cast<size_t>(column.type)]);
-      json.FieldUnlessEmpty("unit", column.unit);
-      json.Field("help", column.help);
-      json.EndObject();
-    }
-    json.EndArray();
-    json.EndObject();
+    documents::SqlTable& described = document.tables.emplace_back();
+    described.name = table.name, described.help = table.help, described.analysis = table.is_analysis;
+    for (const ColumnSpec& column : table.columns)
+      described.columns.push_back({std::string(column.name), kTypes[static_cast<size_t>(column.type)],
+                                   std::string(column.unit), std::string(column.help)});
   }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("query", document);
 }
 
 Result<int> ListTables(const Arguments& arguments) {
@@ -202,6 +220,7 @@ constexpr OptionSpec kOptions[] = {
     kRankOption,
     kNoCacheOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::QueryRows>::kInfo, &TypeOf<documents::Tables>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless query trace.json.gz \"SELECT name, count(*), sum(dur_ns) FROM gpu_op WHERE kind = 'kernel' GROUP BY name "
      "ORDER BY 3 DESC LIMIT 10\"",
@@ -229,6 +248,7 @@ COMMAND(query) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

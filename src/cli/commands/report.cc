@@ -65,6 +65,7 @@ constexpr OptionSpec kOptions[] = {
     kRankOption,
     kNoCacheOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kLabDocument};
 constexpr Example kExamples[] = {
     {"gapless report optimized", "The write-up of an optimisation: baseline, table of fixes, losses, what next"},
     {"gapless report before optimized after --style lab -o report.html", "The same with a step before and after"},
@@ -86,6 +87,7 @@ COMMAND(report) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

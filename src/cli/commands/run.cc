@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/asked_together.h"
@@ -20,6 +20,56 @@
 #include "optimize/recipe_use.h"
 
 namespace gapless::internal {
+
+static std::string_view NameOf(ChangeState state) {
+  return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
+}
+template <>
+inline constexpr int64_t kValuesOf<ChangeState> = static_cast<int64_t>(ChangeState::kRefused) + 1;
+
+namespace documents {
+
+struct PrintedRun {
+  std::vector<std::string> command{};
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::vector<std::string> needs_gapless{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&PrintedRun::command>("command", "", "the command, word by word"),
+      Field<&PrintedRun::environment>("environment", "", "variables that do what the recipe does"),
+      Field<&PrintedRun::needs_gapless>("needs_gapless", "", "fixes that no variable can switch on"),
+  };
+};
+
+struct SwitchedFix {
+  std::string fix{}, value{};
+  ChangeState state = ChangeState::kOff;
+  std::string what{};
+  size_t processes = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&SwitchedFix::fix>("fix", "", "name of the fix"),
+      Field<&SwitchedFix::value>("value", "", "its value", kUnlessEmpty),
+      Field<&SwitchedFix::state>("state", "", "its state"),
+      Field<&SwitchedFix::what>("what", "", "what was changed, or why not", kUnlessEmpty),
+      Field<&SwitchedFix::processes>("processes", "count", "processes that reported it"),
+  };
+};
+
+struct Run {
+  std::string recipe{};
+  int exit_status = 0, signal = 0;
+  std::vector<SwitchedFix> fixes{};
+  std::vector<std::string> silent{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Run::recipe>("recipe", "", "file of the recipe"),
+      Field<&Run::exit_status>("exit_status", "", "status of the command"),
+      Field<&Run::signal>("signal", "", "signal that ended it", kUnlessEmpty),
+      Field<&Run::fixes>("fixes", "", "what was reported of each fix"),
+      Field<&Run::silent>("silent", "", "fixes of which nothing was reported"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 struct Plan {
@@ -79,24 +129,11 @@ std::string WithoutGapless(const Plan& plan) {
 }
 
 std::string PrintedJson(const Plan& plan) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("command");
-  json.BeginArray();
-  for (const std::string& word : RedactCommand(plan.command)) json.String(word);
-  json.EndArray();
-  json.Key("environment");
-  json.BeginObject();
-  for (const auto& [name, value] : plan.use.environment) json.Field(name, value);
-  json.EndObject();
-  json.Key("needs_gapless");
-  json.BeginArray();
-  for (const std::string& item : NeedGapless(plan)) json.String(item);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf(
+      "run",
+      documents::PrintedRun{
+          RedactCommand(plan.command), {plan.use.environment.begin(), plan.use.environment.end()}, NeedGapless(plan)},
+      plan.use.notes);
 }
 
 Result<int> Print(const Arguments& arguments, const Plan& plan) {
@@ -117,36 +154,15 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
 
 // --- running
 
-std::string_view NameOf(ChangeState state) {
-  return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
-}
-
 std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("recipe", plan.path);
-  json.Field("exit_status", result.exit_status);
-  if (result.signal != 0) json.Field("signal", result.signal);
-  json.Key("fixes");
-  json.BeginArray();
-  for (const ToldFix& report : watch.reports()) {
-    json.BeginObject();
-    json.Field("fix", report.change.fix);
-    json.FieldUnlessEmpty("value", report.change.value);
-    json.Field("state", NameOf(report.change.state));
-    json.FieldUnlessEmpty("what", report.change.what);
-    json.Field("processes", report.pids.size());
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("silent");
-  json.BeginArray();
-  for (const std::string& item : watch.Silent(plan.use.fixes)) json.String(item);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Run document{.recipe = plan.path,
+                          .exit_status = result.exit_status,
+                          .signal = result.signal,
+                          .silent = watch.Silent(plan.use.fixes)};
+  for (const ToldFix& report : watch.reports())
+    document.fixes.push_back(
+        {report.change.fix, report.change.value, report.change.state, report.change.what, report.pids.size()});
+  return DocumentOf("run", document, plan.use.notes);
 }
 
 void SayBefore(const Plan& plan) {
@@ -279,6 +295,7 @@ constexpr OptionSpec kOptions[] = {
     kSharedFolderOption,
     kQuietOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Run>::kInfo, &TypeOf<documents::PrintedRun>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless run --recipe optimized.json -- python train.py", "Trains with the fixes on"},
     {"gapless run --recipe optimized.yaml", "Runs the command that the recipe was made for"},
@@ -308,6 +325,7 @@ COMMAND(run) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .own_failure = 125,
     .run = Execute};
 

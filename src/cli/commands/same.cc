@@ -1,14 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
-#include "proof/parity_json.h"
+#include "proof/described.h"
 #include "proof/same_training.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct NeededRun {
+  std::string role{}, name{};
+  double noise = 0;
+  bool wide = false;
+  int reseed = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&NeededRun::role>("role", "", "what it is compared as"),
+      Field<&NeededRun::name>("name", "", "name of its recording"),
+      Field<&NeededRun::noise>("noise", "", "relative noise on the weights"),
+      Field<&NeededRun::wide>("wide", "", "noise on the state of recurrent layers, too"),
+      Field<&NeededRun::reseed>("reseed", "", "other random numbers"),
+  };
+};
+
+struct Same {
+  Parity parity{};
+  std::optional<std::string> a_command{}, b_command{};
+  std::vector<NeededRun> needs{};
+  static constexpr FieldInfo kFields[] = {
+      Spliced<&Same::parity>(),
+      Field<&Same::a_command>("a_command", "", "command of A"),
+      Field<&Same::b_command>("b_command", "", "command of B"),
+      Field<&Same::needs>("needs", "", "runs that would decide it; with --recordings", kUnlessEmpty),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr int64_t kDefaultSteps = 20, kMinSteps = 5, kMaxSteps = 1000;
@@ -33,20 +64,10 @@ Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
   return question;
 }
 
-// Prints the report; `more` adds fields to the JSON.
-Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report,
-                       const std::function<void(JsonWriter&)>& more) {
+Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, documents::Same document) {
+  document.parity = ParityDocument(report);
   const auto text = [&] { return report.reason + "\n"; };
-  const auto json = [&] {
-    std::string out;
-    JsonWriter writer(out, 2);
-    writer.BeginObject();
-    WriteJsonHeader(writer);
-    WriteParityFields(writer, report);
-    more(writer);
-    writer.EndObject();
-    return out + "\n";
-  };
+  const auto json = [&] { return DocumentOf("same", document); };
   auto printed = PrintTextOrJson(arguments, text, json);
   if (!printed) return printed;
   if (report.verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
@@ -62,22 +83,11 @@ Result<int> DecideOnRecordings(const Arguments& arguments) {
   if (arguments.Has("claim")) claim = PrecisionNamed(arguments.Value("claim"));
   const auto report = parity->Look(claim, arguments.Has("exact"));
   if (!report) return Unexpected{report.error()};
-  return AnswerWith(arguments, *report, [&](JsonWriter& json) {
-    const auto runs = parity->Needed(*report);
-    if (runs.empty()) return;
-    json.Key("needs");
-    json.BeginArray();
-    for (const ParityOptions& run : runs) {
-      json.BeginObject();
-      json.Field("role", run.role);
-      json.Field("name", run.folder.substr(run.folder.rfind('/') + 1));
-      json.Field("noise", run.noise);
-      json.Field("wide", run.wide);
-      json.Field("reseed", run.reseed);
-      json.EndObject();
-    }
-    json.EndArray();
-  });
+  documents::Same document;
+  for (const ParityOptions& run : parity->Needed(*report))
+    document.needs.push_back(
+        {std::string(run.role), run.folder.substr(run.folder.rfind('/') + 1), run.noise, run.wide, run.reseed});
+  return AnswerWith(arguments, *report, std::move(document));
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
@@ -94,10 +104,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     return AskWhetherSame(asked);
   }();
   if (!report) return Unexpected{report.error()};
-  return AnswerWith(arguments, *report, [&](JsonWriter& json) {
-    json.Field("a_command", CommandText(question->a.command));
-    json.Field("b_command", CommandText(question->b.command));
-  });
+  return AnswerWith(arguments, *report,
+                    {.a_command = CommandText(question->a.command), .b_command = CommandText(question->b.command)});
 }
 
 constexpr OptionSpec kOptions[] = {
@@ -122,6 +130,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kShowOutputOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Same>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless same -- python train.py -- python train.py --fused", "Does --fused change more than rounding?"},
     {"gapless same --claim bf16 -- python train.py -- python train.py --amp", "Up to rounding to bfloat16"},
@@ -148,6 +157,7 @@ COMMAND(same) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

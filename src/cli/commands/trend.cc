@@ -206,6 +206,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "svg", .takes = kTakesValue, .value = "FILE", .help = "Write a picture, too: a panel for each metric"},
     {.name = "html", .takes = kTakesValue, .value = "FILE", .help = "Write a page for a browser, too"},
 };
+constexpr const TypeInfo* kDocuments[] = {&kTrendDocument};
 constexpr Example kExamples[] = {
     {"gapless trend", "When did throughput, step time, utilisation or memory of main change, and by which commit?"},
     {"gapless trend --since 2026-10-01 --html trend.html", "Since a date, as a page with a chart for each metric, too"},
@@ -228,6 +229,7 @@ COMMAND(trend) = {
     .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

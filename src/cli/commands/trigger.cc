@@ -5,7 +5,7 @@
 #include <map>
 #include <thread>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -13,6 +13,36 @@
 #include "collect/ring_keeper.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct AgentReply {
+  int64_t pid = 0;
+  std::string folder{}, answer{};
+  int64_t step = 0;
+  std::string text{}, file{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&AgentReply::pid>("pid", "", "process that answered"),
+      Field<&AgentReply::folder>("folder", "", "its folder in the run"),
+      Field<&AgentReply::answer>("answer", "", "done, late, failed, or why it does not apply"),
+      Field<&AgentReply::step>("step", "", "step at which it acted"),
+      Field<&AgentReply::text>("text", "", "what it said", kUnlessEmpty),
+      Field<&AgentReply::file>("file", "", "file that it wrote", kUnlessEmpty),
+  };
+};
+
+struct Trigger {
+  std::string run{};
+  int64_t sequence = 0;
+  std::vector<AgentReply> processes{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Trigger::run>("run", "", "folder of the run"),
+      Field<&Trigger::sequence>("sequence", "", "number of the request"),
+      Field<&Trigger::processes>("processes", "", "answers"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
@@ -120,28 +150,12 @@ std::string TextOf(const std::string& folder, const Waiting& waiting) {
 }
 
 std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t sequence) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("run", folder);
-  json.Field("sequence", sequence);
-  json.Key("processes");
-  json.BeginArray();
-  for (const auto& [pid, reply] : waiting.replies()) {
-    if (!reply.answered) continue;
-    json.BeginObject();
-    json.Field("pid", pid);
-    json.Field("folder", reply.folder);
-    json.Field("answer", Say(reply.answer));
-    json.Field("step", reply.step);
-    json.FieldUnlessEmpty("text", reply.text);
-    json.FieldUnlessEmpty("file", reply.file);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::Trigger document{.run = folder, .sequence = static_cast<int64_t>(sequence)};
+  for (const auto& [pid, reply] : waiting.replies())
+    if (reply.answered)
+      document.processes.push_back(
+          {pid, reply.folder, std::string(Say(reply.answer)), reply.step, reply.text, reply.file});
+  return DocumentOf("trigger", document);
 }
 
 struct Wish {
@@ -198,6 +212,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
     {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after this time (120)"},
 };
+constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Trigger>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless trigger run --steps 3", "Records the next three steps, the same ones on all ranks"},
     {"gapless trigger run --memory", "What the allocator holds right now"},
@@ -214,6 +229,7 @@ COMMAND(trigger) = {
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

@@ -102,7 +102,8 @@ Result<int> TuneScaling(const Arguments& arguments, Session& session, const Tune
   line.reset();
   if (!curve) return Unexpected{curve.error()};
   return Answer(
-      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); }, [&] { return ScalingJson(*curve); });
+      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
+      [&] { return ScalingJson(*curve, "tune"); });
 }
 
 std::string_view NameOfPart(ExchangePart part) {
@@ -183,6 +184,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kSeedOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument};
 constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
     {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
@@ -206,6 +208,7 @@ COMMAND(tune) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

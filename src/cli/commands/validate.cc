@@ -130,6 +130,7 @@ constexpr OptionSpec kOptions[] = {
     kSeedOption,
     kShowOutputOption,
 };
+constexpr const TypeInfo* kDocuments[] = {&kValidateDocument};
 constexpr Example kExamples[] = {
     {"gapless validate -- python train.py -- python train.py --amp", "Is --amp faster, and does it learn the same?"},
     {"gapless validate --baseline a.yaml --optimized b.yaml -- python train.py --config {config}",
@@ -152,6 +153,7 @@ COMMAND(validate) = {
     .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
+    .documents = kDocuments,
     .run = Execute};
 
 }  // namespace gapless::internal

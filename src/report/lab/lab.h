@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "gapless/bottleneck.h"
 #include "predict/step_picture.h"
 
@@ -129,6 +130,8 @@ LabDocument WriteLab(const LabView& view);
 std::string LabMarkdown(const LabDocument& document, std::string_view pictures);
 // A page that loads nothing.
 std::string LabPage(const LabDocument& document);
+// `gapless report --json`.
+extern const TypeInfo kLabDocument;
 std::string LabJson(const LabView& view);
 
 }  // namespace gapless::internal

@@ -96,6 +96,8 @@ Result<ResultFile> Read(const ResultInput& input) {
   const JsonValue& metrics = root.Get("metrics");
   for (size_t i = 0; i < metrics.items().size(); ++i) {
     const auto value = metrics.items()[i].Number();
+    // The same memory in another unit is no metric of its own.
+    if (metrics.keys()[i] == "memory_bytes" && metrics.Get("memory_usage_gb").Number()) continue;
     if (value) file.series.push_back(SeriesOf(metrics.keys()[i], *value));
   }
   file.series.push_back(TimesOf(root));

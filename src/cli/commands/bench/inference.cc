@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/bench/inference.h"
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
-#include "proof/metrics.h"
-#include "proof/result_json.h"
+#include "proof/described.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Inference {
+  std::string command{};
+  size_t requests = 0;
+  bool writes_text = false;
+  Borrowed<InferenceMetrics> metrics{};
+  Borrowed<std::vector<double>> latencies_ms{};
+  Environment environment{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Inference::command>("command", "", "the command that was measured"),
+      Field<&Inference::requests>("requests", "count", "requests that were measured"),
+      Field<&Inference::writes_text>("writes_text", "", "the program writes text, token by token"),
+      Field<&Inference::metrics>("metrics", "", "the figures"),
+      Field<&Inference::latencies_ms>("latencies_ms", "ms", "latency of each request, in order"),
+      Field<&Inference::environment>("environment", "", "what a result must be compared with"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 std::string Ms(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), " ms"); }
@@ -41,27 +61,18 @@ std::string InferenceText(const InferenceMetrics& metrics, const RunSample& samp
   return text;
 }
 
+constinit const TypeInfo kInferenceDocument = describe::MakeType<documents::Inference>();
+
 std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& sample,
                           const std::vector<std::string>& command) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("command", CommandText(command));
-  json.Field("requests", metrics.requests);
-  json.Field("writes_text", metrics.writes_text);
-  json.Key("metrics");
-  json.BeginObject();
-  WriteInference(json, metrics);
-  json.EndObject();
-  json.Key("latencies_ms");
-  json.BeginArray();
-  for (const double latency : metrics.latencies_ms) json.Real(latency);
-  json.EndArray();
-  json.Key("environment");
-  WriteEnvironment(json, sample);
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("bench",
+                    documents::Inference{.command = CommandText(command),
+                                         .requests = metrics.requests,
+                                         .writes_text = metrics.writes_text,
+                                         .metrics = {&metrics},
+                                         .latencies_ms = {&metrics.latencies_ms},
+                                         .environment = EnvironmentDocument(sample)},
+                    NoiseSeen(sample));
 }
 
 }  // namespace gapless::internal

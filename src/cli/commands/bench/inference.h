@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/describe.h"
 #include "cli/benchmark.h"
 #include "proof/inference.h"
 
@@ -13,6 +14,7 @@ inline constexpr OptionSpec kInferenceOption = {
     .name = "inference", .help = "Measure requests to a model: latency, throughput, tokens (--steps counts requests)"};
 
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample);
+extern const TypeInfo kInferenceDocument;
 std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& sample,
                           const std::vector<std::string>& command);
 

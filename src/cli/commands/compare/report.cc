@@ -5,11 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/redact.h"
 #include "base/strings.h"
 #include "proof/metrics.h"
-#include "proof/parity_json.h"
-#include "proof/result_json.h"
 #include "validate/rank_tests.h"
 
 namespace gapless::internal {
@@ -100,58 +97,21 @@ std::string TrainingText(const Comparison& comparison) {
 }
 
 std::string NoiseText(const Comparison& comparison) {
+  std::string text;
+  for (const std::string& seen : NoiseOf(comparison)) text += StrCat("noise: ", seen, "\n");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> NoiseOf(const Comparison& comparison) {
   std::map<std::string, std::string> noise;  // the first of each kind
   for (const auto* side : {&comparison.a(), &comparison.b()})
     for (const RunSample& sample : *side)
       for (std::string& seen : NoiseSeen(sample)) noise.emplace(seen.substr(0, seen.find_first_of("0123456789")), seen);
-  std::string text;
-  for (const auto& [kind, seen] : noise) text += StrCat("noise: ", seen, "\n");
-  return text;
-}
-
-void WritePairs(JsonWriter& json, const PairSequence& sequence, const PairOptions& options, const NominalP& nominal) {
-  json.Field("verdict", NameOf(sequence.Verdict()));
-  WriteRatio(json, "speedup", SpeedupOf(sequence.Interval()));
-  json.Field("p_value", sequence.AnytimeP());
-  json.Field("statistically_significant", sequence.AnytimeP() <= options.alpha);
-  json.Field("p_signed_rank", nominal.signed_rank);
-  json.Field("p_welch", nominal.welch);
-  json.Field("nominal", "p_signed_rank and p_welch would hold had the number of pairs been fixed beforehand");
-  json.Field("mde_share", sequence.DetectableShare());
-  json.Field("margin", options.margin);
-  json.Field("pairs", sequence.size());
-  json.Key("log_ratios");
-  json.BeginArray();
-  for (const double one : sequence.log_ratios()) json.Real(one);
-  json.EndArray();
-}
-
-// `parity` is the decision about the training; it is left out where nothing could be told.
-void WriteTraining(JsonWriter& json, const Comparison& comparison) {
-  const auto& training = comparison.training();
-  if (const auto losses = comparison.Losses()) {
-    json.Key("loss");
-    json.BeginObject();
-    if (training && training->verdict != ParityVerdict::kCannotTell) json.Field("parity", IsSameTraining(*training));
-    json.Field("max_difference", losses->max_difference);
-    json.Field("spread", losses->spread);
-    json.Field("steps", losses->steps);
-    json.EndObject();
-  }
-  if (!training) return;
-  json.Key("training");
-  json.BeginObject();
-  WriteParityFields(json, *training);
-  json.EndObject();
-}
-
-void WriteSide(JsonWriter& json, std::string_view key, const std::vector<RunSample>& samples,
-               const RunRequest& request) {
-  const auto metrics = MetricsOf(samples);
-  if (!metrics) return;
-  json.Key(key);
-  WriteMetrics(json, *metrics);
-  json.Field(StrCat(key, "_command"), CommandText(request.command));
+  std::vector<std::string> sentences;
+  for (const auto& [kind, seen] : noise) sentences.push_back(seen);
+  return sentences;
 }
 
 NominalP NominalOf(const PairSequence& sequence) {
@@ -159,8 +119,6 @@ NominalP NominalOf(const PairSequence& sequence) {
   if (const auto test = SignedRank(sequence.log_ratios())) nominal.signed_rank = test->p;
   return nominal;
 }
-
-}  // namespace
 
 std::string SpeedupInShort(const Comparison& comparison) {
   return StrCat("speedup ", Factor(comparison.Speedup().expected));
@@ -172,44 +130,8 @@ std::string CompareText(const Comparison& comparison) {
                 Evidence(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
 }
 
-void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairPlan& plan) {
-  WritePairs(json, comparison.sequence(), comparison.options(), comparison.Nominal());
-  json.Field("seed", static_cast<int64_t>(plan.seed));
-  const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());
-  if (a && b) json.Field("memory_saved_gb", MemorySavedGb(*a, *b));
-  if (a && b) json.Field("energy_saved_j", EnergySavedJ(*a, *b));
-  WriteSide(json, "a", comparison.a(), plan.a);
-  WriteSide(json, "b", comparison.b(), plan.b);
-  WriteTraining(json, comparison);
-  if (comparison.pairs() > 0) {
-    json.Field("source", NameOf(comparison.a()[0].source));
-    json.Key("environment");
-    WriteEnvironment(json, comparison.a()[0]);
-  }
-}
-
-std::string CompareJson(const Comparison& comparison, const PairPlan& plan) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  WriteComparison(json, comparison, plan);
-  json.EndObject();
-  return out + "\n";
-}
-
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options) {
   return StrCat(Headline(sequence, options), "\n\n", Evidence(sequence, NominalOf(sequence)));
-}
-
-std::string RatiosJson(const PairSequence& sequence, const PairOptions& options) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  WritePairs(json, sequence, options, NominalOf(sequence));
-  json.EndObject();
-  return out + "\n";
 }
 
 }  // namespace gapless::internal

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "base/json_writer.h"
 #include "proof/comparison.h"
 
 namespace gapless::internal {
@@ -13,8 +13,10 @@ namespace gapless::internal {
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
 std::string CompareText(const Comparison& comparison);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
-// The fields of it, into an object that is open.
-void WriteComparison(JsonWriter& json, const Comparison& comparison, const PairPlan& plan);
+// Returns what disturbed the runs, the first sentence of each kind.
+std::vector<std::string> NoiseOf(const Comparison& comparison);
+// P values of the pairs alone.
+NominalP NominalOf(const PairSequence& sequence);
 
 // Pairs of which only ln(time of B / time of A) is known.
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options);

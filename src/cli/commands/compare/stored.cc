@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/commands/trend/words.h"
 #include "cli/output.h"
@@ -16,6 +15,7 @@
 #include "validate/summary.h"
 
 namespace gapless::internal {
+
 namespace {
 
 constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
@@ -141,6 +141,22 @@ std::string Headline(const StoredComparison& comparison) {
   return StrCat("cannot tell: ", found);
 }
 
+// In lines of 80 columns.
+std::string Wrapped(std::string_view text) {
+  std::string out;
+  size_t column = 0;
+  for (const std::string_view word : Split(text, ' ')) {
+    const auto width = static_cast<size_t>(DisplayWidth(word));
+    const bool is_first = column == 0, fits = column + 1 + width <= 80;
+    if (!is_first) out += fits ? ' ' : '\n';
+    column = is_first || !fits ? width : column + 1 + width;
+    out += word;
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
 std::string WhatTheyShow(const StoredComparison& comparison) {
   if (comparison.other_machine)
     return "the two were measured on different machines or devices, so what differs may be theirs; to compare the "
@@ -159,22 +175,6 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
   }
   return "the files do not tell what a value is; --values process says that each is a process of its own";
 }
-
-// In lines of 80 columns.
-std::string Wrapped(std::string_view text) {
-  std::string out;
-  size_t column = 0;
-  for (const std::string_view word : Split(text, ' ')) {
-    const auto width = static_cast<size_t>(DisplayWidth(word));
-    const bool is_first = column == 0, fits = column + 1 + width <= 80;
-    if (!is_first) out += fits ? ' ' : '\n';
-    column = is_first || !fits ? width : column + 1 + width;
-    out += word;
-  }
-  return out + "\n";
-}
-
-}  // namespace
 
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
   const auto chosen = Choose(a, b, options.series);
@@ -235,47 +235,6 @@ std::string StoredText(const StoredComparison& comparison) {
     text +=
         StrCat("this number of runs with this noise detects ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
   return text + Wrapped(WhatTheyShow(comparison));
-}
-
-std::string StoredJson(const StoredComparison& comparison) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("verdict", NameOf(comparison.verdict));
-  json.Key("speedup");
-  json.BeginObject();
-  json.Field("low", comparison.speedup.low);
-  json.Field("expected", comparison.speedup.expected);
-  json.Field("high", comparison.speedup.high);
-  json.EndObject();
-  json.Field("p_mann_whitney", comparison.p_mann_whitney);
-  json.Field("p_welch", comparison.p_welch);
-  if (comparison.p_mann_whitney)
-    json.Field("statistically_significant",
-               comparison.verdict == SpeedVerdict::kFaster || comparison.verdict == SpeedVerdict::kSlower);
-  if (comparison.p_mann_whitney || comparison.p_welch)
-    json.Field("nominal", "the p values hold if the numbers of runs were fixed beforehand");
-  json.Field("mde_share", comparison.mde_share);
-  json.Field("margin", comparison.margin);
-  json.Field("series", comparison.name);
-  if (comparison.b_name != comparison.name) json.Field("series_of_b", comparison.b_name);
-  json.FieldUnlessEmpty("unit", comparison.unit);
-  json.Field("values_are", NameOf(comparison.sampling));
-  if (comparison.other_machine) json.Field("other_machine", true);
-  json.Field("shows", WhatTheyShow(comparison));
-  json.Key("a");
-  json.BeginObject();
-  json.Field("median", comparison.a);
-  json.Field("count", comparison.a_count);
-  json.EndObject();
-  json.Key("b");
-  json.BeginObject();
-  json.Field("median", comparison.b);
-  json.Field("count", comparison.b_count);
-  json.EndObject();
-  json.EndObject();
-  return out + "\n";
 }
 
 }  // namespace gapless::internal

@@ -40,6 +40,8 @@ struct StoredOptions {
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options);
 
 std::string StoredText(const StoredComparison& comparison);
+// Returns as a sentence how far the two files can answer the question.
+std::string WhatTheyShow(const StoredComparison& comparison);
 std::string StoredJson(const StoredComparison& comparison);
 
 }  // namespace gapless::internal

@@ -3,11 +3,48 @@
 
 #include <algorithm>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "report/renderers/terminal/paint.h"
 
 namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<Health> = static_cast<int64_t>(Health::kUnknown) + 1;
+
+template <>
+struct Described<HealthFinding> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&HealthFinding::subject>("subject", "", "what was looked at"),
+      Field<&HealthFinding::health>("health", "", "the judgement"),
+      Field<&HealthFinding::saw>("saw", "", "what was found"),
+      Field<&HealthFinding::why>("why", "", "why it matters", kUnlessEmpty),
+      Field<&HealthFinding::fix>("fix", "", "what to do", kUnlessEmpty),
+  };
+};
+
+namespace documents {
+
+struct DoctorCheck {
+  std::string check{};
+  Borrowed<HealthFinding> finding{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&DoctorCheck::check>("check", "", "name of the check"),
+      Spliced<&DoctorCheck::finding>(),
+  };
+};
+
+struct Doctor {
+  bool healthy = true;
+  std::vector<DoctorCheck> checks{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Doctor::healthy>("healthy", "", "no check found a problem"),
+      Field<&Doctor::checks>("checks", "", "each finding"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr int kHealthWidth = 9, kSubjectWidth = 18;
@@ -82,27 +119,17 @@ std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOpt
   return options.utf8 ? out : ToAscii(out);
 }
 
+constinit const TypeInfo kDoctorDocument = describe::MakeType<documents::Doctor>();
+
 std::string DoctorJson(std::span<const CheckedFinding> findings) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("healthy", IsHealthy(findings));
-  json.Key("checks");
-  json.BeginArray();
+  documents::Doctor document{.healthy = IsHealthy(findings)};
+  std::vector<std::string> warnings;
   for (const auto& [check, finding] : findings) {
-    json.BeginObject();
-    json.Field("check", check);
-    json.Field("subject", finding.subject);
-    json.Field("health", ToString(finding.health));
-    json.Field("saw", finding.saw);
-    json.FieldUnlessEmpty("why", finding.why);
-    json.FieldUnlessEmpty("fix", finding.fix);
-    json.EndObject();
+    document.checks.push_back({std::string(check), {&finding}});
+    if (finding.health == Health::kProblem || finding.health == Health::kWarning)
+      warnings.push_back(StrCat(finding.subject, ": ", finding.saw));
   }
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("doctor", document, warnings);
 }
 
 }  // namespace gapless::internal

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/describe.h"
 #include "collect/doctor/check.h"
 #include "gapless/report_options.h"
 
@@ -13,6 +14,7 @@ namespace gapless::internal {
 // Lines of at most options.width columns. Problems and warnings say why they matter and what to type; the rest is a
 // line each.
 std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options);
+extern const TypeInfo kDoctorDocument;
 std::string DoctorJson(std::span<const CheckedFinding> findings);
 
 // Does nothing stand in the way?

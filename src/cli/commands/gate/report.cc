@@ -9,9 +9,7 @@
 #include "cli/output.h"
 
 namespace gapless::internal {
-namespace {
-
-std::string_view Word(GateKind kind) {
+std::string_view NameOf(GateKind kind) {
   switch (kind) {
     case GateKind::kFine: return "fine";
     case GateKind::kRegression: return "regression";
@@ -20,6 +18,8 @@ std::string_view Word(GateKind kind) {
   }
   return "cannot_tell";
 }
+
+namespace {
 
 std::string Number(double value, const std::string& unit) {
   const double size = std::abs(value);
@@ -77,25 +77,6 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-void WriteMetric(JsonWriter& json, const MetricJudgement& metric) {
-  json.BeginObject();
-  json.Field("metric", metric.metric);
-  json.FieldUnlessEmpty("unit", metric.unit);
-  json.Field("verdict", Word(metric.kind));
-  json.Field("confirmed", metric.confirmed);
-  json.FieldUnlessEmpty("reason", metric.reason);
-  json.Field("higher_is_better", metric.higher_is_better);
-  json.Field("current", metric.current);
-  json.Field("baseline", metric.baseline);
-  json.Field("change", metric.change);
-  json.Field("change_low", metric.change_low);
-  json.Field("change_high", metric.change_high);
-  json.Field("noise_share", metric.noise);
-  json.Field("mde_share", metric.mde);
-  json.Field("runs", metric.runs);
-  json.EndObject();
-}
-
 }  // namespace
 
 std::string GateText(const Judgement& judgement) {
@@ -112,46 +93,6 @@ std::string GateText(const Judgement& judgement) {
   return StrCat(text, Recommendation(judgement), "\n");
 }
 
-void WriteJudgement(JsonWriter& json, const Judgement& judgement) {
-  json.Field("verdict", Word(judgement.Kind()));
-  json.Field("regression_detected", judgement.IsRegression());
-  const auto rate = std::find_if(judgement.metrics.begin(), judgement.metrics.end(),
-                                 [](const MetricJudgement& m) { return m.metric == "samples_per_second"; });
-  if (rate != judgement.metrics.end()) {
-    json.Field("current_samples_per_sec", rate->current);
-    json.Field("baseline_samples_per_sec", rate->baseline);
-  }
-  if (!judgement.metrics.empty()) {
-    const MetricJudgement& first = judgement.metrics[0];
-    json.Field("metric", first.metric);
-    json.Field("current", first.current);
-    json.Field("baseline", first.baseline);
-    if (const auto change = PerformanceChange(first)) json.Field("performance_delta", 100 * *change);
-    json.Field("mde_share", first.mde);
-  }
-  json.Field("threshold", judgement.threshold);
-  json.FieldUnlessEmpty("judged", judgement.judged);
-  json.Field("false_alarm_rate", judgement.false_alarm_rate);
-  json.FieldUnlessEmpty("false_alarm_over", judgement.false_alarm_over);
-  json.FieldUnlessEmpty("likely_culprit_commit", judgement.culprit);
-  json.Field("recommendation", Recommendation(judgement));
-  json.Field("against", judgement.against);
-  json.Key("metrics");
-  json.BeginArray();
-  for (const MetricJudgement& metric : judgement.metrics) WriteMetric(json, metric);
-  json.EndArray();
-}
-
-std::string GateJson(const Judgement& judgement) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  WriteJudgement(json, judgement);
-  json.EndObject();
-  return out + "\n";
-}
-
 std::string GateMarkdown(const Judgement& judgement) {
   const std::string_view word = judgement.Kind() == GateKind::kRegression    ? "Performance regression"
                                 : judgement.Kind() == GateKind::kImprovement ? "Faster"
@@ -161,12 +102,12 @@ std::string GateMarkdown(const Judgement& judgement) {
       StrCat("### ", word, "\n\nAgainst ", judgement.against,
              ".\n\n| metric | now | baseline | change | | could have seen |\n|---|---|---|---|---|---|\n");
   for (const MetricJudgement& metric : judgement.metrics)
-    text += StrCat(
-        "| ", metric.metric, " | ", Number(metric.current, metric.unit), " | ",
-        metric.baseline ? Number(*metric.baseline, metric.unit) : "", " | ",
-        metric.change ? Signed(*metric.change) : "", " | ",
-        metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", metric.reason) : std::string(Word(metric.kind)),
-        metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
+    text += StrCat("| ", metric.metric, " | ", Number(metric.current, metric.unit), " | ",
+                   metric.baseline ? Number(*metric.baseline, metric.unit) : "", " | ",
+                   metric.change ? Signed(*metric.change) : "", " | ",
+                   metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", metric.reason)
+                                                        : std::string(NameOf(metric.kind)),
+                   metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
   text += StrCat("\n", Recommendation(judgement), ".");
   if (!judgement.judged.empty()) text += StrCat(" What was ", judgement.judged, ".");
   if (judgement.false_alarm_rate)

@@ -6,15 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_writer.h"
 #include "proof/judgement.h"
 
 namespace gapless::internal {
 
 std::string GateText(const Judgement& judgement);
 std::string GateJson(const Judgement& judgement);
-// The fields of it, into an object that is open.
-void WriteJudgement(JsonWriter& json, const Judgement& judgement);
+std::string_view NameOf(GateKind kind);                // "fine", "regression", "improvement", "cannot_tell"
 std::string GateMarkdown(const Judgement& judgement);  // a comment on a pull request
 std::string GateJunit(const Judgement& judgement);
 std::string GateSarif(const Judgement& judgement);

@@ -10,6 +10,10 @@
 
 namespace gapless::internal {
 
+// The documents that the actions print with --json.
+extern const TypeInfo kHistoryListDocument, kHistoryRecordDocument, kHistoryExportDocument, kHistoryImportDocument,
+    kHistoryAcceptDocument;
+
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
 Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);

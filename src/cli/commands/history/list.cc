@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
@@ -9,6 +9,54 @@
 #include "store/transfer.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct HistoryVerdict {
+  std::string timestamp{}, metric{}, kind{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryVerdict::timestamp>("timestamp", "", "when it was given"),
+      Field<&HistoryVerdict::metric>("metric", "", "the metric that it is about", kUnlessEmpty),
+      Field<&HistoryVerdict::kind>("kind", "", "the verdict"),
+  };
+};
+
+struct HistoryRun {
+  int64_t id = 0;
+  std::string timestamp{}, commit_sha{}, branch{};
+  std::optional<bool> dirty{};
+  std::string benchmark{}, host{}, gpu_type{};
+  std::optional<int64_t> num_gpus{}, batch_size{};
+  std::string source{};
+  std::vector<std::pair<std::string, double>> metrics{};
+  std::vector<HistoryVerdict> verdicts{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryRun::id>("id", "", "id of the run"),
+      Field<&HistoryRun::timestamp>("timestamp", "", "when it was recorded"),
+      Field<&HistoryRun::commit_sha>("commit_sha", "", "commit that was measured", kUnlessEmpty),
+      Field<&HistoryRun::branch>("branch", "", "its branch", kUnlessEmpty),
+      Field<&HistoryRun::dirty>("dirty", "", "true: with changes that are not committed"),
+      Field<&HistoryRun::benchmark>("benchmark", "", "label of the benchmark", kUnlessEmpty),
+      Field<&HistoryRun::host>("host", "", "name of the machine", kUnlessEmpty),
+      Field<&HistoryRun::gpu_type>("gpu_type", "", "model of the GPUs", kUnlessEmpty),
+      Field<&HistoryRun::num_gpus>("num_gpus", "count", "GPUs of the machine"),
+      Field<&HistoryRun::batch_size>("batch_size", "count", "samples a step"),
+      Field<&HistoryRun::source>("source", "", "program whose result it is", kUnlessEmpty),
+      Field<&HistoryRun::metrics>("metrics", "", "value of each metric", kNullable),
+      Field<&HistoryRun::verdicts>("verdicts", "", "what gapless gate said of it", kUnlessEmpty),
+  };
+};
+
+struct HistoryRuns {
+  std::string history{};
+  std::vector<HistoryRun> runs{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryRuns::history>("history", "", "file or database"),
+      Field<&HistoryRuns::runs>("runs", "", "runs that were asked for"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr std::string_view kColumns[] = {"id", "time", "commit", "branch", "benchmark", "samples/s", "step", "GPU"};
@@ -58,50 +106,28 @@ std::string AsText(const std::vector<BenchmarkRecord>& records, const History& h
   return out;
 }
 
-void WriteRecord(JsonWriter& json, const BenchmarkRecord& record) {
-  json.BeginObject();
-  json.Field("id", record.id);
-  json.Field("timestamp", FormatTimestamp(record.recorded_unix_ns.value_or(0)));
-  json.FieldUnlessEmpty("commit_sha", record.commit_sha);
-  json.FieldUnlessEmpty("branch", record.branch);
-  json.Field("dirty", record.dirty);
-  json.FieldUnlessEmpty("benchmark", record.benchmark);
-  json.FieldUnlessEmpty("host", record.host);
-  json.FieldUnlessEmpty("gpu_type", record.gpu_type);
-  json.Field("num_gpus", record.num_gpus);
-  json.Field("batch_size", record.batch_size);
-  json.FieldUnlessEmpty("source", record.source);
-  json.Key("metrics");
-  json.BeginObject();
-  for (const MetricRecord& metric : record.metrics) json.Field(metric.name, metric.value);
-  json.EndObject();
-  if (!record.verdicts.empty()) {
-    json.Key("verdicts");
-    json.BeginArray();
-    for (const VerdictRecord& verdict : record.verdicts) {
-      json.BeginObject();
-      json.Field("timestamp", FormatTimestamp(verdict.recorded_unix_ns));
-      json.FieldUnlessEmpty("metric", verdict.metric);
-      json.Field("kind", verdict.kind);
-      json.EndObject();
-    }
-    json.EndArray();
-  }
-  json.EndObject();
+documents::HistoryRun RunOf(const BenchmarkRecord& record) {
+  documents::HistoryRun run{.id = record.id,
+                            .timestamp = FormatTimestamp(record.recorded_unix_ns.value_or(0)),
+                            .commit_sha = record.commit_sha,
+                            .branch = record.branch,
+                            .dirty = record.dirty,
+                            .benchmark = record.benchmark,
+                            .host = record.host,
+                            .gpu_type = record.gpu_type,
+                            .num_gpus = record.num_gpus,
+                            .batch_size = record.batch_size,
+                            .source = record.source};
+  for (const MetricRecord& metric : record.metrics) run.metrics.emplace_back(metric.name, metric.value);
+  for (const VerdictRecord& verdict : record.verdicts)
+    run.verdicts.push_back({FormatTimestamp(verdict.recorded_unix_ns), verdict.metric, std::string(verdict.kind)});
+  return run;
 }
 
 std::string AsJson(const std::vector<BenchmarkRecord>& records, const History& history) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("history", history.place());
-  json.Key("runs");
-  json.BeginArray();
-  for (const BenchmarkRecord& record : records) WriteRecord(json, record);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  documents::HistoryRuns document{.history = std::string(history.place())};
+  for (const BenchmarkRecord& record : records) document.runs.push_back(RunOf(record));
+  return DocumentOf("history", document);
 }
 
 std::string AsCsv(const std::vector<BenchmarkRecord>& records) {
@@ -120,6 +146,8 @@ Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_
 }
 
 }  // namespace
+
+constinit const TypeInfo kHistoryListDocument = describe::MakeType<documents::HistoryRuns>();
 
 Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   HistoryFilter filter;

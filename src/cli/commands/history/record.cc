@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
@@ -12,6 +12,55 @@
 #include "store/result_reader.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct HistoryRecorded {
+  std::string history{};
+  int64_t id = 0;
+  std::string uid{}, commit_sha{}, branch{};
+  std::optional<bool> dirty{};
+  std::string benchmark{}, source{};
+  std::vector<std::pair<std::string, double>> metrics{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryRecorded::history>("history", "", "file or database"),
+      Field<&HistoryRecorded::id>("id", "", "id of the run in it"),
+      Field<&HistoryRecorded::uid>("uid", "", "id that the run keeps in every history"),
+      Field<&HistoryRecorded::commit_sha>("commit_sha", "", "commit that was measured", kUnlessEmpty),
+      Field<&HistoryRecorded::branch>("branch", "", "its branch", kUnlessEmpty),
+      Field<&HistoryRecorded::dirty>("dirty", "", "true: with changes that are not committed"),
+      Field<&HistoryRecorded::benchmark>("benchmark", "", "label of the benchmark", kUnlessEmpty),
+      Field<&HistoryRecorded::source>("source", "", "program whose result it is", kUnlessEmpty),
+      Field<&HistoryRecorded::metrics>("metrics", "", "value of each metric", kNullable),
+  };
+};
+
+struct HistoryAccepted {
+  int64_t accepted = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryAccepted::accepted>("accepted", "", "id of the run from which on its level is the new baseline"),
+  };
+};
+
+// The facts of this machine that go into a record.
+struct RecordedHost {
+  std::string name{}, kernel{}, cpu{};
+  int64_t cores = 0, memory_bytes = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&RecordedHost::name>("name", "", "name of the machine"),
+      Field<&RecordedHost::kernel>("kernel", "", "operating system"),
+      Field<&RecordedHost::cpu>("cpu", "", "model of the processor", kUnlessEmpty),
+      Field<&RecordedHost::cores>("cores", "count", "cores that the process may use"),
+      Field<&RecordedHost::memory_bytes>("memory_bytes", "bytes", "memory", kUnlessEmpty),
+  };
+};
+
+struct RecordedPlace {
+  RecordedHost host{};
+  static constexpr FieldInfo kFields[] = {Field<&RecordedPlace::host>("host", "", "the machine")};
+};
+
+}  // namespace documents
+
 namespace {
 
 constexpr size_t kShownCommit = 12;  // characters
@@ -55,16 +104,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
 std::string HostAsJson(const HostFacts& host) {
   std::string out;
   JsonWriter json(out);
-  json.BeginObject();
-  json.Key("host");
-  json.BeginObject();
-  json.Field("name", host.name);
-  json.Field("kernel", host.kernel);
-  json.FieldUnlessEmpty("cpu", host.cpu);
-  json.Field("cores", host.cores);
-  if (host.memory_bytes > 0) json.Field("memory_bytes", host.memory_bytes);
-  json.EndObject();
-  json.EndObject();
+  WriteJson(json, documents::RecordedPlace{{host.name, host.kernel, host.cpu, host.cores, host.memory_bytes}});
   return out;
 }
 
@@ -89,27 +129,22 @@ std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, cons
 }
 
 std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, const History& history) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("history", history.place());
-  json.Field("id", recorded.id);
-  json.Field("uid", record.uid);
-  json.FieldUnlessEmpty("commit_sha", record.commit_sha);
-  json.FieldUnlessEmpty("branch", record.branch);
-  json.Field("dirty", record.dirty);
-  json.FieldUnlessEmpty("benchmark", record.benchmark);
-  json.FieldUnlessEmpty("source", record.source);
-  json.Key("metrics");
-  json.BeginObject();
-  for (const MetricRecord& metric : record.metrics) json.Field(metric.name, metric.value);
-  json.EndObject();
-  json.EndObject();
-  return out + "\n";
+  documents::HistoryRecorded document{.history = std::string(history.place()),
+                                      .id = recorded.id,
+                                      .uid = record.uid,
+                                      .commit_sha = record.commit_sha,
+                                      .branch = record.branch,
+                                      .dirty = record.dirty,
+                                      .benchmark = record.benchmark,
+                                      .source = record.source};
+  for (const MetricRecord& metric : record.metrics) document.metrics.emplace_back(metric.name, metric.value);
+  return DocumentOf("history", document);
 }
 
 }  // namespace
+
+constinit const TypeInfo kHistoryAcceptDocument = describe::MakeType<documents::HistoryAccepted>();
+constinit const TypeInfo kHistoryRecordDocument = describe::MakeType<documents::HistoryRecorded>();
 
 void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
   if (arguments.Has("label")) record.benchmark = arguments.Value("label");
@@ -158,15 +193,7 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
   return PrintTextOrJson(
       arguments, [&] { return StrCat("from run ", id, " on is the baseline\n"); },
-      [&] {
-        std::string out;
-        JsonWriter json(out, 2);
-        json.BeginObject();
-        WriteJsonHeader(json);
-        json.Field("accepted", id);
-        json.EndObject();
-        return out + "\n";
-      });
+      [&] { return DocumentOf("history", documents::HistoryAccepted{id}); });
 }
 
 }  // namespace gapless::internal

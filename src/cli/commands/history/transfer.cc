@@ -5,12 +5,37 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct HistoryExported {
+  std::string history{};
+  int64_t exported = 0, tested_predictions = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryExported::history>("history", "", "file or database"),
+      Field<&HistoryExported::exported>("exported", "count", "runs that were written"),
+      Field<&HistoryExported::tested_predictions>("tested_predictions", "count", "tested predictions beside them"),
+  };
+};
+
+struct HistoryImported {
+  std::string history{};
+  int64_t added = 0, tested_predictions = 0, present = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&HistoryImported::history>("history", "", "file or database"),
+      Field<&HistoryImported::added>("added", "count", "runs that were added"),
+      Field<&HistoryImported::tested_predictions>("tested_predictions", "count", "tested predictions beside them"),
+      Field<&HistoryImported::present>("present", "count", "runs that were there"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
 std::string Runs(int64_t count) { return count == 1 ? "1 run" : StrCat(FormatCount(count), " runs"); }
@@ -18,17 +43,6 @@ std::string Runs(int64_t count) { return count == 1 ? "1 run" : StrCat(FormatCou
 std::string RunsAndAdvice(int64_t runs, int64_t advice) {
   if (advice == 0) return Runs(runs);
   return StrCat(Runs(runs), " and ", FormatCount(advice), advice == 1 ? " tested prediction" : " tested predictions");
-}
-
-std::string Document(std::string_view place, std::initializer_list<std::pair<std::string_view, int64_t>> counts) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("history", place);
-  for (const auto& [name, count] : counts) json.Field(name, count);
-  json.EndObject();
-  return out + "\n";
 }
 
 // Tested predictions belong to no branch, commit or benchmark: they go with a whole history. Returns how many.
@@ -41,6 +55,9 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
 }
 
 }  // namespace
+
+constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::HistoryExported>();
+constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::HistoryImported>();
 
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
@@ -64,7 +81,7 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   if (!advice) return Unexpected{advice.error()};
   GAPLESS_TRY(output->Commit());
   const auto document = [&] {
-    return Document(history->place(), {{"exported", count}, {"tested_predictions", *advice}});
+    return DocumentOf("history", documents::HistoryExported{std::string(history->place()), count, *advice});
   };
   const auto say = [&] { return StrCat("wrote ", Printable(file), ": ", RunsAndAdvice(count, *advice), "\n"); };
   if (!to_stdout) return PrintTextOrJson(arguments, say, document);
@@ -90,9 +107,8 @@ Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
                   "\n");
   };
   return PrintTextOrJson(arguments, say, [&] {
-    return Document(
-        history->place(),
-        {{"added", imported->added}, {"tested_predictions", imported->advice}, {"present", imported->present}});
+    return DocumentOf("history", documents::HistoryImported{std::string(history->place()), imported->added,
+                                                            imported->advice, imported->present});
   });
 }
 

@@ -1,141 +1,223 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_writer.h"
+// `gapless optimize --json`.
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"
-#include "proof/parity_json.h"
-#include "proof/result_json.h"
+#include "proof/described.h"
 
 namespace gapless::internal {
+namespace documents {
+
+// `parity` is the decision in one word; it is left out where nothing could be told.
+struct KeptTraining {
+  bool parity = false, exact = false;
+  static constexpr FieldInfo kFields[] = {
+      Field<&KeptTraining::parity>("parity", "", "the training is the same"),
+      Field<&KeptTraining::exact>("exact", "", "the training is the same, bit for bit"),
+  };
+};
+
+struct TrainingPair {
+  std::optional<KeptTraining> loss{};
+  std::optional<Parity> training{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrainingPair::loss>("loss", "", "the decision in one word; missing: nothing could be told"),
+      Field<&TrainingPair::training>("training", "", "is the training the same? missing: not asked"),
+  };
+};
+
+struct TriedFix {
+  std::string fix{}, outcome{}, safety{}, effort{}, reason{};
+  std::optional<RatioInterval> predicted{}, measured{};
+  std::optional<size_t> pairs{};
+  std::string method{};
+  std::optional<double> mde_share{};
+  TrainingPair training{};
+  std::optional<double> startup_s{};
+  std::optional<int64_t> break_even_steps{};
+  std::vector<std::string> changes{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TriedFix::fix>("fix", "", "fix and its value"),
+      Field<&TriedFix::outcome>("outcome", "", "accepted, or why not, in one word"),
+      Field<&TriedFix::safety>("safety", "", "what the fix may change beside the time"),
+      Field<&TriedFix::effort>("effort", "", "effort to make it by hand"),
+      Field<&TriedFix::reason>("reason", "", "why it was not applied", kUnlessEmpty),
+      Field<&TriedFix::predicted>("predicted", "", "predicted speed-up"),
+      Field<&TriedFix::measured>("measured", "", "measured speed-up over the fixes before it"),
+      Field<&TriedFix::pairs>("pairs", "count", "pairs that were measured"),
+      Field<&TriedFix::method>("method", "", "blocks of one process, or processes", kUnlessEmpty),
+      Field<&TriedFix::mde_share>("mde_share", "", "smallest change that these pairs detect"),
+      Spliced<&TriedFix::training>(),
+      Field<&TriedFix::startup_s>("startup_s", "s", "longer start"),
+      Field<&TriedFix::break_even_steps>("break_even_steps", "count", "steps after which the start is paid back"),
+      Field<&TriedFix::changes>("changes", "", "what was changed in the program", kUnlessEmpty),
+  };
+};
+
+struct StageMeasured {
+  std::string optimization{};
+  double step_time_ms = 0;
+  std::optional<double> samples_per_second{};
+  std::optional<RatioInterval> speedup{};
+  std::optional<double> memory_bytes{}, gpu_utilization{}, host_memory_bytes{}, loss{}, metric{};
+  std::vector<double> losses{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&StageMeasured::optimization>("optimization", "", "baseline, a fix that stayed, or all"),
+      Field<&StageMeasured::step_time_ms>("step_time_ms", "ms", "mean duration of a step"),
+      Field<&StageMeasured::samples_per_second>("samples_per_second", "1/s", "samples a second"),
+      Field<&StageMeasured::speedup>("speedup", "", "measured speed-up"),
+      Field<&StageMeasured::memory_bytes>("memory_bytes", "bytes", "peak of the GPU's memory"),
+      Field<&StageMeasured::gpu_utilization>("gpu_utilization", "percent", "mean over the GPUs"),
+      Field<&StageMeasured::host_memory_bytes>("host_memory_bytes", "bytes", "highest resident memory"),
+      Field<&StageMeasured::loss>("loss", "", "last loss"),
+      Field<&StageMeasured::metric>("metric", "", "value of --metric"),
+      Field<&StageMeasured::losses>("losses", "", "loss of each step; null where none was seen", kUnlessEmptyOrNull),
+  };
+};
+
+struct UntriedFix {
+  std::string fix{};
+  double expected_speedup = 1, trial_s = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&UntriedFix::fix>("fix", "", "fix and its value"),
+      Field<&UntriedFix::expected_speedup>("expected_speedup", "ratio", "predicted speed-up"),
+      Field<&UntriedFix::trial_s>("trial_s", "s", "about how long its trial takes"),
+  };
+};
+
+struct Optimize {
+  std::string command{}, about{}, metric_name{};
+  std::vector<TriedFix> applied{}, refused{};
+  bool proved = false;
+  std::string conclusion{};
+  std::optional<RatioInterval> speedup{};
+  size_t pairs = 0;
+  TrainingPair training{};
+  std::optional<int64_t> memory_saved_bytes{};
+  std::vector<StageMeasured> table{};
+  std::string recipe{}, candidate{}, patch{};
+  std::vector<UntriedFix> untried{};
+  std::string budget_use{};
+  double took_s = 0, budget_s = 0;
+  bool interrupted = false;
+  static constexpr FieldInfo kFields[] = {
+      Field<&Optimize::command>("command", "", "the command that was optimised"),
+      Field<&Optimize::about>("about", "", "where it ran, and on what", kUnlessEmpty),
+      Field<&Optimize::metric_name>("metric_name", "", "name of the metric of --metric", kUnlessEmpty),
+      Field<&Optimize::applied>("applied", "", "fixes that stayed and are proved together"),
+      Field<&Optimize::refused>("refused", "", "fixes that did not stay"),
+      Field<&Optimize::proved>("proved", "", "all together are significantly faster, and nothing speaks against them"),
+      Field<&Optimize::conclusion>("conclusion", "", "the result as a sentence"),
+      Field<&Optimize::speedup>("speedup", "", "measured speed-up of all fixes together"),
+      Field<&Optimize::pairs>("pairs", "count", "pairs that it is from"),
+      Spliced<&Optimize::training>(),
+      Field<&Optimize::memory_saved_bytes>("memory_saved_bytes", "", "GPU memory saved; below 0: more is used [bytes]"),
+      Field<&Optimize::table>("table", "", "the baseline, each fix that stayed, then all together"),
+      Field<&Optimize::recipe>("recipe", "", "file for gapless run --recipe", kUnlessEmpty),
+      Field<&Optimize::candidate>("candidate", "", "the same of fixes that are not proved", kUnlessEmpty),
+      Field<&Optimize::patch>("patch", "", "file with the changes as a patch", kUnlessEmpty),
+      Field<&Optimize::untried>("untried", "", "fixes for which there was no time"),
+      Field<&Optimize::budget_use>("budget_use", "", "how the time was used, as a sentence", kUnlessEmpty),
+      Field<&Optimize::took_s>("took_s", "s", "time that was used"),
+      Field<&Optimize::budget_s>("budget_s", "s", "time that was given"),
+      Field<&Optimize::interrupted>("interrupted", "", "the user ended it; what was decided stands"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
-// `loss.parity` is the decision in one word; it is left out where nothing could be told.
-void WriteTraining(JsonWriter& json, const std::optional<ParityReport>& training) {
-  if (!training) return;
-  if (training->verdict != ParityVerdict::kCannotTell) {
-    json.Key("loss");
-    json.BeginObject();
-    json.Field("parity", IsSameTraining(*training));
-    json.Field("exact", training->verdict == ParityVerdict::kExact);
-    json.EndObject();
-  }
-  json.Key("training");
-  json.BeginObject();
-  WriteParityFields(json, *training);
-  json.EndObject();
+using namespace documents;
+
+TrainingPair TrainingOf(const std::optional<ParityReport>& training) {
+  TrainingPair pair;
+  if (!training) return pair;
+  if (training->verdict != ParityVerdict::kCannotTell)
+    pair.loss = {.parity = IsSameTraining(*training), .exact = training->verdict == ParityVerdict::kExact};
+  pair.training = ParityDocument(*training);
+  return pair;
 }
 
-void WriteDecision(JsonWriter& json, const Decision& decision, const Optimized& result) {
+TriedFix TriedOf(const Decision& decision, const Optimized& result) {
   const bool stayed = decision.outcome == FixOutcome::kAccepted, proved = IsProved(result);
-  json.BeginObject();
-  json.Field("fix", decision.item.ToString());
-  json.Field("outcome", stayed && !proved ? "not_proved" : ToString(decision.outcome));
-  json.Field("safety", ToString(decision.item.Class()));
-  json.Field("effort", NameOf(decision.item.fix->effort));
-  if (!stayed) json.Field("reason", decision.reason);
-  if (stayed && !proved)
-    json.Field("reason", StrCat("it stayed in its own trial, and all together are not proved: ", ProofText(result)));
-  WriteRatio(json, "predicted", decision.predicted);
-  WriteRatio(json, "measured", decision.measured);
+  TriedFix tried{
+      .fix = decision.item.ToString(),
+      .outcome = stayed && !proved ? "not_proved" : std::string(ToString(decision.outcome)),
+      .safety = std::string(ToString(decision.item.Class())),
+      .effort = std::string(NameOf(decision.item.fix->effort)),
+      .reason = !stayed  ? decision.reason
+                : proved ? ""
+                         : StrCat("it stayed in its own trial, and all together are not proved: ", ProofText(result)),
+      .predicted = decision.predicted,
+      .measured = decision.measured,
+      .training = TrainingOf(decision.training),
+      .startup_s = decision.startup_s,
+      .break_even_steps = BreakEvenSteps(decision, result.before)};
   if (decision.pairs > 0) {
-    json.Field("pairs", decision.pairs);
-    json.Field("method", decision.live ? "blocks" : "processes");
-    json.Field("mde_share", decision.detectable);
+    tried.pairs = decision.pairs;
+    tried.method = decision.live ? "blocks" : "processes";
+    tried.mde_share = decision.detectable;
   }
-  WriteTraining(json, decision.training);
-  json.Field("startup_s", decision.startup_s);
-  json.Field("break_even_steps", BreakEvenSteps(decision, result.before));
-  if (!decision.changes.empty()) {
-    json.Key("changes");
-    json.BeginArray();
-    for (const Change& change : decision.changes) json.String(change.what);
-    json.EndArray();
-  }
-  json.EndObject();
+  for (const Change& change : decision.changes) tried.changes.push_back(change.what);
+  return tried;
 }
 
-void WriteStage(JsonWriter& json, std::string_view what, const Stage& stage,
-                const std::optional<RatioInterval>& speedup) {
-  json.BeginObject();
-  json.Field("optimization", what);
-  json.Field("step_time_ms", stage.step_ms);
-  json.Field("samples_per_second", stage.samples_per_second);
-  WriteRatio(json, "speedup", speedup);
-  json.Field("memory_bytes", stage.memory_bytes);
-  if (stage.gpu_utilization) json.Field("gpu_utilization", 100 * *stage.gpu_utilization);
-  json.Field("host_memory_bytes", stage.host_memory_bytes);
-  json.Field("loss", stage.last_loss);
-  json.Field("metric", stage.metric);
-  if (!stage.losses.empty()) {
-    json.Key("losses");
-    json.BeginArray();
-    for (const double loss : stage.losses) json.Real(loss);  // null where none was seen
-    json.EndArray();
-  }
-  json.EndObject();
+StageMeasured StageOf(std::string what, const Stage& stage, const std::optional<RatioInterval>& speedup) {
+  StageMeasured measured{.optimization = std::move(what),
+                         .step_time_ms = stage.step_ms,
+                         .samples_per_second = stage.samples_per_second,
+                         .speedup = speedup,
+                         .memory_bytes = stage.memory_bytes,
+                         .host_memory_bytes = stage.host_memory_bytes,
+                         .loss = stage.last_loss,
+                         .metric = stage.metric,
+                         .losses = stage.losses};
+  if (stage.gpu_utilization) measured.gpu_utilization = 100 * *stage.gpu_utilization;
+  return measured;
 }
 
-void WriteTable(JsonWriter& json, const Optimized& result) {
-  json.Key("table");
-  json.BeginArray();
-  WriteStage(json, "baseline", result.before, std::nullopt);
+std::vector<StageMeasured> TableOf(const Optimized& result) {
+  std::vector<StageMeasured> table{StageOf("baseline", result.before, std::nullopt)};
   for (const Decision& decision : result.decisions)
     if (decision.outcome == FixOutcome::kAccepted && decision.stage)
-      WriteStage(json, decision.item.ToString(), *decision.stage, decision.measured);
-  if (result.after) WriteStage(json, "all", *result.after, result.speedup);
-  json.EndArray();
+      table.push_back(StageOf(decision.item.ToString(), *decision.stage, decision.measured));
+  if (result.after) table.push_back(StageOf("all", *result.after, result.speedup));
+  return table;
 }
 
 }  // namespace
 
+constinit const TypeInfo kOptimizeDocument = describe::MakeType<Optimize>();
+
 std::string OptimizeJson(const OptimizeView& view) {
   const Optimized& result = view.result;
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("command", ShellCommand(view.command));
-  json.FieldUnlessEmpty("about", view.about);
-  json.FieldUnlessEmpty("metric_name", view.metric_name);
-  const bool proved = IsProved(result);
-  for (const bool applied : {true, false}) {
-    json.Key(applied ? "applied" : "refused");
-    json.BeginArray();
-    for (const Decision& decision : result.decisions)
-      if ((proved && decision.outcome == FixOutcome::kAccepted) == applied) WriteDecision(json, decision, result);
-    json.EndArray();
+  Optimize document{.command = ShellCommand(view.command),
+                    .about = view.about,
+                    .metric_name = view.metric_name,
+                    .proved = IsProved(result),
+                    .conclusion = ProofText(result),
+                    .speedup = result.speedup,
+                    .pairs = result.pairs,
+                    .training = TrainingOf(result.training),
+                    .table = TableOf(result),
+                    .recipe = view.recipe,
+                    .candidate = view.candidate,
+                    .patch = view.patch_file,
+                    .budget_use = BudgetText(result),
+                    .took_s = result.took_s,
+                    .budget_s = result.budget_s,
+                    .interrupted = result.interrupted};
+  for (const Decision& decision : result.decisions) {
+    const bool applied = document.proved && decision.outcome == FixOutcome::kAccepted;
+    (applied ? document.applied : document.refused).push_back(TriedOf(decision, result));
   }
-  json.Field("proved", proved);
-  json.Field("conclusion", ProofText(result));
-  WriteRatio(json, "speedup", result.speedup);
-  json.Field("pairs", result.pairs);
-  WriteTraining(json, result.training);
   if (result.after && result.after->memory_bytes && result.before.memory_bytes)
-    json.Field("memory_saved_bytes", static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes));
-  WriteTable(json, result);
-  json.FieldUnlessEmpty("recipe", view.recipe);
-  json.FieldUnlessEmpty("candidate", view.candidate);
-  json.FieldUnlessEmpty("patch", view.patch_file);
-  json.Key("warnings");
-  json.BeginArray();
-  for (const std::string& warning : result.warnings) json.String(warning);
-  json.EndArray();
-  json.Key("untried");
-  json.BeginArray();
-  for (const Untried& untried : result.untried) {
-    json.BeginObject();
-    json.Field("fix", untried.item.ToString());
-    json.Field("expected_speedup", untried.promise);
-    json.Field("trial_s", untried.needs_s);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.FieldUnlessEmpty("budget_use", BudgetText(result));
-  json.Field("took_s", result.took_s);
-  json.Field("budget_s", result.budget_s);
-  json.Field("interrupted", result.interrupted);
-  json.EndObject();
-  return out + "\n";
+    document.memory_saved_bytes = static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes);
+  for (const Untried& untried : result.untried)
+    document.untried.push_back({untried.item.ToString(), untried.promise, untried.needs_s});
+  return DocumentOf("optimize", document, result.warnings);
 }
 
 }  // namespace gapless::internal

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/describe.h"
 #include "gapless/bottleneck.h"
 #include "optimize/patch.h"
 #include "optimize/planner.h"
@@ -62,6 +63,8 @@ std::string UnprovedText(const OptimizeView& view);
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);
 std::string OptimizePage(const OptimizeView& view);
+// The documents of --json.
+extern const TypeInfo kOptimizeDocument;
 std::string OptimizeJson(const OptimizeView& view);
 
 }  // namespace gapless::internal

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "predict/critical_path.h"
 #include "predict/predictor.h"
 #include "predict/sweep.h"
@@ -32,6 +33,8 @@ inline bool IsWithin(const StepShares& shares, double measured) {
 }
 
 std::string PredictText(const PredictView& view, int columns);  // lines of at most so many, where names allow it
+// The documents of --json; with --list, of the what-ifs.
+extern const TypeInfo kPredictDocument, kWhatIfsDocument;
 std::string PredictJson(const PredictView& view);
 std::string WhatIfsText();
 std::string WhatIfsJson();

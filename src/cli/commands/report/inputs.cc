@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/json_value.h"
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/commands/trend/report.h"
@@ -15,7 +16,6 @@
 #include "proof/trend_runs.h"
 #include "report/lab/parts.h"
 #include "store/history.h"
-#include "store/results/json/value.h"
 
 namespace gapless::internal {
 namespace {

@@ -1,107 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_writer.h"
+// `gapless trend --json`.
+#include "base/described_json.h"
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
 #include "store/timestamp.h"
 
 namespace gapless::internal {
+
+template <>
+struct Described<TrendLevel> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrendLevel::begin>("begin", "count", "index of the first run"),
+      Field<&TrendLevel::end>("end", "count", "index after the last run"),
+      Field<&TrendLevel::value>("value", "", "level of these runs"),
+  };
+};
+
+namespace documents {
+
+struct TrendStep {
+  size_t index = 0, first = 0, last = 0;
+  std::string_view kind{};
+  double before = 0, after = 0;
+  std::optional<double> relative_change{};
+  std::string timestamp{}, commit_sha{};
+  std::optional<std::string> commits_after{}, commits_up_to{};
+  std::optional<bool> within_one_commit{};
+  std::vector<std::string> also_changed{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrendStep::index>("index", "count", "index of the first run after the change"),
+      Field<&TrendStep::first>("first", "count", "lower end of the interval of the index"),
+      Field<&TrendStep::last>("last", "count", "upper end of the interval"),
+      Field<&TrendStep::kind>("kind", "", "improvement, regression or change"),
+      Field<&TrendStep::before>("before", "", "level before"),
+      Field<&TrendStep::after>("after", "", "level afterwards"),
+      Field<&TrendStep::relative_change>("relative_change", "", "fraction of the level before"),
+      Field<&TrendStep::timestamp>("timestamp", "", "when the run was made", kUnlessEmpty),
+      Field<&TrendStep::commit_sha>("commit_sha", "", "commit of the run", kUnlessEmpty),
+      Field<&TrendStep::commits_after>("commits_after", "", "the commits that may have brought it follow this one"),
+      Field<&TrendStep::commits_up_to>("commits_up_to", "", "the last of them"),
+      Field<&TrendStep::within_one_commit>("within_one_commit", "", "both levels are of one commit"),
+      Field<&TrendStep::also_changed>("also_changed", "", "other metrics that changed then", kUnlessEmpty),
+  };
+};
+
+struct TrendDrifts {
+  bool drifts = false;
+  std::string_view kind{};
+  std::optional<double> share{};
+  double slope = 0;
+  std::optional<double> low{}, high{}, relative{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrendDrifts::drifts>("drifts", "", "the last level drifts by enough to report it"),
+      Field<&TrendDrifts::kind>("kind", "", "improvement, regression or change", kUnlessEmpty),
+      Field<&TrendDrifts::share>("share", "", "drift over the level, as a fraction"),
+      Field<&TrendDrifts::slope>("slope", "", "change a run"),
+      Field<&TrendDrifts::low>("low", "", "lower end of the interval of the slope"),
+      Field<&TrendDrifts::high>("high", "", "upper end of the interval"),
+      Field<&TrendDrifts::relative>("relative", "", "slope as a fraction of the level"),
+  };
+};
+
+struct TrendOfMetric {
+  std::string metric{}, unit{};
+  std::optional<bool> higher_is_better{};
+  size_t runs = 0, other_units = 0;
+  double last = 0;
+  std::string since{}, until{};
+  std::vector<TrendStep> changes{};
+  std::vector<TrendLevel> levels{};
+  std::optional<TrendDrifts> drift{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrendOfMetric::metric>("metric", "", "name of the metric"),
+      Field<&TrendOfMetric::unit>("unit", "", "its unit", kUnlessEmpty),
+      Field<&TrendOfMetric::higher_is_better>("higher_is_better", "", "direction of the metric"),
+      Field<&TrendOfMetric::runs>("runs", "count", "runs with a value"),
+      Field<&TrendOfMetric::other_units>("other_units", "count", "runs left out: their unit differs", kUnlessEmpty),
+      Field<&TrendOfMetric::last>("last", "", "value of the last run"),
+      Field<&TrendOfMetric::since>("since", "", "time of the first run", kUnlessEmpty),
+      Field<&TrendOfMetric::until>("until", "", "time of the last run", kUnlessEmpty),
+      Field<&TrendOfMetric::changes>("changes", "", "where the level changed"),
+      Field<&TrendOfMetric::levels>("levels", "", "the levels between changes"),
+      Field<&TrendOfMetric::drift>("drift", "", "slow change within the last level"),
+  };
+};
+
+struct TrendResult {
+  std::string history{}, branch{}, benchmark{};
+  std::optional<size_t> runs{}, other_benchmarks{}, other_machines{};
+  std::vector<TrendOfMetric> metrics{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&TrendResult::history>("history", "", "file or database"),
+      Field<&TrendResult::branch>("branch", "", "branch that was looked at", kUnlessEmpty),
+      Field<&TrendResult::benchmark>("benchmark", "", "label of the benchmark", kUnlessEmpty),
+      Field<&TrendResult::runs>("runs", "count", "runs that were looked at"),
+      Field<&TrendResult::other_benchmarks>("other_benchmarks", "count", "runs left out: of other benchmarks"),
+      Field<&TrendResult::other_machines>("other_machines", "count", "runs left out: on other machines"),
+      Field<&TrendResult::metrics>("metrics", "", "each metric over the runs"),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
-void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
+documents::TrendStep StepOf(const Trend& trend, size_t number) {
   const ChangePoint& change = trend.changes[number];
-  json.BeginObject();
-  json.Field("index", change.index);
-  json.Field("first", change.first);
-  json.Field("last", change.last);
-  json.Field("kind", WordOf(KindOf(trend, change)));
-  json.Field("before", change.before);
-  json.Field("after", change.after);
-  json.Field("relative_change", change.relative_change);
   const TrendPoint& point = trend.points[change.index];
-  if (point.unix_ns) json.Field("timestamp", FormatTimestamp(*point.unix_ns));
-  json.FieldUnlessEmpty("commit_sha", point.commit);
+  documents::TrendStep step{.index = change.index,
+                            .first = change.first,
+                            .last = change.last,
+                            .kind = WordOf(KindOf(trend, change)),
+                            .before = change.before,
+                            .after = change.after,
+                            .relative_change = change.relative_change,
+                            .timestamp = point.unix_ns ? FormatTimestamp(*point.unix_ns) : "",
+                            .commit_sha = point.commit};
   if (const auto commits = CommitsOf(trend, change)) {
-    json.Field("commits_after", commits->after);
-    json.Field("commits_up_to", commits->up_to);
+    step.commits_after = commits->after;
+    step.commits_up_to = commits->up_to;
   }
-  if (!point.commit.empty()) json.Field("within_one_commit", IsWithinOneCommit(trend, change));
-  if (number < trend.also_changed.size() && !trend.also_changed[number].empty()) {
-    json.Key("also_changed");
-    json.BeginArray();
-    for (const std::string& other : trend.also_changed[number]) json.String(other);
-    json.EndArray();
-  }
-  json.EndObject();
+  if (!point.commit.empty()) step.within_one_commit = IsWithinOneCommit(trend, change);
+  if (number < trend.also_changed.size()) step.also_changed = trend.also_changed[number];
+  return step;
 }
 
-void WriteLevels(JsonWriter& json, const Trend& trend) {
-  json.Key("levels");
-  json.BeginArray();
-  for (const TrendLevel& level : trend.levels) {
-    json.BeginObject();
-    json.Field("begin", level.begin);
-    json.Field("end", level.end);
-    json.Field("value", level.value);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteDrift(JsonWriter& json, const Trend& trend) {
-  if (!trend.drift) return;
+documents::TrendDrifts DriftOf(const Trend& trend) {
   const auto worth = DriftWorthTelling(trend);
-  json.Key("drift");
-  json.BeginObject();
-  json.Field("drifts", worth.has_value());
-  if (worth) json.Field("kind", WordOf(KindOf(trend, *trend.drift)));
-  json.Field("share", worth);
-  json.Field("slope", trend.drift->slope);
-  json.Field("low", trend.drift->low);
-  json.Field("high", trend.drift->high);
-  json.Field("relative", trend.drift->relative);
-  json.EndObject();
+  return {.drifts = worth.has_value(),
+          .kind = worth ? WordOf(KindOf(trend, *trend.drift)) : "",
+          .share = worth,
+          .slope = trend.drift->slope,
+          .low = trend.drift->low,
+          .high = trend.drift->high,
+          .relative = trend.drift->relative};
 }
 
-void WriteTrend(JsonWriter& json, const Trend& trend) {
-  json.BeginObject();
-  json.Field("metric", trend.metric);
-  json.FieldUnlessEmpty("unit", trend.unit);
-  json.Field("higher_is_better", trend.higher_is_better);
-  json.Field("runs", trend.points.size());
-  if (trend.other_units > 0) json.Field("other_units", trend.other_units);
-  json.Field("last", trend.points.back().value);
-  if (trend.points.front().unix_ns) json.Field("since", FormatTimestamp(*trend.points.front().unix_ns));
-  if (trend.points.back().unix_ns) json.Field("until", FormatTimestamp(*trend.points.back().unix_ns));
-  json.Key("changes");
-  json.BeginArray();
-  for (size_t i = 0; i < trend.changes.size(); ++i) WriteChange(json, trend, i);
-  json.EndArray();
-  WriteLevels(json, trend);
-  WriteDrift(json, trend);
-  json.EndObject();
+documents::TrendOfMetric MetricOf(const Trend& trend) {
+  const TrendPoint &first = trend.points.front(), &last = trend.points.back();
+  documents::TrendOfMetric metric{.metric = trend.metric,
+                                  .unit = trend.unit,
+                                  .higher_is_better = trend.higher_is_better,
+                                  .runs = trend.points.size(),
+                                  .other_units = trend.other_units,
+                                  .last = last.value,
+                                  .since = first.unix_ns ? FormatTimestamp(*first.unix_ns) : "",
+                                  .until = last.unix_ns ? FormatTimestamp(*last.unix_ns) : "",
+                                  .levels = trend.levels};
+  for (size_t i = 0; i < trend.changes.size(); ++i) metric.changes.push_back(StepOf(trend, i));
+  if (trend.drift) metric.drift = DriftOf(trend);
+  return metric;
 }
 
 }  // namespace
 
+constinit const TypeInfo kTrendDocument = describe::MakeType<documents::TrendResult>();
+
 std::string TrendJson(const TrendReport& report) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("history", report.place);
-  json.FieldUnlessEmpty("branch", report.branch);
-  json.FieldUnlessEmpty("benchmark", report.benchmark);
+  documents::TrendResult document{.history = report.place, .branch = report.branch, .benchmark = report.benchmark};
   if (report.is_history) {
-    json.Field("runs", report.runs);
-    json.Field("other_benchmarks", report.other_benchmarks);
-    json.Field("other_machines", report.other_machines);
+    document.runs = report.runs;
+    document.other_benchmarks = report.other_benchmarks;
+    document.other_machines = report.other_machines;
   }
-  json.Key("metrics");
-  json.BeginArray();
-  for (const Trend& trend : report.trends) WriteTrend(json, trend);
-  json.EndArray();
-  json.EndObject();
-  return out + "\n";
+  for (const Trend& trend : report.trends) document.metrics.push_back(MetricOf(trend));
+  return DocumentOf("trend", document, report.notes);
 }
 
 }  // namespace gapless::internal

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/describe.h"
 #include "proof/trend.h"
 
 namespace gapless::internal {
@@ -24,6 +25,7 @@ struct TrendReport {
 std::string TrendHeading(const TrendReport& report);
 // At most 80 columns, as long as names are not longer.
 std::string TrendText(const TrendReport& report, bool utf8);
+extern const TypeInfo kTrendDocument;
 std::string TrendJson(const TrendReport& report);
 // A picture with a panel for each metric: the runs, their levels, and where they changed. Stands alone, in light and
 // dark, and stays below some 300 kB a panel however many runs there are.

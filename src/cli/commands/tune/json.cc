@@ -1,70 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_writer.h"
+// `gapless tune --json`.
+#include "base/described_json.h"
 #include "cli/commands/tune/report.h"
-#include "proof/result_json.h"
+#include "proof/described.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Setting {
+  std::vector<std::string> fixes{};
+  std::optional<double> step_time_ms{}, samples_per_second{}, memory_bytes{};
+  std::optional<size_t> runs{};
+  std::optional<RatioInterval> speedup{};
+  std::optional<SpeedVerdict> verdict{};
+  std::optional<size_t> pairs{};
+  std::string reason{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Setting::fixes>("fixes", "", "what is set; empty: the command as it is"),
+      Field<&Setting::step_time_ms>("step_time_ms", "ms", "median duration of a step"),
+      Field<&Setting::samples_per_second>("samples_per_second", "1/s", "samples a second"),
+      Field<&Setting::memory_bytes>("memory_bytes", "bytes", "peak of the GPU's memory"),
+      Field<&Setting::runs>("runs", "count", "runs with it"),
+      Field<&Setting::speedup>("speedup", "", "over the command as it is"),
+      Field<&Setting::verdict>("verdict", "", "against the command as it is"),
+      Field<&Setting::pairs>("pairs", "count", "pairs that were compared"),
+      Field<&Setting::reason>("reason", "", "why it cannot be used", kUnlessEmpty),
+  };
+};
+
+struct TuneResult {
+  std::vector<Setting> settings{};
+  size_t best = 0;
+  std::string_view compared{};
+  size_t rounds = 0;
+  bool short_of_time = false;
+  static constexpr FieldInfo kFields[] = {
+      Field<&TuneResult::settings>("settings", "", "the first is the command as it is"),
+      Field<&TuneResult::best>("best", "count", "index of the setting to use"),
+      Field<&TuneResult::compared>("compared", "", "samples or steps"),
+      Field<&TuneResult::rounds>("rounds", "count", "rounds that were run"),
+      Field<&TuneResult::short_of_time>("short_of_time", "", "the time ended before it was decided"),
+  };
+};
+
+struct Exchange {
+  int ranks = 0;
+  double step_time_ms = 0, step_time_without_exchange_ms = 0, step_time_alone_ms = 0;
+  std::optional<double> compute_share{}, overhead_share{};
+  double communication_share = 0;
+  RatioInterval speedup{};
+  SpeedVerdict verdict = SpeedVerdict::kCannotTell;
+  size_t rounds = 0;
+  double samples_per_second = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&Exchange::ranks>("ranks", "", "ranks of the job"),
+      Field<&Exchange::step_time_ms>("step_time_ms", "ms", "median duration of a step"),
+      Field<&Exchange::step_time_without_exchange_ms>("step_time_without_exchange_ms", "ms", "without all-reduce"),
+      Field<&Exchange::step_time_alone_ms>("step_time_alone_ms", "ms", "of one rank alone"),
+      Field<&Exchange::compute_share>("compute_share", "", "fraction of a step; with the next two 1"),
+      Field<&Exchange::overhead_share>("overhead_share", "", "fraction of a step; below 0: within the noise"),
+      Field<&Exchange::communication_share>("communication_share", "", "fraction of a step; below 0: within the noise"),
+      Field<&Exchange::speedup>("speedup", "", "of a step without the exchange"),
+      Field<&Exchange::verdict>("verdict", "", "is it faster without?"),
+      Field<&Exchange::rounds>("rounds", "count", "rounds that were run"),
+      Field<&Exchange::samples_per_second>("samples_per_second", "1/s", "of all ranks", kUnlessEmpty),
+  };
+};
+
+}  // namespace documents
+
+constinit const TypeInfo kTuneDocument = describe::MakeType<documents::TuneResult>();
+constinit const TypeInfo kExchangeDocument = describe::MakeType<documents::Exchange>();
+
 namespace {
 
-void WriteRow(JsonWriter& json, const TuneRow& row) {
-  json.BeginObject();
-  json.Key("fixes");
-  json.BeginArray();
-  for (const std::string& name : row.set.Names()) json.String(name);
-  json.EndArray();
+documents::Setting SettingOf(const TuneRow& row) {
+  documents::Setting setting{.fixes = row.set.Names(), .reason = row.why_not};
   if (row.IsUsable()) {
     const Stage stage = row.Typical();
-    json.Field("step_time_ms", stage.step_ms);
-    json.Field("samples_per_second", stage.samples_per_second);
-    json.Field("memory_bytes", stage.memory_bytes);
-    json.Field("runs", row.runs.size());
+    setting.step_time_ms = stage.step_ms;
+    setting.samples_per_second = stage.samples_per_second;
+    setting.memory_bytes = stage.memory_bytes;
+    setting.runs = row.runs.size();
   }
   if (row.against_first.size() > 0) {
-    WriteRatio(json, "speedup", row.Speedup());
-    json.Field("verdict", NameOf(row.against_first.Verdict()));
-    json.Field("pairs", row.against_first.size());
+    setting.speedup = row.Speedup();
+    setting.verdict = row.against_first.Verdict();
+    setting.pairs = row.against_first.size();
   }
-  json.FieldUnlessEmpty("reason", row.why_not);
-  json.EndObject();
+  return setting;
 }
 
 }  // namespace
 
 std::string TuneJson(const TuneView& view) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Key("settings");
-  json.BeginArray();
-  for (const TuneRow& row : view.table.rows) WriteRow(json, row);
-  json.EndArray();
-  json.Field("best", view.table.best);
-  json.Field("compared", view.table.by_samples ? "samples" : "steps");
-  json.Field("rounds", view.table.rounds);
-  json.Field("short_of_time", view.table.was_short_of_time);
-  json.EndObject();
-  return out + "\n";
+  documents::TuneResult document{.best = view.table.best,
+                                 .compared = view.table.by_samples ? "samples" : "steps",
+                                 .rounds = view.table.rounds,
+                                 .short_of_time = view.table.was_short_of_time};
+  for (const TuneRow& row : view.table.rows) document.settings.push_back(SettingOf(row));
+  return DocumentOf("tune", document);
 }
 
 std::string ExchangeJson(const ExchangeCost& cost, int ranks) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("ranks", ranks);
-  json.Field("step_time_ms", cost.step_ms);
-  json.Field("step_time_without_exchange_ms", cost.without_ms);
-  json.Field("step_time_alone_ms", cost.alone_ms);
-  json.Field("compute_share", cost.Compute());
-  json.Field("overhead_share", cost.Overhead());
-  json.Field("communication_share", cost.Communication());
-  WriteRatio(json, "speedup", cost.speedup);
-  json.Field("verdict", NameOf(cost.verdict));
-  json.Field("rounds", cost.rounds);
-  if (cost.samples_per_second > 0) json.Field("samples_per_second", cost.samples_per_second);
-  json.EndObject();
-  return out + "\n";
+  return DocumentOf("tune", documents::Exchange{.ranks = ranks,
+                                                .step_time_ms = cost.step_ms,
+                                                .step_time_without_exchange_ms = cost.without_ms,
+                                                .step_time_alone_ms = cost.alone_ms,
+                                                .compute_share = cost.Compute(),
+                                                .overhead_share = cost.Overhead(),
+                                                .communication_share = cost.Communication(),
+                                                .speedup = cost.speedup,
+                                                .verdict = cost.verdict,
+                                                .rounds = cost.rounds,
+                                                .samples_per_second = cost.samples_per_second});
 }
 
 }  // namespace gapless::internal

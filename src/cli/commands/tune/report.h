@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/describe.h"
 #include "optimize/exchange_cost.h"
 #include "optimize/tuning.h"
 
@@ -18,6 +19,8 @@ struct TuneView {
 };
 
 std::string TuneText(const TuneView& view, int width);
+// The documents of --json: of settings, or of the exchange of gradients.
+extern const TypeInfo kTuneDocument, kExchangeDocument;
 std::string TuneJson(const TuneView& view);
 
 std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<std::string>& command);

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/validate/report.h"
 
-#include "base/json_writer.h"
 #include "base/strings.h"
-#include "cli/commands/compare/report.h"
-#include "cli/commands/gate/report.h"
+#include "cli/commands/compare/document.h"
+#include "cli/commands/gate/document.h"
 
 namespace gapless::internal {
+namespace documents {
+
+struct Validate {
+  bool accepted = false;
+  std::vector<std::string> reasons_against{};
+  Compare comparison{};
+  Gate regression{};
+  std::optional<int64_t> recorded_run{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Validate::accepted>("accepted", "", "B is faster, and nothing speaks against it"),
+      Field<&Validate::reasons_against>("reasons_against", "", "why it was refused"),
+      Spliced<&Validate::comparison>(),
+      Field<&Validate::regression>("regression", "", "B against the history"),
+      Field<&Validate::recorded_run>("recorded_run", "", "id of B in the history; missing: it was refused"),
+  };
+};
+
+}  // namespace documents
+
+constinit const TypeInfo kValidateDocument = describe::MakeType<documents::Validate>();
 
 std::string ValidationText(const Validation& validation) {
   const std::string head = validation.IsAccepted() ? "accepted: faster, and nothing speaks against it"
@@ -18,23 +37,15 @@ std::string ValidationText(const Validation& validation) {
 }
 
 std::string ValidationJson(const Validation& validation, const PairPlan& plan) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("accepted", validation.IsAccepted());
-  json.Key("reasons_against");
-  json.BeginArray();
-  for (const std::string& reason : validation.against) json.String(reason);
-  json.EndArray();
-  WriteComparison(json, validation.comparison, plan);
-  json.Key("regression");
-  json.BeginObject();
-  WriteJudgement(json, validation.judgement);
-  json.EndObject();
-  json.Field("recorded_run", validation.recorded);
-  json.EndObject();
-  return out + "\n";
+  std::vector<std::string> warnings = NoiseOf(validation.comparison);
+  warnings.insert(warnings.end(), validation.judgement.notes.begin(), validation.judgement.notes.end());
+  return DocumentOf("validate",
+                    documents::Validate{.accepted = validation.IsAccepted(),
+                                        .reasons_against = validation.against,
+                                        .comparison = CompareDocument(validation.comparison, plan),
+                                        .regression = GateDocument(validation.judgement),
+                                        .recorded_run = validation.recorded},
+                    warnings);
 }
 
 }  // namespace gapless::internal

@@ -4,11 +4,13 @@
 
 #include <string>
 
+#include "base/described_json.h"
 #include "proof/validation.h"
 
 namespace gapless::internal {
 
 std::string ValidationText(const Validation& validation);
+extern const TypeInfo kValidateDocument;
 std::string ValidationJson(const Validation& validation, const PairPlan& plan);
 
 }  // namespace gapless::internal

@@ -36,6 +36,8 @@ class JsonValue {
   const std::vector<std::string>& keys() const;
   // The member called so, the first one; a null value if it is missing, so that Get()s can be chained.
   const JsonValue& Get(std::string_view key) const;
+  // The same; null when there is none.
+  const JsonValue* Find(std::string_view key) const;
   // The text of a member; empty when it is no text.
   std::string TextOf(std::string_view key) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to simdjson: the only file of the room that includes it.
-#include "store/results/json/value.h"
+// The only file of the room that includes simdjson.
+#include "base/json_value.h"
 
 #include <simdjson.h>
 
@@ -174,11 +174,16 @@ const std::vector<std::string>& JsonValue::keys() const {
   return compound_ ? compound_->keys : kNone;
 }
 
+const JsonValue* JsonValue::Find(std::string_view key) const {
+  for (size_t i = 0; i < keys().size(); ++i)
+    if (keys()[i] == key) return &items()[i];
+  return nullptr;
+}
+
 const JsonValue& JsonValue::Get(std::string_view key) const {
   static const JsonValue kNothing;
-  for (size_t i = 0; i < keys().size(); ++i)
-    if (keys()[i] == key) return items()[i];
-  return kNothing;
+  const JsonValue* const found = Find(key);
+  return found == nullptr ? kNothing : *found;
 }
 
 std::string JsonValue::TextOf(std::string_view key) const {
