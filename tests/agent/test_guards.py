@@ -72,7 +72,6 @@ class Guards(AgentTest):
         (path,) = (self.run_folder / str(number)).glob("*/agent-*.ring")
         return read_ring(path)
 
-    @in_ci
     def test_an_error_in_each_hook(self) -> None:
         cases = [case for case in CASES if self.has_scaler() or case.says != "GradScaler"]
         words = [f"{case.program}/{case.function}" for case in cases]
