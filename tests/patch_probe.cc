@@ -5,9 +5,9 @@
 #include <iostream>
 #include <string>
 
+#include "base/json_value.h"
 #include "base/json_writer.h"
 #include "optimize/patch.h"
-#include "base/json_value.h"
 
 namespace {
 

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OPENS = re.compile(r"(?:inline )?namespace ?([\w:]*) ?\{")
 CLOSES = re.compile(r"\}\s*// namespace")
-DEFINES = re.compile(r"(?:struct|class|enum class|enum) (?:GAPLESS_API )?(\w+)(?![\w:])(?:[^;]*$|.*\{)")
+DEFINES = re.compile(r"(?:struct|class|enum class|enum) (?:GAPLESS_API )?(\w+(?:<.*>)?)(?![\w:])(?:[^;]*$|.*\{)")
 
 
 def definitions(text: str) -> list[str]:

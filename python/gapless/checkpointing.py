@@ -59,7 +59,9 @@ def chain_of(model: Any) -> Any:
 
     if isinstance(model, nn.Sequential) and len(model) > 1:
         return model
-    chains = [module for module in model.modules() if isinstance(module, (nn.Sequential, nn.ModuleList)) and len(module) > 1]
+    chains = [
+        module for module in model.modules() if isinstance(module, (nn.Sequential, nn.ModuleList)) and len(module) > 1
+    ]
     if not chains:
         raise ValueError(f"{type(model).__name__} has no nn.Sequential or nn.ModuleList of blocks to checkpoint")
     return max(chains, key=lambda chain: sum(weight.numel() for weight in chain.parameters()))

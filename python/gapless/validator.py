@@ -206,7 +206,10 @@ def _own_bytes(model: Any, device: Any) -> int:
 
 
 def _share_weights(a: Any, b: Any) -> bool:
-    places = [{parameter.data_ptr() for parameter in getattr(model, "parameters", list)() if parameter.numel()} for model in (a, b)]
+    places = [
+        {parameter.data_ptr() for parameter in getattr(model, "parameters", list)() if parameter.numel()}
+        for model in (a, b)
+    ]
     return bool(places[0] & places[1])
 
 

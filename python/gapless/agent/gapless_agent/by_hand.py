@@ -62,7 +62,9 @@ class ByHand:
         self.graph_task: Callable[[], int] = agent.torch._C._current_graph_task_id
         self.active = agent.options.step != "explicit"
         self.installed = False
-        self.when_written: list[Callable[[int, list[Any]], None]] = []  # called with a group of parameters and its leaves
+        self.when_written: list[
+            Callable[[int, list[Any]], None]
+        ] = []  # called with a group of parameters and its leaves
         self.reset()
 
     def reset(self) -> None:

@@ -39,7 +39,9 @@ def replaced(statement: ast.stmt, call: ast.Call, by: ast.expr) -> ast.stmt:
 
 
 def text(statements: list[ast.stmt]) -> tuple[str, ...]:
-    return tuple(line for statement in statements for line in ast.unparse(ast.fix_missing_locations(statement)).splitlines())
+    return tuple(
+        line for statement in statements for line in ast.unparse(ast.fix_missing_locations(statement)).splitlines()
+    )
 
 
 def _function(loop: Loop, name: str) -> tuple[list[ast.stmt], ast.expr]:

@@ -63,7 +63,9 @@ class Scaling:
         if isinstance(tensors, torch.Tensor):
             return torch.full_like(tensors, scale) if given is None else given * scale
         seeds = list(given) if given is not None else [None] * len(tensors)
-        return [torch.full_like(tensor, scale) if seed is None else seed * scale for tensor, seed in zip(tensors, seeds)]
+        return [
+            torch.full_like(tensor, scale) if seed is None else seed * scale for tensor, seed in zip(tensors, seeds)
+        ]
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._active() or not self.found:

@@ -55,9 +55,13 @@ class Folded(Layer):
             return f"{type(module).__name__} is not in eval mode: its batch norm uses the batch"
         if module._forward_hooks or module._forward_pre_hooks:
             return f"{type(module).__name__} has hooks"
-        self.pairs = sum(isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in module.modules())
+        self.pairs = sum(
+            isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in module.modules()
+        )
         folded = self._fold(module)
-        self.pairs -= sum(isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in folded.modules())
+        self.pairs -= sum(
+            isinstance(child, self.agent.torch.nn.modules.batchnorm._BatchNorm) for child in folded.modules()
+        )
         if not self.pairs:
             return f"{type(module).__name__} has no batch norm behind a convolution"
         self.copies[id(module)] = (_state(module), folded)

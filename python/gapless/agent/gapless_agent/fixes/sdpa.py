@@ -49,7 +49,9 @@ class Attention(Layer):
 
     def found(self, root: Root, module: Any) -> str:
         eager = [child for child in module.modules() if _is_eager(child)]
-        eager = [child for child in eager if not any(child is not other and child in other.modules() for other in eager)]
+        eager = [
+            child for child in eager if not any(child is not other and child in other.modules() for other in eager)
+        ]
         old = [child for child in eager if not hasattr(child, "set_attn_implementation")]
         if old:
             return (
@@ -78,7 +80,7 @@ class Attention(Layer):
             edit = None
             if root.setup is not None and child is module:
                 edit = edits.lines("before", root.setup[0], f'{root.setup[1]}.set_attn_implementation("sdpa")')
-            self.agent.fixes.changed("sdpa", f"{type(one).__name__}: attn_implementation eager → sdpa", edit)
+            self.agent.fixes.changed("sdpa", f"{type(child).__name__}: attn_implementation eager → sdpa", edit)
         if self.enabled:
             self.agent.fixes.changed("sdpa", f"kernels for attention that were off are on: {', '.join(self.enabled)}")
 

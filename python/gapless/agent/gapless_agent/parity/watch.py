@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable
@@ -30,16 +29,16 @@ from .batches import RandomNumbers, Rows, reseed, seed
 from .files import Baseline, Writer
 from .modules import Found
 from .noise import Noise
+from .precision import PRECISIONS, coarsest
 from .prints import WIDTH, Sketcher, bytes_of, crc
 from .shadow import Shadow, settings_of
+from .stepping import is_stepping
 
 if TYPE_CHECKING:
     from ..install import Running
 
 MIN_EVENTS = 5  # that the baseline records, however long its steps take
 NO_PRINT = [0.0] * (1 + WIDTH)
-PRECISIONS = {"torch.bfloat16": "bf16", "torch.float16": "fp16"}
-COARSEST = ("bf16", "fp16", "tf32", "fp32")  # first
 
 
 class Watched:
@@ -300,16 +299,11 @@ class Watch:
         event["buffer_names"] = [name for name, _ in self._buffers()]
         event["start"] = self._code_of(parameters)
         event["starts"] = 0 if event.get("by_hand") else len(parameters)
-        self.start_numbers = [value for tensor in parameters[: event["starts"]] for value in self.sketcher.print_of(tensor)]
+        self.start_numbers = [
+            value for tensor in parameters[: event["starts"]] for value in self.sketcher.print_of(tensor)
+        ]
         event["recurrent"] = bool(watched.models.recurrent(self.torch))
-        event["precision"] = min(self._precisions(parameters), key=COARSEST.index)
-
-    def _precisions(self, parameters: list[Any]) -> set[str]:
-        """The precisions that the program computes in by itself: of its parameters, of autocast, of matrix products."""
-        found = {PRECISIONS.get(str(parameter.dtype), "fp32") for parameter in parameters} | self.autocast
-        if self.torch.cuda.is_initialized() and self.torch.backends.cuda.matmul.allow_tf32:
-            found.add("tf32")
-        return found
+        event["precision"] = coarsest(self.torch, parameters, self.autocast)
 
     def _common(self, watched: Watched) -> dict[str, Any]:
         event: dict[str, Any] = {"optimizer": watched.number, "class": type(watched.optimizer).__name__}
@@ -404,14 +398,3 @@ def _parameters_of(optimizer: Any) -> list[Any]:
     from ..optim import parameters_of
 
     return list(parameters_of(optimizer))
-
-
-def is_stepping(optimizer: Any, times: int = 1) -> bool:
-    """Returns true if at least `times` calls of the optimiser's step are under way."""
-    frame, found = sys._getframe(1), 0
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "wrapper" and code.co_filename.endswith("optimizer.py"):
-            found += frame.f_locals.get("self") is optimizer
-        frame = frame.f_back  # type: ignore[assignment]
-    return found >= times
