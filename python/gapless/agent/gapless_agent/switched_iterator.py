@@ -19,7 +19,7 @@ import torch
 from torch.utils.data import _utils
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
 
-from .fixes.workers import forks
+from .fixes._loader import forks
 from .index_stream import IndexStream
 from .loader_switch import Setting, end
 from .patches import hide

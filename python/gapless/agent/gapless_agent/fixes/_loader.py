@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
@@ -67,3 +69,11 @@ def holds_cuda(torch: Any, data: Any, depth: int = 3) -> bool:
     if isinstance(data, dict):
         return any(holds_cuda(torch, value, depth - 1) for value in list(data.values())[:64])
     return any(holds_cuda(torch, value, depth - 1) for value in list(getattr(data, "__dict__", {}).values()))
+
+
+def forks() -> bool:
+    """Returns true if workers are forked by default; does not choose a start method for the program."""
+    if not sys.platform.startswith("linux"):
+        return True  # what is usual there is best there
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    return chosen == "fork" or (chosen is None and sys.version_info < (3, 14))

@@ -7,8 +7,6 @@ come from the workers' generators instead of the program's. Between two steps wo
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
 from typing import TYPE_CHECKING
 
 from . import _loader
@@ -88,7 +86,7 @@ def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
     if given.get("prefetch_factor") is None:
         given.set(prefetch_factor=PREFETCH)
         values["prefetch_factor"] = str(PREFETCH)
-    if given.get("multiprocessing_context") is None and not forks():
+    if given.get("multiprocessing_context") is None and not _loader.forks():
         given.set(multiprocessing_context="fork")
         values["multiprocessing_context"] = '"fork"'
     rest = ", ".join(
@@ -96,11 +94,3 @@ def _more(agent: Agent, given: Given, asked: int | None) -> Plan | None:
     )
     kept = ", persistent_workers" if "persistent_workers" in values else ""
     return Plan(f"num_workers {before} → {count}{', ' + rest if rest else ''}{kept}", values)
-
-
-def forks() -> bool:
-    """Returns true if workers are forked by default; does not choose a start method for the program."""
-    if not sys.platform.startswith("linux"):
-        return True  # what is usual there is best there
-    chosen = multiprocessing.get_start_method(allow_none=True)
-    return chosen == "fork" or (chosen is None and sys.version_info < (3, 14))
