@@ -137,6 +137,18 @@ TEST_F(RendererTest, SeveralRanksAreComparedAndTheStragglerIsMarked) {
   EXPECT_TRUE(Contains(text.substr(rank1, text.find('\n', rank1) - rank1), "◀ straggler")) << text;
 }
 
+TEST_F(RendererTest, ManyRanksAreCutToThoseThatDifferAndTheRestIsCounted) {
+  Load({RankThatArrives(0, 300), RankThatArrives(1, 600)});
+  for (int64_t rank = 0; rank < 12; ++rank) Add(Device(rank, rank == 9 ? 600 : 300, 400, rank == 11 ? 500 : 300));
+  const std::string text = Render("terminal");
+  EXPECT_TRUE(Contains(text, "4 of 12 differ less and are not shown (-v shows all)")) << text;
+  EXPECT_TRUE(Contains(text, "  rank 9 ")) << "the least idle one differs, too\n" << text;
+  EXPECT_TRUE(Contains(text, "◀ straggler")) << text;
+  EXPECT_TRUE(Contains(text, "◀ most idle")) << text;
+  EXPECT_FALSE(Contains(text, "  rank 8 ")) << text;
+  EXPECT_FALSE(Contains(Render("terminal", {.verbose = true}), "not shown")) << text;
+}
+
 TEST_F(RendererTest, ARunWithoutGpuWorkSaysSoAndShowsOperators) {
   Load({MakeTrace(0, "aten::conv2d")});
   const std::string text = Render("terminal");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
@@ -145,6 +147,20 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
   return out;
 }
 
+// Keeps `named`, which are marked, and those devices whose idle share differs most from the median.
+void KeepMostDifferent(const std::array<const DeviceBreakdown*, 2>& named,
+                       std::vector<const DeviceBreakdown*>& devices) {
+  std::vector<double> shares;
+  for (const DeviceBreakdown* device : devices) shares.push_back(IdleShare(device));
+  const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
+  std::ranges::nth_element(shares, middle);
+  const double median = *middle;
+  std::ranges::stable_sort(devices, std::greater<>(), [&](const DeviceBreakdown* device) {
+    return std::pair(std::ranges::find(named, device) != named.end(), std::abs(IdleShare(device) - median));
+  });
+  devices.resize(kMaxRanks);
+}
+
 std::string RanksSection(const Report& report, const Paint& paint) {
   std::vector<const DeviceBreakdown*> devices;
   bool several_devices = false;
@@ -157,8 +173,7 @@ std::string RanksSection(const Report& report, const Paint& paint) {
   const DeviceBreakdown* straggler = StragglerOf(report.tables.Get("ranks"), devices);
   const size_t all = devices.size();
   if (!paint.verbose() && all > kMaxRanks) {
-    std::ranges::stable_sort(devices, std::greater<>(), IdleShare);
-    devices.resize(kMaxRanks);
+    KeepMostDifferent({straggler, most_idle}, devices);
   }
   std::string out = paint.In(Tone::kBold, PadRight("ranks", kRankColumns)) + PadLeft("compute", 9) +
                     PadLeft("comm", 9) + PadLeft("copy", 9) + PadLeft("idle", 9) + "\n";
@@ -171,7 +186,8 @@ std::string RanksSection(const Report& report, const Paint& paint) {
     }
     out += "\n";
   }
-  if (devices.size() < all) out += StrCat("  the ", devices.size(), " most idle of ", all, " (-v shows all)\n");
+  if (devices.size() < all)
+    out += StrCat("  ", all - devices.size(), " of ", all, " differ less and are not shown (-v shows all)\n");
   if (straggler != nullptr) {
     out += "  " + paint.In(Tone::kDim, "most of the waiting in communication is for the straggler") + "\n";
   }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times whole processes: wall time and peak resident memory."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+
+class Taken(NamedTuple):
+    seconds: float
+    peak_bytes: int
+
+
+def take(command: list[str]) -> Taken:
+    """Runs the command to its end; ends the program if the command fails."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = status
+    if status != 0:
+        sys.exit(f"cannot time {' '.join(command)}: it failed with {status}")
+    if (
+        usage.ru_maxrss <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ):  # a child starts with the peak of its parent
+        sys.exit(f"cannot tell the peak memory of {' '.join(command)}: it is that of this program")
+    return Taken(seconds, usage.ru_maxrss * 1024)
+
+
+def count_events(tables: str, path: pathlib.Path) -> int:
+    out = subprocess.run([tables, str(path)], capture_output=True, text=True, check=True).stdout
+    return int(out.split()[0])
