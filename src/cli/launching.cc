@@ -53,7 +53,7 @@ struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
   int64_t agent_cost_ns = 0;
-  double agent_share = 0;   // of the steps' time, of the process that lost most
+  double agent_share = 0;   // share of step time, in the process with the highest agent cost
   double slowdown = 0;      // median recorded step over the median of the others; 0: not known
   int64_t recorded_ns = 0;  // the median recorded step of the process that was slowed down most
 };

@@ -38,8 +38,8 @@ std::optional<int64_t> ParseTimeNs(std::string_view text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  for (const Unit& one : kUnits)
-    if (unit == one.name && value * one.ns < kMaxNs) return std::llround(value * one.ns);
+  for (const Unit& item : kUnits)
+    if (unit == item.name && value * item.ns < kMaxNs) return std::llround(value * item.ns);
   return std::nullopt;
 }
 

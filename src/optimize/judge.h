@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs with a set of fixes say of the one that is tried: does it apply, do runs with it end well, are the losses
-// what its class promises, is it faster. Each answer is put into the decision, with its reason.
+// Judges the runs with a set of fixes: does the tried fix apply, do the runs succeed, are the losses those that its
+// class promises, is it faster? Each answer is stored in the decision, with its reason.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ class Judge {
   bool PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // The ratio of step times from which a first run is slower.
   double SlowFrom() const;
-  // What became of it, from a contest against those that were on before it.
+  // Stores the verdict of a comparison with the fixes that were on before.
   void Conclude(const Contest& contest, Decision& decision) const;
 
  private:

@@ -28,8 +28,7 @@ BlockDriver::BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms)
 }
 
 bool BlockDriver::IsOver(const BlockArm& arm) const {
-  return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs ||
-         WhetherToStop(arm.sequence, plan_.max_pairs).has_value();
+  return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs || EndingOf(arm.sequence, plan_.max_pairs).has_value();
 }
 
 bool BlockDriver::IsDone() const {

@@ -28,7 +28,7 @@ struct Recipe {
   std::vector<RecipeFix> fixes{};                    // in the order of applying
   std::map<std::string, std::string> environment{};  // variables that the fixes need, and that they set themselves
   std::map<std::string, std::string> made_on{};    // "python", "torch", "gapless", "cpu", "gpu", "driver", "date", …
-  std::optional<double> low{}, speedup{}, high{};  // of all together
+  std::optional<double> low{}, speedup{}, high{};  // bounds and estimate of the speedup of all together
 };
 
 std::string ToJson(const Recipe& recipe);

@@ -17,7 +17,7 @@ namespace {
 std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
 
 bool Matches(std::string_view item, std::span<const std::string> list) {
-  return std::ranges::any_of(list, [&](const std::string& one) { return one == item || one == NameOf(item); });
+  return std::ranges::any_of(list, [&](const std::string& text) { return text == item || text == NameOf(item); });
 }
 
 std::string ValueIn(const std::map<std::string, std::string>& pairs, const std::string& key) {
@@ -39,12 +39,12 @@ std::vector<std::string> VariablesOf(const FixItem& item, const Recipe& recipe) 
 }
 
 Result<void> CheckNames(const Recipe& recipe, std::span<const std::string> list, std::string_view option) {
-  for (const std::string& one : list) {
-    const auto is_it = [&](const RecipeFix& fix) { return Matches(fix.item, std::span(&one, 1)); };
+  for (const std::string& text : list) {
+    const auto is_it = [&](const RecipeFix& fix) { return Matches(fix.item, std::span(&text, 1)); };
     if (std::ranges::any_of(recipe.fixes, is_it)) continue;
     std::vector<std::string> items;
     for (const RecipeFix& fix : recipe.fixes) items.push_back(Printable(fix.item));
-    return Fail(ErrorCode::kUsage, StrCat("the recipe has no fix '", Printable(one), "'"), StrCat("--", option),
+    return Fail(ErrorCode::kUsage, StrCat("the recipe has no fix '", Printable(text), "'"), StrCat("--", option),
                 items.empty() ? "it has none" : StrCat("it has ", Join(items, ", ")));
   }
   return {};

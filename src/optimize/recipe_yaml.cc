@@ -16,7 +16,7 @@ namespace {
 // Memory must stay proportional to the text: each value stores its path, which grows with every level's key.
 constexpr size_t kMaxLevels = 50, kMaxValues = 100'000, kMaxKeyBytes = 256, kLevelsWithLines = 4;
 
-// What is open: a mapping waits for a key or the value of one, a sequence counts.
+// An open level: a mapping waits for a key or for the value of one, a sequence counts.
 struct Level {
   bool mapping = false, has_key = false;
   size_t items = 0;

@@ -78,7 +78,7 @@ Result<Past> ReadPast(const BenchmarkRecord& current, History& history, const st
 
 struct Runs {
   std::vector<GateRun> values{};
-  std::vector<std::string> commits{};  // of each
+  std::vector<std::string> commits{};  // commits of each run
 };
 
 // The runs of one metric; a last one that is the current result itself is left out.
@@ -121,7 +121,7 @@ class FreshRuns {
   std::vector<BenchmarkRecord> records_{};
 };
 
-// What the history is to keep of a verdict; empty: nothing.
+// Returns the mark that the history keeps of a verdict; empty: no mark.
 std::string_view MarkFor(const GateVerdict& before, const GateVerdict& after) {
   if (before.IsAlarm() && !after.IsAlarm()) return "cleared";
   if (after.kind != GateKind::kRegression) return "";
@@ -173,7 +173,7 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
   GateOptions options{.effect = question.effect};
   if (!question.naive) judgement.false_alarm_rate = options.false_alarm_rate;
   if (!question.naive) judgement.false_alarm_over = StrCat(options.horizon_runs, " runs without a change");
-  options.false_alarm_rate /= static_cast<double>(metrics->size());  // of all together (Bonferroni)
+  options.false_alarm_rate /= static_cast<double>(metrics->size());  // rate of all metrics together (Bonferroni)
   FreshRuns fresh(question.measure_again, question.effect);
   for (const MetricRecord& metric : *metrics) {
     options.higher_is_better = IsHigherBetter(metric);

@@ -62,7 +62,7 @@ ParityEvent EventFrom(const JsonValue& line) {
   return event;
 }
 
-// Takes the prints of `count` tensors off `numbers`; false: there are not so many.
+// Removes the prints of `count` tensors from `numbers`; returns false if there are fewer.
 bool TakePrints(std::string_view& numbers, size_t count, std::vector<TensorPrint>& prints) {
   if (numbers.size() < count * kPrintBytes) return false;
   prints.resize(count);

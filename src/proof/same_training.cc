@@ -12,7 +12,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxExtraRuns = 8;  // of A, for one decision: two probes, two wide ones, a repeat, three reseeded ones
+constexpr size_t kMaxExtraRuns =
+    8;  // maximum number of extra runs of A for one decision: two probes, two wide ones, a repeat, three reseeded ones
 constexpr int kReseeded = 3;
 constexpr std::string_view kBaseline = "baseline", kCandidate = "candidate", kRepeat = "repeat";
 
@@ -188,7 +189,7 @@ Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool 
     if (recorded.error().code == ErrorCode::kInterrupted) return Unexpected{recorded.error()};
     return CannotTell(recorded.error().message);
   }
-  return CannotTell("the runs that would tell do not agree with each other");
+  return CannotTell("the runs that would decide do not agree with each other");
 }
 
 Result<ParityReport> AskWhetherSame(const SameQuestion& question) {

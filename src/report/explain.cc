@@ -85,7 +85,7 @@ void AppendFound(std::string& out, const Bottleneck& found, const Report& report
   AppendAdvice(out, found, paint);
 }
 
-// What the rule had to go on, when it said nothing.
+// Appends the rule's inputs when the rule was not reported.
 void AppendSilence(std::string& out, const Report& report, const Rule& rule, const Paint& paint) {
   out += "\n" + paint.In(Tone::kBold, "not reported here") + "\n";
   AppendWrapped(out, "The inputs of the rule are below its threshold, or were not recorded. It read:", paint);
@@ -104,13 +104,13 @@ std::string ExplainText(const Report& report, const Rule& rule, const RenderOpti
   std::string out = StrCat(paint.In(Tone::kBold, rule.id), "  ", ToString(rule.type), "  ", rule.title, "\n");
   out += "\n" + paint.In(Tone::kBold, "what it looks at") + "\n";
   AppendWrapped(out, rule.why, paint);
-  bool speaks = false;
+  bool fires = false;
   for (const Bottleneck& found : report.diagnosis.bottlenecks) {
     if (found.id != rule.id) continue;
     AppendFound(out, found, report, paint);
-    speaks = true;
+    fires = true;
   }
-  if (!speaks) AppendSilence(out, report, rule, paint);
+  if (!fires) AppendSilence(out, report, rule, paint);
   return options.utf8 ? out : ToAscii(out);
 }
 

@@ -99,7 +99,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kSeedOption,
     kShowOutputOption,
-    {.name = "no-same", .help = "Do not ask whether B is the same training as A, which takes three short runs"},
+    {.name = "no-same", .help = "Skip the check that B is the same training as A, which takes three short runs"},
     {.name = "ratios",
      .takes = kTakesValue,
      .value = "FILE",
@@ -108,11 +108,14 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "NAME",
      .help = "Name the series to compare, if a file holds several"},
-    {.name = "column", .takes = kTakesValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
+    {.name = "column",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Read this column of a CSV file, given by name or number"},
     {.name = "values",
      .takes = kTakesValue,
      .value = "WHAT",
-     .help = "State what a value in the files is, if they do not say so",
+     .help = "State what a value in the files is, if the files do not record it",
      .choices = ValueKinds},
 };
 constexpr const TypeInfo* kDocuments[] = {&kCompareDocument, &kRatiosDocument, &kStoredDocument};
@@ -127,18 +130,16 @@ constexpr Example kExamples[] = {
 
 COMMAND(compare) = {
     .name = "compare",
-    .help = "Decide whether one command is faster than another",
+    .help = "Decide which of two commands is faster",
     .about =
         "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "
-        "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its mean step "
-        "after "
-        "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "
-        "measured.\n\nThe interval and the p value hold at whatever pair one stops, with drift and outliers "
-        "(docs/STATISTICS.md). The exit status is 0 when B is faster, 1 when it is not.\n\nTwo files of results are "
-        "compared "
-        "as they are. Where a value in them is a process there is a verdict; iterations of one process each cannot "
-        "carry "
-        "one, and it is said what they show.",
+        "faster, slower, equivalent, or no decision is possible. The unit is the process, summarised by its "
+        "mean step after warm-up, or by its whole time if no steps are detected; programs that train on are "
+        "stopped after the measurement.\n\nThe interval and the p value stay valid when checked after every "
+        "pair, with drift and outliers (docs/STATISTICS.md). The exit status is 0 if B is faster, else "
+        "1.\n\nTwo files of results are compared directly. If a value in them is a process, there is a "
+        "verdict. Iterations of one process each support no verdict, and the output describes the difference "
+        "only.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

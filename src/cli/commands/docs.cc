@@ -98,9 +98,9 @@ Result<int> Execute(const Arguments& arguments, Session&) {
 }
 
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "FOLDER", .help = "where the pages are; docs when not given", .min = 0, .max = 1, .is_path = true}};
+    {.name = "FOLDER", .help = "folder of the pages (docs)", .min = 0, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
+    {.name = "check", .help = "Write nothing; exit with status 1 if a page is not up to date"}};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Docs>::kInfo};
 constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
 

@@ -60,8 +60,8 @@ COMMAND(formats) = {
     .name = "formats",
     .help = "List the file formats that can be read",
     .about =
-        "Lists the formats of recordings that can be read. The format of a file is found from its content, "
-        "not from its name.",
+        "Lists the formats of recordings that can be read. The format of a file is detected from its content,"
+        " not from its name.",
     .positionals = {},
     .options = {},
     .examples = kExamples,

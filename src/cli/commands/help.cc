@@ -98,7 +98,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "VERB",
-                                            .help = "the verb to explain; without it, all verbs are listed",
+                                            .help = "the command to explain; without it, all commands are listed",
                                             .min = 0,
                                             .max = 1,
                                             .choices = Verbs}};
@@ -108,7 +108,7 @@ constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query
 }  // namespace
 
 COMMAND(help) = {.name = "help",
-                 .help = "Explain a verb, or list them all",
+                 .help = "Explain a command, or list all commands",
                  .about = "Prints the help of a verb, as `gapless VERB --help` does. With --json, the grammar as data.",
                  .positionals = kPositionals,
                  .options = {},

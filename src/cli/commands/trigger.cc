@@ -49,7 +49,7 @@ constexpr auto kTick = std::chrono::milliseconds(20);
 constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
-// What one training process did with the command.
+// A training process's answer to the request.
 struct Reply {
   std::string folder;
   bool answered = false;
@@ -158,41 +158,41 @@ std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t s
   return DocumentOf("trigger", document);
 }
 
-struct Wish {
+struct AgentRequest {
   wire::AgentCommand command = wire::AgentCommand::kRecord;
   int64_t argument = kDefaultSteps;
   std::string text;
 };
 
-Result<Wish> WishFrom(const Arguments& arguments) {
-  Wish wish;
+Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
+  AgentRequest request;
   const auto steps = arguments.Number("steps", 1, kDefaultSteps), stop = arguments.Number("stop-after", 1, 1),
              python = arguments.Number("python", 1, 1);
   for (const auto* number : {&steps, &stop, &python})
     if (!*number) return Unexpected{number->error()};
-  wish.argument = std::min<int64_t>(*steps, kMaxSteps);
-  wish.text = "asked for";
-  if (arguments.Has("memory")) wish = {wire::AgentCommand::kMemory, 0, ""};
-  if (arguments.Has("python")) wish = {wire::AgentCommand::kPython, *python, ""};
-  if (arguments.Has("stop-after")) wish = {wire::AgentCommand::kStop, *stop, ""};
-  if (arguments.Has("fix")) wish = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
-  if (arguments.Has("unfix")) wish = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
-  return wish;
+  request.argument = std::min<int64_t>(*steps, kMaxSteps);
+  request.text = "asked for";
+  if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
+  if (arguments.Has("python")) request = {wire::AgentCommand::kPython, *python, ""};
+  if (arguments.Has("stop-after")) request = {wire::AgentCommand::kStop, *stop, ""};
+  if (arguments.Has("fix")) request = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
+  if (arguments.Has("unfix")) request = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
+  return request;
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& folder = arguments.positionals().front();
-  const auto wish = WishFrom(arguments);
-  if (!wish) return Unexpected{wish.error()};
+  const auto request = AgentRequestFrom(arguments);
+  if (!request) return Unexpected{request.error()};
   const auto seconds = arguments.Number("timeout", 1, kDefaultWaitS);
   if (!seconds) return Unexpected{seconds.error()};
   auto control = ControlBlock::Open(folder);
   if (!control) return Unexpected{control.error()};
-  Waiting waiting(folder, wish->command);
+  Waiting waiting(folder, request->command);
   if (!IsAlive(control->launcher_pid()) && !waiting.AnyAlive())
     return Fail(ErrorCode::kInput, "this run has ended", folder,
                 "only a run that is under way can be asked for something");
-  const auto sequence = control->Post(wish->command, wish->argument, wish->text);
+  const auto sequence = control->Post(request->command, request->argument, request->text);
   if (!sequence) return Unexpected{sequence.error()};
   waiting.Posted(*sequence);
   GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMaxWaitS), session));
@@ -202,7 +202,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN", .help = "the folder of a run that is under way", .min = 1, .max = 1, .is_path = true}};
+    {.name = "RUN", .help = "the folder of a run that is still active", .min = 1, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (3)"},
     {.name = "memory", .help = "Write a snapshot of PyTorch's allocator instead"},
@@ -210,7 +210,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "fix", .takes = kValue, .value = "ID", .help = "Switch a fix on instead"},
     {.name = "unfix", .takes = kValue, .value = "ID", .help = "Switch a fix off instead"},
     {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
-    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after this time (120)"},
+    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Wait at most this time for answers (120)"},
 };
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Trigger>::kInfo};
 constexpr Example kExamples[] = {
@@ -222,10 +222,11 @@ constexpr Example kExamples[] = {
 
 COMMAND(trigger) = {
     .name = "trigger",
-    .help = "Ask a job that is under way for a recording, or something else",
+    .help = "Ask an active job for a recording, a snapshot or a fix",
     .about =
-        "Asks the processes of a run that `gapless profile` or `gapless monitor` started, and waits until all have "
-        "answered. All ranks of a host act on the same step, two steps after the first of them has seen the command.",
+        "Sends a request to the processes of a run that `gapless profile` or `gapless monitor` started, and "
+        "waits until all have answered. All ranks of a host act on the same step, two steps after the first "
+        "of them has seen the request.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -10,12 +10,12 @@
 
 namespace gapless::internal {
 
-// What one import binds: `import a.b` → {"a.b", "", "a"}, `from a import b as c` → {"a", "b", "c"}.
+// A name bound by an import: `import a.b` → {"a.b", "", "a"}, `from a import b as c` → {"a", "b", "c"}.
 struct Binding {
   std::string module{}, name{}, as{};
   bool operator==(const Binding&) const = default;
 };
-// Of a line such as "from a import b, c as d"; nothing: it is no import.
+// Returns the bindings of a line such as "from a import b, c as d"; empty if the line is no import.
 std::vector<Binding> BindingsOf(std::string_view statement);
 
 // Other names under which `from … import name as other` makes it known.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMark = "gapless bisect 1\t";
 constexpr std::string_view kCannotRun = "skip";
-constexpr size_t kDigits = 16;  // of a digest: as a name that is enough
+constexpr size_t kDigits = 16;  // hexadecimal digits of a digest that name a file
 constexpr size_t kMaxBytes = size_t{1} << 24;
 
 std::string LineOf(const JournalEntry& entry) {

@@ -22,7 +22,7 @@ constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's
 
 constexpr size_t kMaxNames = 8;
 constexpr int kNameColumns = 60;
-constexpr std::string_view kMainSeries = "step_time";  // of gapless bench, which has others beside it
+constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
 
 std::string NamesOf(const std::vector<const ResultSeries*>& all) {
   std::vector<std::string> names;
@@ -173,7 +173,7 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
              "commands: gapless compare -- A -- B";
     case Sampling::kUnknown: break;
   }
-  return "the files do not tell what a value is; --values process says that each is a process of its own";
+  return "the files do not record what a value is; if each value is a process of its own, add --values process";
 }
 
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
@@ -196,7 +196,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   TakeInterval(*a_logs, *b_logs, comparison);
   comparison.other_machine = !IsSameMachine(a.facts, b.facts);
   if (comparison.sampling != Sampling::kProcess || comparison.other_machine) {
-    // Of what holds between processes nothing is known, so no interval and no p value is said of it.
+    // The spread between processes is unknown, so neither an interval nor a p value is given.
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;

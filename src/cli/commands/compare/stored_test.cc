@@ -62,7 +62,7 @@ TEST(StoredTest, MoreIsFasterWhereMoreIsBetter) {
   EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kSlower) << "without a word, less is better";
   EXPECT_EQ(Compare(a, b, {.higher_is_better = true}).verdict, SpeedVerdict::kFaster);
   b.higher_is_better = true;
-  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kFaster) << "one file tells it";
+  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kFaster) << "one file records it";
 }
 
 TEST(StoredTest, EquivalentWithinTheMarginElseItCannotBeTold) {

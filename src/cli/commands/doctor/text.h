@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless doctor` prints: for people, and as JSON.
+// The output of `gapless doctor`: text for people, and JSON.
 #pragma once
 
 #include <span>

@@ -65,7 +65,7 @@ namespace {
 
 constexpr size_t kShownCommit = 12;  // characters
 
-// NAME=VALUE: a metric of its own, or another value for one of the file's.
+// Adds one metric given as NAME=VALUE; it replaces the file's metric of the same name.
 Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
   const size_t equals = text.rfind('=');
   const std::string name = text.substr(0, equals), value = equals == std::string::npos ? "" : text.substr(equals + 1);
@@ -79,8 +79,8 @@ Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
   return {};
 }
 
-// What was given wins over the file, the file over the working folder. Git's branch and state belong to its commit:
-// they are left out when the commit is another one.
+// Takes commit, branch and state from the options, else from the file, else from the working folder. Git's branch and
+// state belong to git's commit: they are left out if another commit is recorded.
 void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
   if (arguments.Has("commit")) {
     record.commit_sha = arguments.Value("commit");

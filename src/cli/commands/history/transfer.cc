@@ -50,7 +50,7 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
   if (filter != HistoryFilter()) return 0;
   const auto advice = history.ListAdvice();
   if (!advice) return Unexpected{advice.error()};
-  for (const AdviceRecord& one : *advice) output.Write(LineOf(one) + "\n");
+  for (const AdviceRecord& advice_record : *advice) output.Write(LineOf(advice_record) + "\n");
   return static_cast<int64_t>(advice->size());
 }
 
