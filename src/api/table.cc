@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the public Table and Row on top of internal::TableData. Cells outside the table are absent; Require()
+// returns an error that suggests the nearest column name.
 #include "gapless/table.h"
 
 #include "api/table_data.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests cells, rows and columns of the public Table, including access outside the table and after a move.
 #include "gapless/table.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the public Validator: translates options to those of proof/ and the results back to public types. It makes
+// no decision of its own.
 #include "gapless/validator.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program's main function: finds the command, parses its words, runs it, reports an error, and returns the exit
+// status. Errors that arrive as exceptions (no memory, internal faults) are reported here too.
 #include "cli/app.h"
 
 #include <unistd.h>

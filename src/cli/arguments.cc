@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements access to parsed options: values, lists, and numbers within a range.
 #include "cli/arguments.h"
 
 #include <charconv>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merges the requests of two nested gapless commands. The agent reads one JSON object (GAPLESS_OPTIONS), so the inner
+// command copies the outer one's measurements and fixes into its own request.
 #include "cli/asked_together.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the options that commands share which measure: times, shares, processors, and the request for one run.
 #include "cli/benchmark.h"
 
 #include <sched.h>

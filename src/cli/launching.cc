@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a command under the agent for profile and monitor, prints the summary at its end, and returns the exit status.
 #include "cli/launching.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans the further runs of `gapless profile --with nsys,ncu`. ncu measures the kernels with the longest total time in
+// the recording.
 #include "cli/nsight_runs.h"
 
 #include <algorithm>

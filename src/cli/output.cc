@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes an output to a temporary file beside its destination, and renames it when it is complete. Devices and pipes
+// are written directly.
 #include "cli/output.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the two commands and the options of commands that run pairs.
 #include "cli/pairs.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the numbers of ranks, and prints a scaling curve as text and JSON.
 #include "cli/scaling.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses --single: a recording, whose step time is read, or a time with a unit.
 #include "cli/single.h"
 
 #include <charconv>

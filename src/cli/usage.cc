@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats the help of commands from their descriptions.
 #include "cli/usage.h"
 
 #include <algorithm>

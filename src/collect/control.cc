@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the control block: a file in the run folder with a header and a ring of commands. It appears complete or
+// not at all, and any process may post a command.
 #include "collect/control.h"
 
 #include <fcntl.h>

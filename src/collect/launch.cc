@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements a launch: makes the run folder, starts the telemetry and the command, polls rings and signals until the
+// command ends, and writes the manifest. A full disk or missing telemetry does not stop the command.
 #include "collect/launch.h"
 
 #include <sys/statvfs.h>

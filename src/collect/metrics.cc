@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts steps, waits, memory and loss from the agents' records, and formats them in the Prometheus text format.
 #include "collect/metrics.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks every folder on the way to a file: it is private if nobody but its owner and root can replace any part. Links
+// are followed by hand, so that each target is checked as well.
 #include "collect/private_files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates and opens run folders. A folder that others can write to is refused unless the user shares it.
 #include "collect/run_folder.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements RunOptimization(): checks the options, records the command, scores the candidates, runs the planner with
+// its journal, and hands over the results.
 #include "flows/optimization.h"
 
 #include <algorithm>

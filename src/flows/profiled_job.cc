@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the command once, recorded or not, and derives the facts that the planner needs: processors, threads, loaders,
+// operators, GPU.
 #include "flows/profiled_job.h"
 
 #include <sched.h>

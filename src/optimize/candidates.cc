@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the candidates of a recording: selects fixes and values, predicts gains, and records a reason for each skipped
+// one.
 #include "optimize/candidates.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a paired comparison, ends it when it is decided or hopeless, and classifies runs that fail.
 #include "optimize/contest.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the rounds of three runs that measure the gradient all-reduce, until the shares are significant or the budget
+// ends.
 #include "optimize/exchange_cost.h"
 
 #include <array>

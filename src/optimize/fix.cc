@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the catalogue's lookup and the parsing of items such as "workers=4".
 #include "optimize/fix.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the parsing of measured gains, and the repository's own file.
 #include "optimize/fix_gains.h"
 
 #include <gtest/gtest.h>

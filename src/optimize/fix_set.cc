@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements sets of fixes: conflicts, the riskiest safety class, the claimed precision, and environment variables.
 #include "optimize/fix_set.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Runner with real processes: builds the request for a set of fixes, limits its time, and makes the
+// recordings that the loss check needs.
 #include "optimize/job_runner.h"
 
 #include <algorithm>

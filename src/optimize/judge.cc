@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the checks of a trial: effect, first run, training, results and memory, with the sentence for each
+// rejection.
 #include "optimize/judge.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the block driver: plans pairs of blocks, posts their switches ahead, and assigns step times to blocks.
 #include "optimize/live_blocks.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the patch from all changes: edits of the same file are merged, and edits that cannot be made become advice.
 #include "optimize/patch.h"
 
 #include <algorithm>

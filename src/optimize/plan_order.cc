@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Orders candidates by expected gain per second of trial.
 #include "optimize/plan_order.h"
 
 #include <algorithm>

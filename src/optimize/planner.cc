@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the planner's main loop: the baseline, the trial of each candidate, the removal of fixes without gain, and
+// the proof. planner_order.cc chooses candidates; planner_contests.cc runs comparisons.
 #include "optimize/planner.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the planner's paired comparisons: pairs of processes, blocks within processes, and checks of slow or hung
+// runs.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the items and variables of a recipe against the catalogue.
 #include "optimize/recipe_check.h"
 
 #include <algorithm>

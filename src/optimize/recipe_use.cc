@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the fixes of a recipe for a run, lists differences from the recipe's machine, and writes the equivalent shell
+// command.
 #include "optimize/recipe_use.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses YAML with libyaml into JSON with a line for each key. Depth and memory are bounded.
 #include "optimize/recipe_yaml.h"
 
 #include <yaml.h>

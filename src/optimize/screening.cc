@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the fixes to screen, plans the shared run, and rejects those that are slower or show no gain.
 #include "optimize/screening.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the rounds of `tune`: first runs, ladders of batch sizes, pairs with the first setting, and the best
+// setting.
 #include "optimize/tuning.h"
 
 #include <algorithm>

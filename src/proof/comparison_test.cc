@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the comparison of two commands: ratios, losses, throughput, and the end of the pairs.
 #include "proof/comparison.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges the working tree against a commit: both are checked out or run in place, and run in pairs until the comparison
+// is decided.
 #include <cmath>
 
 #include "base/strings.h"

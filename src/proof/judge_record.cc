@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges a result against the history: selects the metrics and the comparable runs, asks validate/history_gate.h, and
+// confirms an alarm by fresh runs.
 #include <algorithm>
 #include <limits>
 #include <utility>

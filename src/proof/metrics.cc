@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them have.
 #include "proof/metrics.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses events.jsonl and numbers.f64. Counts in the file are checked against the numbers present before memory is
+// allocated.
 #include "proof/parity_files.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements TrainingParity: makes the runs of A that a decision still needs, such as noise probes and reseeded runs,
+// and repeats the decision with them.
 #include "proof/same_training.h"
 
 #include <filesystem>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the runs of a history that are comparable with the newest one, and builds the trend of each metric with the
+// other differences at each change.
 #include "proof/trend_runs.h"
 
 #include <algorithm>

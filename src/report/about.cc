@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the opening lines, notes and next commands that all formats of the report share.
 #include "report/about.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats gains, costs, utilisation and scaling for all formats of the report.
 #include "report/amounts.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes `gapless analyze --explain RULE`: the rule's definition, its evidence with the query that lists the rows,
+// severity, gain and recommendations; or its inputs, if it was not reported.
 #include "report/explain.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads result files of benchmark tools: detects the tool from the content, and makes the names of series unique.
 #include <sys/stat.h>
 
 #include <algorithm>

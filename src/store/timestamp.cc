@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and formats RFC 3339 times to the nanosecond.
 #include "store/timestamp.h"
 
 #include <charconv>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and reads histories as JSON lines and CSV. A record that is already in the history is skipped, and records are
+// added some hundred per transaction.
 #include "store/transfer.h"
 
 #include <algorithm>

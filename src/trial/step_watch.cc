@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements StepWatch: counts the steps of each process after warm-up, and asks the program to stop when enough were
+// measured. SIGTERM and SIGKILL follow if it does not stop.
 #include "trial/step_watch.h"
 
 #include <algorithm>

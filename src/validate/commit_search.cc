@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the search as Bayesian inference on a grid of levels: each run updates the probability of every commit
+// being the first bad one. The noise has heavy tails, so that an outlier decides nothing.
 #include "validate/commit_search.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests where the steady state begins, on simulated warm-ups, slowdowns and spikes.
 #include "validate/steady.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless analyze`: reads recordings, runs the analysis, and renders it in the format of --format or of
+// the output's extension. A run folder also gets its HTML page.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>

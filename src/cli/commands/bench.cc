@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless bench`: measures one command, with --inference its requests, or with --scaling several numbers
+// of ranks.
 #include <algorithm>
 #include <cmath>
 

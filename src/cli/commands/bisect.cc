@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless bisect`: runs commits of a range until one of them is the first slow one with the requested
+// probability. validate/commit_search.h chooses the next commit; trial/checkout.h makes its folder.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

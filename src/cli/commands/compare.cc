@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless compare`: runs two commands in pairs, or compares existing log ratios (--ratios) or two files of
+// results.
 #include "base/strings.h"
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/report.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless convert`: writes recordings as Chrome trace events, to a file, to standard output, or to a
+// folder with one file for each rank. --steps and --without restrict the output.
 #include <algorithm>
 #include <filesystem>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless docs`: writes the generated pages, or with --check compares them with the files. Files in
+// docs/reference without a page are reported.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

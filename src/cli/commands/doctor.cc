@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless doctor`: runs all checks of the machine and prints their findings.
 #include "cli/command.h"
 #include "cli/commands/doctor/text.h"
 #include "cli/output.h"

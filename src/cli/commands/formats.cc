@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless formats`: lists the readers with the extensions of their files.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"

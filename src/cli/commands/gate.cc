@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless gate`: judges a result against the history of a branch, or the working tree against a commit,
+// and writes the judgement in the requested formats.
 #include <algorithm>
 #include <filesystem>
 #include <random>

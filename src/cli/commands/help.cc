@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless help`: prints the help of one command or the list of all; with --json the whole grammar of the
+// command line.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless history`: its options, and the dispatch to the actions of history/actions.h.
 #include "cli/command.h"
 #include "cli/commands/history/actions.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless monitor`: runs a command, or joins an active run, and serves its metrics to Prometheus. Slow
+// steps are explained and the steps after them recorded.
 #include <chrono>
 #include <cstdio>
 #include <thread>

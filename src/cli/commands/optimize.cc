@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless optimize`: translates options to an OptimizeOrder, runs flows/optimization.h, and prints
+// progress and result.
 #include <algorithm>
 #include <cstdio>
 #include <optional>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless predict`: predicts the speedup of fixes from a recording, compares a prediction with a measured
+// recording, and records the comparison.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless profile`: its options, the recorder's settings, and with --with the further runs under nsys and
+// ncu.
 #include <algorithm>
 #include <cstdio>
 

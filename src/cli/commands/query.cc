@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless query`: runs one SQL statement on recordings and prints the rows as table, CSV or JSON; --tables
+// lists tables and columns.
 #include <algorithm>
 #include <fstream>
 #include <iostream>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless report`: reads results of other commands and writes them as one document in Markdown or HTML.
 #include <filesystem>
 
 #include "base/strings.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless run`: applies the fixes of a recipe to a command, reports the effect of each, and warns about
+// differences of command, PyTorch or machine. --print writes the equivalent command without gapless.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -159,7 +161,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
                           .exit_status = result.exit_status,
                           .signal = result.signal,
                           .unreported = watch.Unreported(plan.use.fixes)};
-  for (const ToldFix& report : watch.reports())
+  for (const ReportedFix& report : watch.reports())
     document.fixes.push_back(
         {report.change.fix, report.change.value, report.change.state, report.change.what, report.pids.size()});
   return DocumentOf("run", document, plan.use.notes);

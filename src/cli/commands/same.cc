@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless same`: makes the recordings that the decision needs, or reads existing ones, and prints if two
+// commands are the same training.
 #include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"

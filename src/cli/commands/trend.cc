@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless trend`: reads a history or a file of numbers, finds changes of level and drift, and prints them
+// or draws them as SVG or HTML.
 #include <algorithm>
 #include <set>
 

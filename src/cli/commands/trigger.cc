@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless trigger`: posts one request to the agents of an active run through the control block, and waits
+// for their answers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

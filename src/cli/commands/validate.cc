@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless validate`: compares the original with the optimised command, checks that both are the same
+// training, and judges the result against the history.
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/commands/compare/report.h"

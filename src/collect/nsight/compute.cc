@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from ncu's
+// log.
 #include "collect/nsight/compute.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `compile`: torch.compile of the model in place.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds a call in a Python statement and splits its arguments.
 #include "optimize/patch/call_site.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merges edits of one Python file: calls, settings, statements before, after and around others. Overlapping edits are
+// refused.
 #include "optimize/patch/file_editor.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the imports of a Python file, the names they bind, and the place for a further import.
 #include "optimize/patch/imports.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets keyword arguments of a call, in the call's own style of lines and commas.
 #include "optimize/patch/keyword_edit.h"
 
 #include <algorithm>

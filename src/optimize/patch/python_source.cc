@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements lines, blocks and statements of a scanned Python file.
 #include "optimize/patch/python_source.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes splices of a file as a unified diff with three lines of context.
 #include "optimize/patch/unified_diff.h"
 
 #include <algorithm>

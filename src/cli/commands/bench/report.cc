@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless bench`: where the steady steps begin, the step time with its interval, throughput and
+// memory.
 #include "cli/commands/bench/report.h"
 
 #include "base/strings.h"

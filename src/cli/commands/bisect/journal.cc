@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and appends the journal of a bisection, one JSON object a line. A last line that was cut off is dropped.
 #include "cli/commands/bisect/journal.h"
 
 #include <charconv>

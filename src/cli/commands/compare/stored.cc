@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
+// the ratio with its interval. A verdict needs values that are processes.
 #include "cli/commands/compare/stored.h"
 
 #include <algorithm>

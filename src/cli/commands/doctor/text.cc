@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the findings of `gapless doctor`. Problems and warnings have their effect and a command; other findings take
+// one line.
 #include "cli/commands/doctor/text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints a judgement as text, Markdown, JUnit, SARIF and GitHub workflow commands. SARIF viewers require a file for
+// each result: the script of the command, else the repository's root.
 #include "cli/commands/gate/report.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time.
 #include <algorithm>
 
 #include "base/described_json.h"

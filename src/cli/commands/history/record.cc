@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records results in a history. Values of options replace those of the file, and those of the file replace git's.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

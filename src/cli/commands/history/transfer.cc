@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Exports a history as JSON lines or CSV, imports such a file, and accepts a run as the new level.
 #include "store/transfer.h"
 
 #include <fstream>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the agents' reports on fixes while a command runs, one entry for each fix, with the number of processes.
 #include "cli/commands/run/fix_watch.h"
 
 #include <algorithm>

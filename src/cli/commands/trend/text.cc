@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints trends on a terminal: a sparkline, the changes of level with their commits, and drift.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the range and the ticks of a chart of a trend. Outliers far from the other values do not widen the range.
 #include "cli/commands/trend/view.h"
 
 #include <algorithm>

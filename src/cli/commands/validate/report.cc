@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless validate`: accepted or not, with each reason.
 #include "cli/commands/validate/report.h"
 
 #include "base/strings.h"

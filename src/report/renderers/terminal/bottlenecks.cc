@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the list of findings: title with gain, label, first evidence, recommendations, and the findings that the same
+// fix removes.
 #include <algorithm>
 
 #include "base/strings.h"

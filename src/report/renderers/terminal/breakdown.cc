@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the time breakdown of the mean step as a bar with remarks, and one line for each rank.
 #include <algorithm>
 #include <cmath>
 
