@@ -143,7 +143,8 @@ constinit const TypeInfo kLaunchDocument = describe::MakeType<documents::Launch>
 
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (arguments.command().empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
+    return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
+                "write the command after --: -- python train.py");
   const auto hz = arguments.Number("hz", 0, kDefaultHz);
   if (!hz) return Unexpected{hz.error()};
   const bool quiet = arguments.Has("quiet");

@@ -21,7 +21,7 @@ Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Ar
   Tables tables(loaded->run);
   const RunSummary summary = Summarise(tables, {});
   if (!summary.step_ns)
-    return Fail(ErrorCode::kInput, "the recording has no complete step", path,
+    return Fail(ErrorCode::kInput, "cannot compute the scaling: the recording has no complete step", path,
                 "give the step time instead: --single 118ms");
   return std::optional<int64_t>(summary.step_ns->median);
 }

@@ -37,8 +37,7 @@ Result<void> CheckWriters(int folder, const std::string& path, const std::string
     case FolderWriter::kOthers:
       return Fail(ErrorCode::kUsage, "others can write in the folder for the run, and so change what is recorded in it",
                   name,
-                  StrCat("chmod go-w ", ShellWord(path),
-                         " mends it; or name another with -o, or use it as it is with --shared-folder"));
+                  StrCat("chmod go-w ", ShellWord(path), "; or name another folder with -o, or add --shared-folder"));
     case FolderWriter::kAnotherOwner:
       return Fail(ErrorCode::kUsage, "the folder for the run belongs to somebody else, who can change what is in it",
                   name, "name another with -o, or use it as it is with --shared-folder");

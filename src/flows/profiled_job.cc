@@ -109,9 +109,9 @@ Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error))
     return Fail(ErrorCode::kInput, "there is no such file", path, "gapless analyze RUN --json=FILE writes one");
   const auto report = JsonValue::Parse(ContentOf(path, kMaxReport));
-  if (!report) return Fail(ErrorCode::kInput, StrCat("this report cannot be read: ", report.error().message), path);
+  if (!report) return Fail(ErrorCode::kInput, StrCat("cannot read the report: ", report.error().message), path);
   if (!report->Get("bottlenecks").is_array())
-    return Fail(ErrorCode::kInput, "there are no bottlenecks in this file", path,
+    return Fail(ErrorCode::kInput, "cannot read bottlenecks: the file has none", path,
                 "gapless analyze RUN --json=FILE writes one");
   std::vector<Bottleneck> bottlenecks;
   for (const JsonValue& json_value : report->Get("bottlenecks").items())

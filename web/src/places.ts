@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which findings have a number in the list of what to fix, and how several are named; the same as in src/report/amounts.cc.
+// Numbers the findings of the list to fix, and formats lists of such numbers; the same as in src/report/amounts.cc.
 import type {Analyze, Bottleneck} from "./data";
 import {buys} from "./format";
 

@@ -35,13 +35,13 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.request.inference = arguments.Has("inference");
   for (const std::string_view other : {"scaling", "runs", "precision", "whole"})
     if (plan.request.inference && arguments.Has(other))
-      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " do not go together"));
+      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " cannot be combined"));
   if (arguments.Has("runs")) {
     const auto runs = arguments.Number("runs", 1, 1);
     if (!runs) return Unexpected{runs.error()};
     plan.runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
     if (!plan.request.folder.empty() && *plan.runs > 1)
-      return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "leave it or --runs away");
+      return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "omit --output or --runs");
   }
   const auto precision = ShareFrom(arguments, "precision", 0);
   if (!precision) return Unexpected{precision.error()};

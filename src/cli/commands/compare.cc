@@ -34,7 +34,8 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
   const auto file = ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column"));
   if (!file) return Unexpected{file.error()};
   if (file->series.size() != 1)
-    return Fail(ErrorCode::kInput, "one series of ratios is wanted", std::string(arguments.Value("ratios")));
+    return Fail(ErrorCode::kInput, "cannot read the ratios: the file must hold one series",
+                std::string(arguments.Value("ratios")));
   PairSequence sequence(*options);
   for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
   return Answer(
@@ -46,7 +47,7 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
 Result<int> ExecuteStored(const Arguments& arguments) {
   const auto& files = arguments.positionals();
   if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
-    return Fail(ErrorCode::kUsage, "two files are compared, or two commands", "",
+    return Fail(ErrorCode::kUsage, "compare takes two files or two commands", "",
                 "gapless compare before.json after.json");
   const auto pair_options = PairOptionsFrom(arguments);
   if (!pair_options) return Unexpected{pair_options.error()};

@@ -87,7 +87,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   const std::string_view output = arguments.Value("output");
   if (!output.empty() && output != "-") return {};
   if (arguments.JsonToStdout())
-    return Fail(ErrorCode::kUsage, "--json and the recording would both go to standard output", "",
+    return Fail(ErrorCode::kUsage, "cannot write both --json and the recording to standard output", "",
                 "write the recording to a file: -o trace.json.gz");
   if (session.terminal.is_tty)
     return Fail(ErrorCode::kUsage, "refusing to write a converted recording to a terminal", "",

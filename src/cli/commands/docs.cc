@@ -79,7 +79,8 @@ Result<int> Execute(const Arguments& arguments, Session&) {
   const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];
   std::error_code ignored;
   if (!fs::is_directory(root, ignored)) {
-    return Fail(ErrorCode::kUsage, "there is no folder for the pages", root.string(), "gapless docs FOLDER");
+    return Fail(ErrorCode::kUsage, "cannot write the pages: the folder does not exist", root.string(),
+                "gapless docs FOLDER");
   }
   const std::vector<Page> pages = GeneratedPages();
   std::vector<State> states;

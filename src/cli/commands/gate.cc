@@ -49,7 +49,7 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   }
   const bool given = !files.empty() || arguments.Has("metric");
   if (!given && !question.measure_again)
-    return Fail(ErrorCode::kUsage, "there is nothing to judge", "",
+    return Fail(ErrorCode::kUsage, "nothing to judge: no file, no --metric and no command", "",
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
   auto current = given ? RecordFromArguments(arguments, files.empty() ? "" : files[0]) : question.measure_again();
   if (!current) return Unexpected{current.error()};

@@ -51,8 +51,8 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.command().empty()) {
     if (arguments.positionals().empty())
-      return Fail(ErrorCode::kUsage, "there is nothing to monitor", "",
-                  "gapless monitor -- python train.py, or the folder of a run that is under way");
+      return Fail(ErrorCode::kUsage, "nothing to monitor: no command and no run folder", "",
+                  "gapless monitor -- python train.py, or the folder of a run that is still active");
     return Attach(arguments, session);
   }
   const auto steps = arguments.Number("flight-steps", 0, FlightOptions{}.steps);

@@ -63,16 +63,16 @@ Result<double> MeasuredShare(const Arguments& arguments, const Session& session,
   Tables tables(loaded->run);
   const auto after = Predictor::Make(tables);
   if (!after || after->step_ns() <= 0 || before.step_ns() <= 0)
-    return Fail(ErrorCode::kInput, "there is no step to measure", path);
+    return Fail(ErrorCode::kInput, "cannot measure: the recording has no complete step", path);
   return static_cast<double>(after->step_ns()) / static_cast<double>(before.step_ns());
 }
 
 Result<void> CheckMeasured(const Arguments& arguments) {
   if (arguments.Has("record") && !arguments.Has("measured"))
-    return Fail(ErrorCode::kUsage, "--record goes with --measured", "",
+    return Fail(ErrorCode::kUsage, "--record requires --measured", "",
                 "gapless predict before --what amp --measured after --record");
   if (arguments.Has("measured") && arguments.Values("what").size() != 1)
-    return Fail(ErrorCode::kUsage, "--measured goes with one --what", "",
+    return Fail(ErrorCode::kUsage, "--measured requires exactly one --what", "",
                 "gapless predict before --what amp --measured after");
   return {};
 }
@@ -101,7 +101,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!analysis) return Unexpected{analysis.error()};
   WarnOfLosses((*analysis)->loaded());
   const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows);
-  if (!predictor) return Fail(ErrorCode::kInput, "no operator and no work of a device was recorded");
+  if (!predictor)
+    return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
   if (predictor->check().accepted()) {
     GAPLESS_TRY(Fill(arguments, *combinations, view));

@@ -85,7 +85,7 @@ struct Plan {
 Result<Plan> PlanFrom(const Arguments& arguments) {
   Plan plan{.path = std::string(arguments.Value("recipe"))};
   if (plan.path.empty())
-    return Fail(ErrorCode::kUsage, "there is no recipe", "", "gapless run --recipe optimized.json -- python train.py");
+    return Fail(ErrorCode::kUsage, "no recipe given", "", "gapless run --recipe optimized.json -- python train.py");
   auto recipe = ReadRecipe(plan.path);
   if (!recipe) return Unexpected{recipe.error()};
   plan.recipe = std::move(*recipe);
@@ -96,7 +96,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
       return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
                   plan.path, "give the command after --, as you would type it");
   if (plan.command.empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
+    return Fail(ErrorCode::kUsage, "cannot run: no command given", plan.path,
+                "write the command after --: -- python train.py");
   const auto own = OwnFixesFrom(arguments.Values("fix"));
   if (!own) return Unexpected{own.error()};
   std::vector<std::string> files;

@@ -84,7 +84,7 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
     for (const BenchmarkRecord& record : runs.records)
       for (const MetricRecord& metric : record.metrics) present.insert(metric.name);
     if (!runs.records.empty())
-      return Fail(ErrorCode::kInput, "no run has this metric", Printable(name),
+      return Fail(ErrorCode::kInput, "cannot show the metric: no run has it", Printable(name),
                   StrCat("there are ", Some({present.begin(), present.end()})));
   }
   return {};
@@ -136,7 +136,8 @@ Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) 
   if (!report.trends.empty()) return report;
   std::vector<std::string> names;
   for (const ResultSeries& series : file->series) names.push_back(series.name);
-  return Fail(ErrorCode::kInput, "the file has no such series", Join(wanted, ","), StrCat("there are ", Some(names)));
+  return Fail(ErrorCode::kInput, "cannot show the series: the file does not have it", Join(wanted, ","),
+              StrCat("there are ", Some(names)));
 }
 
 // Returns an error if more than one output goes to standard output.

@@ -129,12 +129,13 @@ Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seco
   while (!waiting.Over()) {
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     if (std::chrono::steady_clock::now() > end)
-      return Fail(ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
-                  "commands are acted on between two steps: does the job still take steps? --timeout waits longer");
+      return Fail(
+          ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
+          "processes answer between two steps: check that the job still takes steps, or use a longer --timeout");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
     if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive() && !waiting.Over())
-      return Fail(ErrorCode::kEnvironment, "the run has ended meanwhile");
+      return Fail(ErrorCode::kEnvironment, "the run ended before it answered");
   }
   return {};
 }
@@ -192,8 +193,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!control) return Unexpected{control.error()};
   Waiting waiting(folder, request->command);
   if (!IsAlive(control->launcher_pid()) && !waiting.AnyAlive())
-    return Fail(ErrorCode::kInput, "this run has ended", folder,
-                "only a run that is under way can be asked for something");
+    return Fail(ErrorCode::kInput, "cannot send a request: this run has ended", folder,
+                "name the folder of a run that is still active");
   const auto sequence = control->Post(request->command, request->argument, request->text);
   if (!sequence) return Unexpected{sequence.error()};
   waiting.Posted(*sequence);

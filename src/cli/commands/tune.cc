@@ -152,9 +152,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!order) return Unexpected{order.error()};
   const bool needs_ranks = question == "scaling" || question == "comm";
   if (!needs_ranks && !order->ranks.empty())
-    return Fail(ErrorCode::kUsage, "--ranks goes with scaling and comm", question);
+    return Fail(ErrorCode::kUsage, "--ranks requires the question scaling or comm", question);
   if (arguments.Has("grid") && question != "dataloader")
-    return Fail(ErrorCode::kUsage, "--grid goes with dataloader", question);
+    return Fail(ErrorCode::kUsage, "--grid requires the question dataloader", question);
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order->request));
   if (question == "scaling") return TuneScaling(arguments, session, *order);
   if (question == "comm") return TuneComm(arguments, session, *order);

@@ -31,12 +31,12 @@ std::vector<std::string> WithConfig(const std::vector<std::string>& command, std
 Result<TwoCommands> BothFrom(const Arguments& arguments) {
   if (!arguments.Has("baseline") && !arguments.Has("optimized")) return CommandsFrom(arguments);
   if (!arguments.Has("baseline") || !arguments.Has("optimized"))
-    return Fail(ErrorCode::kUsage, "--baseline and --optimized go together");
+    return Fail(ErrorCode::kUsage, "--baseline and --optimized must be given together");
   TwoCommands both{WithConfig(arguments.command(), arguments.Value("baseline")),
                    WithConfig(arguments.command(), arguments.Value("optimized"))};
   if (!both.first.empty()) return both;
-  return Fail(ErrorCode::kUsage, "where does the configuration stand in the command?", CommandText(arguments.command()),
-              "put {config} there: -- python train.py --config {config}");
+  return Fail(ErrorCode::kUsage, "cannot place the configuration: the command has no {config}",
+              CommandText(arguments.command()), "write {config} for it: -- python train.py --config {config}");
 }
 
 Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {

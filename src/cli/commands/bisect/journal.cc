@@ -46,9 +46,10 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   std::string text = ContentOf(journal.path_, kMaxBytes);
   if (!anew && !text.empty() && !text.starts_with(head)) {
     if (!text.starts_with(kMark))
-      return Fail(ErrorCode::kInput, "this file is not a journal of gapless bisect", journal.path_,
+      return Fail(ErrorCode::kInput, "cannot continue: this file is not a journal of gapless bisect", journal.path_,
                   "name another file");
-    return Fail(ErrorCode::kInput, "this journal is of another search", journal.path_, "--restart begins it anew");
+    return Fail(ErrorCode::kInput, "cannot continue: this journal belongs to another search", journal.path_,
+                "add --restart to begin again");
   }
   std::string kept = head;
   if (!anew && !text.empty()) {

@@ -57,7 +57,7 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
     const ResultSeries* const left = Find(a, name);
     const ResultSeries* const right = Find(b, name);
     if (left != nullptr && right != nullptr) return std::pair(left, right);
-    return Fail(ErrorCode::kInput, "this series is not in both files", name,
+    return Fail(ErrorCode::kInput, "cannot compare: this series is not in both files", name,
                 StrCat("there are ", NamesOf(left == nullptr ? a : b)));
   }
   if (a.series.size() == 1 && b.series.size() == 1) return std::pair(a.series.data(), b.series.data());
@@ -69,13 +69,13 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
     if (series.values.size() > 1 && other->values.size() > 1) sampled.push_back(&series);
   }
   if (common.empty())
-    return Fail(ErrorCode::kInput, "the files have no series in common", "",
+    return Fail(ErrorCode::kInput, "cannot compare: the files have no series in common", "",
                 StrCat("there are ", NamesOf(a), " and ", NamesOf(b)));
   const auto& candidates = sampled.empty() ? common : sampled;
   const auto main = std::find_if(candidates.begin(), candidates.end(),
                                  [](const ResultSeries* series) { return series->name == kMainSeries; });
   if (candidates.size() > 1 && main == candidates.end())
-    return Fail(ErrorCode::kInput, "both files hold several series", "",
+    return Fail(ErrorCode::kInput, "cannot choose a series: both files hold several", "",
                 StrCat("--series names one of ", NamesOf(candidates)));
   const ResultSeries* const chosen = main == candidates.end() ? candidates[0] : *main;
   return std::pair(chosen, Find(b, chosen->name));
@@ -85,9 +85,11 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
 Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   const auto unit = [](const ResultSeries& series) { return series.unit.empty() ? "none" : Printable(series.unit); };
   if (a.unit != b.unit)
-    return Fail(ErrorCode::kInput, StrCat("the units differ: ", unit(a), " and ", unit(b)), Printable(a.name));
+    return Fail(ErrorCode::kInput, StrCat("cannot compare: the units differ: ", unit(a), " and ", unit(b)),
+                Printable(a.name));
   if (a.higher_is_better && b.higher_is_better && *a.higher_is_better != *b.higher_is_better)
-    return Fail(ErrorCode::kInput, "higher is better in one file and worse in the other", Printable(a.name));
+    return Fail(ErrorCode::kInput, "cannot compare: higher is better in one file and worse in the other",
+                Printable(a.name));
   return {};
 }
 
@@ -95,7 +97,7 @@ Result<std::vector<double>> Logs(const ResultSeries& series) {
   std::vector<double> logs;
   for (const double value : series.values) {
     if (!(value > 0))
-      return Fail(ErrorCode::kInput, "only values above zero can be compared as ratios", Printable(series.name));
+      return Fail(ErrorCode::kInput, "cannot compare as ratios: a value is not above zero", Printable(series.name));
     logs.push_back(std::log(value));
   }
   return logs;

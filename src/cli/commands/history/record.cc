@@ -73,7 +73,7 @@ Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
   double number = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (name.empty() || code != std::errc() || end != value.data() + value.size() || !std::isfinite(number))
-    return Fail(ErrorCode::kUsage, StrCat("--metric wants NAME=NUMBER, not '", Printable(text), "'"), "",
+    return Fail(ErrorCode::kUsage, StrCat("--metric requires NAME=NUMBER, not '", Printable(text), "'"), "",
                 "--metric samples_per_second=812.5");
   std::erase_if(record.metrics, [&](const MetricRecord& metric) { return metric.name == name; });
   record.metrics.push_back({.name = name, .value = number, .unit = {}, .higher_is_better = {}, .samples = {}});
@@ -163,7 +163,7 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   }
   for (const std::string& metric : arguments.List("metric")) GAPLESS_TRY(AddMetric(metric, record));
   if (record.metrics.empty())
-    return Fail(ErrorCode::kUsage, "there is nothing to record", "",
+    return Fail(ErrorCode::kUsage, "nothing to record: no file and no --metric", "",
                 "name a file of results, or give --metric NAME=NUMBER");
   TakeGiven(arguments, record);
   if (arguments.Has("here")) TakeMachine(record);
@@ -187,8 +187,8 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);
   if (run.empty() || code != std::errc() || end != run.data() + run.size())
-    return Fail(ErrorCode::kUsage, "which run is accepted?", Printable(run),
-                "gapless history list shows their numbers");
+    return Fail(ErrorCode::kUsage, "cannot accept a run: this is not a number of a run", Printable(run),
+                "gapless history list");
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));

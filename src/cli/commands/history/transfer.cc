@@ -63,7 +63,7 @@ constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
   if (to_stdout && arguments.JsonToStdout())
-    return Fail(ErrorCode::kUsage, "--json and the history would both go to standard output", "",
+    return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");
   const auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
@@ -95,9 +95,9 @@ Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
   std::ifstream stored;
   if (file != "-") stored.open(file, std::ios::binary);
   std::istream& in = file == "-" ? std::cin : stored;
-  if (!in) return Fail(ErrorCode::kInput, "the file cannot be read", file);
+  if (!in) return Fail(ErrorCode::kInput, "cannot read the file", file);
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return Fail(ErrorCode::kInput, "the file cannot be read", file);
+  if (in.bad()) return Fail(ErrorCode::kInput, "cannot read the file", file);
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   const auto imported = ImportInto(*history, text, file);
