@@ -35,8 +35,8 @@ std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
   return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),
                 " %, ", removed(gain.expected), " % or ", removed(gain.high),
-                " % would go away (at least, probably, at most); confidence ", FormatNumber(gain.confidence, 1),
-                ", method ", gain.method);
+                " % would go away (low, expected and high end of the 80 % prediction interval); confidence ",
+                FormatNumber(gain.confidence, 1), ", method ", gain.method);
 }
 
 // "SELECT * FROM idle WHERE id IN (3, 4)", when the rows can be asked for.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database that can hold the history: how it is reached, and what its SQL calls things.
+// A database backend of the history: the prefixes of its URLs, its connection, and its SQL dialect.
 //
 // To add one: write src/store/backends/<name>.cc and end it with
-//   BACKEND(<name>) = {.name = "<name>", .help = "…", .schemes = kSchemes, .open = Open};
+//   BACKEND(<name>) = {.name = "<name>", .help = "…", .prefixes = kPrefixes, .open = Open};
 // Statements are written once for all, with $1, $2 … for parameters and the words of Dialect in braces.
 #pragma once
 

@@ -144,7 +144,7 @@ std::string WhatIfsPage() {
       "What `gapless predict --what` can ask. Safety says what else may change: *exact* leaves every number as it\n"
       "is, *rounding* computes the same in other precision or order, *stochastic* draws other\n"
       "random numbers of the same distribution, *training* is another training, *hardware*\n"
-      "changes the machine. How predictions are made: [What would a fix buy?](../PREDICTION.md).");
+      "changes the machine. How predictions are made: [Predicted speedup of a fix](../PREDICTION.md).");
   for (const WhatIf* what_if : AllWhatIfs())
     out += StrCat("\n## ", what_if->name, "\n\n", what_if->help, " (`", UsageOf(*what_if), "`, ",
                   ToString(SafetyOf(*what_if)), ").\n\n", what_if->why, "\n");
