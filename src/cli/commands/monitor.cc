@@ -97,7 +97,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(monitor) = {
     .name = "monitor",
-    .help = "Watch a job while it trains: serve metrics, record slow steps in depth",
+    .help = "Watch a job while it trains: serve metrics, record slow steps",
     .about =
         "Runs the command as `gapless profile` does, without recording, and serves its steps, throughput, "
         "waits, memory and loss to Prometheus. A step far above the run's own 99th percentile is explained in"

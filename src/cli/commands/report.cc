@@ -81,7 +81,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(report) = {
     .name = "report",
-    .help = "Write a document of the results: baseline, fixes, proof, conclusions",
+    .help = "Write a document of the results: baseline, fixes, conclusions",
     .about =
         "Makes one document of several results: the baseline with its main bottlenecks, a table of every fix "
         "with its predicted and measured speedup, the losses of both trainings, a step before and after, "
