@@ -26,7 +26,7 @@ struct KernelAnalyzer {
   GAPLESS_API static std::vector<Bottleneck> Analyze(std::span<const KernelMetrics> kernels);
 };
 
-// Does the job wait for its data?
+// Finds the time that the job waits for its data.
 struct DataLoadingAnalyzer {
   // Waiting for batches, with iterator, settings and line, long gaps, and loading that takes longer than the GPU works;
   // and copies to the device that take more than half of the step.

@@ -29,7 +29,7 @@ struct AnalyzeOptions {
   CostRates rates{};                        // with any of them a report says what fixes would save
 };
 
-// How a report looks.
+// The layout of a report.
 struct RenderOptions {
   int width = 80;  // columns to fill at most
   bool colour = false;

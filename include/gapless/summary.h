@@ -28,7 +28,7 @@ struct DeviceBreakdown {
   int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
 };
 
-// How well a job scales over its ranks.
+// The scaling of a job over its ranks.
 struct Scaling {
   int64_t devices = 0;     // that took part
   int64_t step_ns = 0;     // median over the devices of their median step

@@ -43,7 +43,7 @@ Result<double> ShareFrom(const Arguments& arguments, std::string_view option, do
 // "0-3,8" as numbers, each of which this process may run on; nothing when the option was not given.
 Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option);
 
-// By the options above, where the verb has them; a usage error without a command.
+// Builds the request from the options above that the command has; a usage error if no command was given.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);
 
 // Prints what PrintTextOrJson() prints; the exit status is 0 for yes and 1 for no.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a verb's output goes: standard output, or a file that appears only when it is complete.
+// The output of a command: standard output, or a file that appears only when it is complete.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ inline constexpr OptionSpec kScalingOption = {
 // The counts of a list's option, ascending; empty without it. An error when the command cannot be started with several
 // ranks.
 Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request);
-// That error, if it cannot.
+// Returns a usage error if the command cannot start several ranks.
 Result<void> NeedsRanks(const RunRequest& request);
 
 std::string ScalingText(const ScalingCurve& curve);

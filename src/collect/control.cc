@@ -52,7 +52,7 @@ class Lock {
   int file_;
 };
 
-// As much of the text as there is room for, and an end.
+// Copies as much of the text as fits, with a terminating zero.
 template <size_t N>
 void PutText(char (&into)[N], std::string_view text) {
   std::memset(into, 0, N);

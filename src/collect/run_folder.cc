@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMaxDefaultFolders = 100'000, kMaxAttempts = 10;
 
-// Where a link leads that we made ourselves; one of somebody else is not followed.
+// Returns the target of the user's own link; another user's link is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) return path;

@@ -62,7 +62,7 @@ void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidat
   candidate.score -= kSafetyPenalty * static_cast<double>(candidate.item.Class());
 }
 
-// How the user named a candidate: not at all, by its fix (its values are ours to choose), or with its value.
+// The way in which the user named a candidate: not at all, by its fix (gapless chooses the value), or with its value.
 enum class Asked : uint8_t { kNothing, kFix, kValue };
 
 Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck> bottlenecks,

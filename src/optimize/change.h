@@ -48,7 +48,7 @@ struct Change {
 
 // The text of a record; `value` is the record's: 0 off, 1 on, 2 refused.
 Result<Change> ParseChange(std::string_view json, int value);
-// As the agent writes it: ParseChange() reads it back.
+// Writes a change in the agent's format, which ParseChange() reads.
 std::string ToJson(const Change& change);
 
 }  // namespace gapless::internal

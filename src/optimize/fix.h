@@ -123,7 +123,7 @@ FixValues Always(const FixContext& context);
 FixValues NoneBecause(std::string_view reason);
 // Processors for each rank of this machine, 1 at least.
 size_t CpusPerRank(const FixContext& context);
-// Is the version "2.15.0" at least `major`.`minor`? An unknown one is not.
+// Returns true if the version, such as "2.15.0", is at least `major`.`minor`; false for an unknown version.
 bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 
 // The list of `gapless optimize --list`.

@@ -18,9 +18,9 @@ class Judge {
 
   // After its first run, with `set` on: did it end well, and does it apply? `current`: without it.
   bool PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const;
-  // Is decision.training what the loosest of `set` promises?
+  // Returns true if decision.training is what the riskiest class of `set` promises.
   bool PassesTraining(const FixSet& set, Decision& decision) const;
-  // Do losses stay finite in these runs, and is the metric what it was?
+  // Returns true if losses stay finite in these runs and the metric is unchanged.
   bool PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // The ratio of step times from which a first run is slower.
   double SlowFrom() const;

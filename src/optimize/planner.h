@@ -38,7 +38,7 @@ class JobRunner : public Runner {
   virtual Result<RunSample> RunBaseline(size_t /*number*/) { return Run({}); }
   // The first run with a set; recorded likewise.
   virtual Result<RunSample> RunFirst(const FixSet& set) { return Run(set); }
-  // Did RunFirst(set), which was the latest, train the same as the command as it is? May run that once more.
+  // Compares the training of the latest RunFirst(set) with that of the unchanged command. May run the fix once more.
   virtual Result<ParityReport> Training(const FixSet& set, bool exact) = 0;
   // One process with `set` on, in which `driver` switches its fix.
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;

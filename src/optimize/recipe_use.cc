@@ -144,7 +144,7 @@ Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> o
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command,
                                      const HostFacts& host) {
   std::vector<std::string> found;
-  // That of the recipe is without its secrets, and those may differ.
+  // The recipe's command has no secrets, and secrets may differ, so both commands are compared redacted.
   const auto then = RedactCommand(recipe.command), now = RedactCommand(command);
   if (!then.empty() && then != now && !std::ranges::equal(then, command))
     found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(then))));

@@ -63,7 +63,7 @@ class Parser {
     return Fail(ErrorCode::kInput, problem, line == 0 ? "" : StrCat("line ", line));
   }
 
-  // Why the event has no place in a recipe; empty: it has.
+  // Takes one event; returns the reason if the event has no place in a recipe, else "".
   std::string Take(const yaml_event_t& event) {
     switch (event.type) {
       case YAML_DOCUMENT_START_EVENT: return ++documents_ > 1 ? "there is more than one document" : "";

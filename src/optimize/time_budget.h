@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the planner's time is shared: among the contests that are still to come, and the proof at the end.
+// Divides the planner's budget among the remaining comparisons and the proof at the end.
 #pragma once
 
 #include <algorithm>

@@ -22,7 +22,7 @@ constexpr int kIdleRungs = 2;
 constexpr double kAsGood = 0.98;     // share of the best speedup: the fewest workers that reach it are preferred
 constexpr double kFarSlower = 1.25;  // a first run that takes so much longer for a sample than the first's
 
-// Why a run shows that a setting cannot be used; empty: it can.
+// Returns the reason why a setting cannot be used, as its run shows; empty if it can.
 std::string WhyNot(const RunSample& sample, const FixSet& set, const TuneOptions& options) {
   if (FaultOf(sample) != Fault::kNone) return DescribeFault(sample);
   for (const FixItem& item : set.items()) {

@@ -15,8 +15,8 @@
 
 namespace gapless::internal {
 
-// How far losses of the same step lie apart, first rank. Whether both sides are the same training does not follow from
-// it: that is decided by validate/parity.h.
+// The difference of losses of the same step, first rank. It does not decide whether both sides are the same training;
+// see validate/parity.h.
 struct LossDifference {
   double max_difference = 0;       // between A and B of a pair, over all steps both have
   std::optional<double> spread{};  // the same between two runs of A; absent with one run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long requests to a model take, and how many it answers.
+// Measures the latency of requests to a model, and the number of requests per second.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ bool IsHigherBetter(const MetricRecord& metric) {
   return metric.higher_is_better.value_or(TraitsOf(metric.name).higher_is_better.value_or(false));
 }
 
-// Those that were asked for, else the one that says most.
+// Returns the requested metrics, else samples_per_second, else step_time_p50_ms, else the first.
 Result<std::vector<MetricRecord>> MetricsToJudge(const BenchmarkRecord& current, const HistoryQuestion& question) {
   std::vector<MetricRecord> metrics;
   for (const std::string& name : question.metrics) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did it get slower? A result against the history of a branch, or a commit against the working folder.
+// Judges a result against the history of a branch, or the working folder against a commit: is it slower?
 #pragma once
 
 #include <functional>

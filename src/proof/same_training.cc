@@ -142,7 +142,7 @@ std::vector<ParityOptions> TrainingParity::Needed(const ParityReport& report) co
   return runs;
 }
 
-// Has A run once more as the report needs it.
+// Runs A once more with the options that the report needs.
 Result<void> TrainingParity::Record(const ParityReport& report) {
   for (const ParityOptions& options : Needed(report)) {
     const auto sample = run_a_(options);

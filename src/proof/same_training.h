@@ -45,7 +45,7 @@ class TrainingParity {
   Result<ParityReport> Look(std::optional<Precision> claim, bool exact = false);
   std::vector<ParityOptions> Needed(const ParityReport& report) const;
 
-  // Why A has no recording, in words; empty: it has.
+  // Returns the reason why A has no recording; empty if it has one.
   std::string WhyNoBaseline() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is an optimisation one? It must be faster, learn the same, and not leave the branch slower than it was.
+// Validates an optimisation: it must be faster, train the same, and not leave the branch slower than it was.
 #pragma once
 
 #include <functional>

@@ -17,7 +17,8 @@ std::string FactorText(double value);
 std::string GainText(const Gain& gain);
 // Fixing it brings something, or nobody knows what: it is listed to be fixed.
 bool IsToFix(const Bottleneck& bottleneck);
-// By bottleneck, the number it has in the list of what to fix; 0: it hangs under another one, or is not to be fixed.
+// Returns each bottleneck's number in the list of what to fix; 0 if another one's fix removes it, or nothing is to be
+// fixed.
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks);
 // "fixing 1, 2 and 4 together", by their places.
 std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);

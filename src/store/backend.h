@@ -68,7 +68,7 @@ class Connection {
   // When it succeeds, what was written is on the disk, whatever becomes of the machine.
   virtual Result<void> Commit() = 0;
   virtual void Rollback() = 0;
-  // Is the server gone? Then nothing is known of a Commit() that failed. Reconnect() begins anew.
+  // Returns true if the server is gone. It is then unknown if a failed Commit() took effect. Reconnect() starts again.
   virtual bool lost() const { return false; }
   virtual Result<void> Reconnect() { return {}; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where warm-up ends and the steady part of a series of step times begins, if there is one.
+// Finds the end of warm-up and the beginning of the steady part of a series of step times, if there is one.
 #pragma once
 
 #include <cstddef>

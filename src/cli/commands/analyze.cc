@@ -77,7 +77,7 @@ const Renderer& RendererOf(const Arguments& arguments) {
   return *FindRenderer(arguments.JsonToStdout() ? "json" : "terminal");
 }
 
-// Where to write. A form that is not for terminals has a file of its own, in the folder that was analysed.
+// Returns the output's path. A format that is not for terminals gets a file of its own, in the analysed folder.
 std::string OutputOf(const Arguments& arguments, const Session& session, const Renderer& renderer) {
   if (arguments.Has("output") || renderer.file.empty() || !session.terminal.is_tty)
     return std::string(arguments.Value("output"));

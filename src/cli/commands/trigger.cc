@@ -80,7 +80,7 @@ class Waiting {
   void Look() {
     rings_.Drain(false, [&](AgentProcess& process, const wire::RingRecord& record) { Take(process, record); });
   }
-  // Have all processes that train answered, and written what they were asked for?
+  // Returns true if all training processes have answered and written the requested files.
   bool Over() const {
     bool any = false;
     for (const auto& process : rings_.processes()) {

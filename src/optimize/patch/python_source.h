@@ -56,7 +56,8 @@ class PythonSource {
   size_t IndexAt(int line) const;
   // `else`, `except`, `case` …: a line that continues the statement above it.
   bool IsClause(size_t index) const;
-  // Where the statement begins that the line is the head of: the first of its decorators. And one past its last line.
+  // Returns the first line of the statement headed by this line: its first decorator. PastOf() returns the line after
+  // it.
   size_t FirstOf(size_t index) const;
   size_t PastOf(size_t index) const;
   // Returns the logical lines [first, past) of the statements of one block that begin and end at these lines of the

@@ -29,7 +29,7 @@ struct SimulatedFix {
 class SimulatedJob : public JobRunner {
  public:
   explicit SimulatedJob(uint64_t seed, double noise = 0.01) : random_(seed), noise_(noise) {}
-  // By item ("workers=4") or name; one that is not named does nothing.
+  // Key: item ("workers=4") or name; a fix without an entry has no effect.
   std::map<std::string, SimulatedFix, std::less<>> fixes{};
   size_t steps = 40, runs = 0;
   double samples = 0, memory_bytes = 0;  // samples of a step, memory of the GPU; 0: unknown

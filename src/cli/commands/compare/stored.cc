@@ -81,7 +81,7 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
   return std::pair(chosen, Find(b, chosen->name));
 }
 
-// Are they the same quantity?
+// Returns an error if the two series are not the same quantity.
 Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   const auto unit = [](const ResultSeries& series) { return series.unit.empty() ? "none" : Printable(series.unit); };
   if (a.unit != b.unit)

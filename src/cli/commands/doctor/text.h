@@ -17,7 +17,7 @@ std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOpt
 extern const TypeInfo kDoctorDocument;
 std::string DoctorJson(std::span<const CheckedFinding> findings);
 
-// Does nothing stand in the way?
+// Returns true if no finding is a problem.
 bool IsHealthy(std::span<const CheckedFinding> findings);
 
 }  // namespace gapless::internal

@@ -72,7 +72,7 @@ void WriteLocation(JsonWriter& json, const std::string& place) {
   json.EndArray();
 }
 
-// As workflow commands want their text.
+// Escapes text for GitHub workflow commands.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless optimize` says what it found: a table that grows by one row for each fix that stays, what was refused
-// and why, and what to do next. Text, Markdown and the page show the same rows; JSON has the numbers.
+// The output of `gapless optimize`: a table with one row for each accepted fix, the rejected fixes with their reasons,
+// and the next step. Text, Markdown and the page show the same rows; JSON has the numbers.
 #pragma once
 
 #include <optional>

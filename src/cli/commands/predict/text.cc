@@ -34,7 +34,7 @@ std::string Remark(std::string_view what, const std::string& text, int columns) 
   return out;
 }
 
-// How such predictions fared on machines of this kind.
+// Returns the test results of such predictions on machines of this kind.
 std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int columns) {
   const auto tested = predictor.calibration().TestedOf(item.name);
   const std::string where = predictor.machine() == Machine::kGpu ? "GPUs" : "CPUs";

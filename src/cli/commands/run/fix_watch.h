@@ -29,7 +29,7 @@ class FixWatch : public Watcher {
 
   const std::vector<ReportedFix>& reports() const { return reports_; }
   bool saw_training() const { return saw_training_; }
-  // Those of the items of which nothing was heard.
+  // Returns the items that no process reported.
   std::vector<std::string> Unreported(const std::vector<std::string>& items) const;
 
  private:

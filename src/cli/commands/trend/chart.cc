@@ -81,7 +81,7 @@ class Panel {
     return left_ + (kWidth - left_ - kRight) * (last > 0 ? run / last : 0.5);
   }
   double X(size_t run) const { return X(static_cast<double>(run)); }
-  // Where a level begins: between two runs.
+  // Returns the x coordinate at which a level begins, between two runs.
   double Edge(size_t run) const {
     return run == 0 ? left_ : run == trend_.points.size() ? kWidth - kRight : X(static_cast<double>(run) - 0.5);
   }

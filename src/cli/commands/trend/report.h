@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless trend` shows histories: as text, JSON, pictures and a page.
+// The output of `gapless trend`: text, JSON, SVG pictures and an HTML page.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ namespace gapless::internal {
 std::string HeaderSection(const Report& report, const Paint& paint);
 // Returns the notes on lost data, on other executions that are left out, and on rules that could not run.
 std::string NotesSection(const Report& report, const Paint& paint);
-// Where a step goes: one bar, and a line per kind of time.
+// Returns the time breakdown of a step: one bar, and a line for each kind of time.
 std::string BreakdownSection(const Report& report, const Paint& paint);
 // The same per rank, in short, when there are several.
 std::string RanksSection(const Report& report, const Paint& paint);
