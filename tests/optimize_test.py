@@ -188,7 +188,7 @@ class Around(Optimize):
         script = PLANTED / "looping_optimizer.py"
         first = self.run_it("--only", "fused_optimizer", script=script)
         again = self.run_it("--only", "fused_optimizer", script=script)
-        self.assertIn("going on where it was", self.said)
+        self.assertIn("continuing: ", self.said)
         one, two = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
         self.assertEqual(one["measured"], two["measured"])
 

@@ -465,7 +465,7 @@ class Validate(Case):
             "--",
             *noisy(8),
         )
-        self.assertTrue(done.stdout.startswith("accepted: faster, and nothing speaks against it\n"), done.stdout)
+        self.assertTrue(done.stdout.startswith("accepted: faster, and no reason against it was found\n"), done.stdout)
         self.assertTrue(done.stdout.endswith("recorded as run 1\n"), done.stdout)
 
 

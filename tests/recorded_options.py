@@ -65,7 +65,7 @@ def found(program: Path, rule: str, folder: Path) -> dict[str, Any] | None:
 def loss(whole: dict[str, Any], rest: dict[str, Any] | None) -> str:
     """What is missing of a finding, in words; empty when nothing is."""
     if rest is None:
-        return "silent"
+        return "not reported"
     words = []
     if any("source" in one for one in whole["evidence"]) and not any("source" in one for one in rest["evidence"]):
         words.append("no line")
@@ -88,7 +88,7 @@ def row(program: Path, rule: str) -> list[str]:
             return []
         full = found(program, rule, whole)
         if full is None:
-            sys.exit(f"{rule} is silent where it should speak")
+            sys.exit(f"{rule} is not reported where it should be")
         cells = []
         for number, take in enumerate(OPTIONS.values()):
             less = Path(folder) / str(number)

@@ -253,7 +253,7 @@ class Sizes(Case):
         self.gapless("history", "record", "--metric", "step_time_ms=80", "--db", self.db, "--branch", "main")
         text = self.gapless("trend", "--db", self.db, "--html", "t.html", "--svg", "t.svg")
         self.assertIn("1 run on main", text)
-        self.assertIn("too few to tell a change", text)
+        self.assertIn("too few to find a change", text)
         self.assertEqual(self.metric("step_time_ms")["runs"], 1)
 
     def test_runs_of_the_same_time(self) -> None:

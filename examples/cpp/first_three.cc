@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run loses most to, its longest kernels, and a report to forward.
+// Prints a run's largest losses and its longest kernels, and writes a report.
 //
 // usage: first_three RECORDING REPORT.md
 #include <gapless/gapless.h>

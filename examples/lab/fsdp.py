@@ -38,7 +38,7 @@ def main() -> None:
             return
         model = sharded(ranks.network(given.layers).to(device), device)
         loss = ranks.train(model, given, device)
-        held = sum(getattr(one, "to_local", lambda one=one: one)().numel() for one in model.parameters())
+        held = sum(getattr(p, "to_local", lambda p=p: p)().numel() for p in model.parameters())
         ranks.say(f"ranks {dist.get_world_size()} over {dist.get_backend()}, rank 0 holds {held} numbers")
         ranks.say(f"final_loss {loss:.9g}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: images on disk, made at first use, and a small convolutional network.
+"""Shared parts of the scripts in this folder: images on disk, made at first use, and a small convolutional network.
 
 The images are 256×256, `NAME.ppm.gz`, and any viewer opens them. Ten classes differ in the angle and the width of their stripes.
 """
@@ -28,7 +28,7 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=224, help="side of what the network sees (224)")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=1)
-    parser.add_argument("--steps", type=int, help="stop after so many steps")
+    parser.add_argument("--steps", type=int, help="stop after this number of steps")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 

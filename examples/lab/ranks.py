@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ddp.py and fsdp.py share: joining the other ranks, and leaving them."""
+"""Joins the other ranks and leaves them, for ddp.py and fsdp.py."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Block(nn.Module):  # type: ignore[misc,unused-ignore]
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         with marked("attention"):
             parts = self.projections(self.before_attention(inputs)).chunk(3, dim=-1)
-            query, key, value = (one.unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in parts)
+            query, key, value = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts)
             seen = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
             inputs = inputs + self.joined(seen.transpose(1, 2).flatten(2))
         with marked("mlp"):

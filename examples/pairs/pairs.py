@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: the command line, models, one step of training, and the loop that times steps."""
+"""Shared parts of the scripts in this folder: the command line, models, one step of training, and the loop that times steps."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def backward(loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> torch.Tens
 
 
 def train(steps: int, batches: Iterable[Any], step: Callable[[Any], object]) -> None:
-    """Takes so many steps, and prints how long each of them took."""
+    """Takes the given number of steps, and prints the duration of each."""
     took_ms: list[float] = []
     before = time.perf_counter()
     for batch in batches:

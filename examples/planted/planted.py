@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: a device, a number of steps, one step of training."""
+"""Shared parts of the scripts in this folder: a device, a number of steps, one step of training."""
 
 from __future__ import annotations
 

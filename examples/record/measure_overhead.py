@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does recording cost here? The step time of record_steps.py with each option of the profiler against none.
+"""Measures the cost of recording on this machine: the step time of record_steps.py with each option of the profiler against none.
 
     python measure_overhead.py --rounds 15
     python measure_overhead.py --rounds 15 --batch 1     # hardly any work in an operator: the worst case
@@ -91,8 +91,8 @@ def main() -> None:
     print(f"PyTorch {torch.__version__}, {device.type}, {options.rounds} rounds of {options.steps} steps in turn\n")
     print("| recorded | step | against none | file a step | writing a step |\n|---|---|---|---|---|")
     for way in WAYS:
-        step, writing, size = (statistics.median(one[way][part] for one in rounds) for part in range(3))
-        low, middle, high = statistics.quantiles((one[way][0] / one["no recorder"][0] for one in rounds), n=4)
+        step, writing, size = (statistics.median(times[way][part] for times in rounds) for part in range(3))
+        low, middle, high = statistics.quantiles((times[way][0] / times["no recorder"][0] for times in rounds), n=4)
         print(
             f"| {way} | {step * 1e3:.1f} ms | {middle:.2f} ({low:.2f}–{high:.2f}) "
             f"| {size / options.steps / 1e3:.0f} kB | {writing / options.steps * 1e3:.0f} ms |"

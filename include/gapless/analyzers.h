@@ -26,14 +26,14 @@ struct KernelAnalyzer {
   GAPLESS_API static std::vector<Bottleneck> Analyze(std::span<const KernelMetrics> kernels);
 };
 
-// Does the job wait for its data?
+// Finds the time that the job waits for its data.
 struct DataLoadingAnalyzer {
   // Waiting for batches, with iterator, settings and line, long gaps, and loading that takes longer than the GPU works;
   // and copies to the device that take more than half of the step.
   GAPLESS_API static std::vector<Bottleneck> Analyze(const Run& run);
 };
 
-// What several GPUs lose to each other. Nothing for fewer than two.
+// Finds the time that several GPUs lose to each other. Needs at least two GPUs; finds nothing for fewer.
 struct MultiGPUAnalyzer {
   GAPLESS_API static std::vector<Bottleneck> Analyze(const Run& run, int num_gpus);
   // From figures alone: communication above a tenth of the step, ranks whose times differ by more than a tenth, and
@@ -45,7 +45,7 @@ struct MultiGPUAnalyzer {
 
 struct BottleneckAnalyzer {
   static constexpr size_t kMax = 5;
-  // What the rules find, at most kMax, by severity (Run::Diagnose ranks by expected gain instead).
+  // Returns the findings of all rules, at most kMax, by severity (Run::Diagnose ranks by expected gain instead).
   GAPLESS_API static std::vector<Bottleneck> AnalyzeAll(const Run& run);
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
   // Performance Improvement": the factor if all given ones were cured, as `analyze` plans them. What is part of another

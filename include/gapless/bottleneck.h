@@ -34,7 +34,7 @@ GAPLESS_API std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIEN
 struct Evidence {
   std::string text;  // one sentence with the numbers in it
   std::optional<double> value;
-  std::string unit;           // of value
+  std::string unit;           // unit of value
   std::string table;          // an SQL table or analysis …
   std::vector<int64_t> rows;  // … and ids of its rows (at most 20: the largest)
   std::string source;         // "file:line" in the user's code; "function() (file)" where the line is not known
@@ -51,7 +51,8 @@ struct Recommendation {
 struct Gain {
   double low = 1, expected = 1, high = 1;
   double confidence = 0;  // 0–1
-  // "replay": the recording replayed with the fix, an 80 % interval; "amdahl": estimated from the time at stake.
+  // "replay": the recording replayed with the fix, an 80 % prediction interval; "amdahl": estimated from the affected
+  // time.
   std::string method{};
   // On how many programs such fixes were tested on a machine of this kind (with a GPU, or without); absent: not asked.
   std::optional<int64_t> tested_programs{};
@@ -66,16 +67,16 @@ struct Bottleneck {
   std::optional<double> share_of_step{};  // 0–1
   std::vector<Evidence> evidence{};
   std::vector<Recommendation> recommendations{};
-  // What fixing it brings after everything above it in the ranked list is fixed. Absent: not known, or it hangs under
-  // another one (cured_by).
+  // Gain of the fix after everything above it in the ranked list is fixed. Absent: unknown, or another bottleneck's fix
+  // removes this one (cured_by).
   std::optional<Gain> gain{};
-  // The id of a rule that claims the same time in more general terms: where both speak, their gains are not added.
+  // Id of a rule that claims the same time in more general terms. If both fire, their gains are not added.
   std::string part_of{};
   // The id of the bottleneck above it whose fix cures this one, too; "": it has a place of its own.
   std::string cured_by{};
-  // Of the recorded step, what is left when all above it is fixed: what its gain is of.
+  // Share of the recorded step that is left when all bottlenecks above are fixed; `gain` refers to it.
   double step_left = 1;
-  // What its fix takes away beside the time at stake, where it brings more than that time; else "".
+  // Names what the fix also removes, if it saves more than the affected time; else "".
   std::string also{};
   // The fix makes another training of it, or needs other hardware: a choice beside the plan, which leaves it out.
   bool apart = false;

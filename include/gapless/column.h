@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a table is made of, before any cell.
+// A table's description: its name, columns, types and units, without any cell.
 #pragma once
 
 #include <cstdint>

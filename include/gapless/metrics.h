@@ -10,7 +10,7 @@
 
 namespace gapless {
 
-// What was measured of one kernel. Percent are 0–100; NaN and negative counts: not measured.
+// Measured metrics of one kernel. Percentages are 0–100; NaN and negative counts mean "not measured".
 struct KernelMetrics {
   static constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
   std::string name;
@@ -38,13 +38,13 @@ struct PerformanceMetrics {
   double step_time_ms = 0;  // mean
   std::optional<double> step_time_p50_ms{}, step_time_p95_ms{}, step_time_p99_ms{}, step_time_std_ms{};
   std::optional<double> energy_j{};
-  std::string gpu_utilization_source{}, memory_source{};  // of the two figures, where these are known
+  std::string gpu_utilization_source{}, memory_source{};  // source of each figure; empty: unknown
 };
 
 // Figures of a job on several GPUs. Times in ns.
 struct NcclMetrics {
   int64_t total_step_ns = 0;                      // length of a step; 0: not known
-  int64_t nccl_ns = 0;                            // of it, time in NCCL kernels
+  int64_t nccl_ns = 0;                            // part of that time spent in NCCL kernels
   std::vector<int64_t> rank_step_ns{};            // by rank: its own time per step, waiting left out; empty: not known
   std::optional<double> single_gpu_throughput{};  // samples per second of one GPU alone …
   std::optional<double> total_throughput{};       // … and of all together, with the same batch per GPU

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said about opening a run. Everything has a default; new members come at the end.
+// Options for opening a run. Every option has a default; new members come at the end.
 #pragma once
 
 #include <atomic>

@@ -56,14 +56,14 @@ struct FixDecision {
   FixOutcome outcome = FixOutcome::kNoTime;
   std::string reason{};  // one sentence
   Safety safety = Safety::kExact;
-  std::optional<SpeedupInterval> predicted{};  // of the recorded step; absent: nothing predicts it
+  std::optional<SpeedupInterval> predicted{};  // predicted speedup of the recorded step; absent: no prediction
   std::optional<SpeedupInterval> measured{};   // beside the fixes accepted before it; absent: not measured
-  size_t pairs = 0;                            // of runs, or of blocks of steps, behind `measured`
+  size_t pairs = 0;                            // pairs of runs, or of blocks of steps, behind `measured`
 };
 
 struct OptimizeOptions {
   std::string folder = "optimized";
-  double budget_s = 600;                       // of the user's time, for everything
+  double budget_s = 600;                       // wall time for all runs, in seconds
   std::vector<std::string> only{}, without{};  // fixes as `--only` takes them: "workers=4,amp"
   std::vector<std::string> own_fixes{};        // the user's own: "FILE.py" or "FILE.py=exact"
   Safety allow = Safety::kStochastic;          // the most that a fix may change; kHardware is no choice
@@ -75,22 +75,23 @@ struct OptimizeOptions {
   std::string metric{};                        // "NAME=REGEX": a printed result that must stay; empty: none
   size_t max_pairs = 12;                       // a fix is rejected after these without a verdict
   double margin = 0.01;                        // differences below it do not matter
-  uint64_t seed = 1;                           // of the random order within a pair
-  size_t warmup_steps = 5, num_steps = 50;     // of each run; fewer steps where they are long
-  double timeout_s = 0;                        // of each run; 0: by the runs before
+  uint64_t seed = 1;                           // seed of the random order within a pair
+  size_t warmup_steps = 5, num_steps = 50;     // steps of each run; fewer where steps are long
+  double timeout_s = 0;                        // limit of each run; 0: derived from the earlier runs
   std::string history{};                       // its tested predictions count, too; empty: the user's own history
   std::function<void(const FixDecision&)> on_decision{};  // called after each decision; must not throw
 };
 
 struct OptimizeResult {
-  bool proved = false;                       // all accepted fixes together are significantly faster
-  std::vector<FixDecision> decisions{};      // in the order they were made
-  std::optional<SpeedupInterval> speedup{};  // of all accepted fixes together; absent: none, or no time was left
-  size_t pairs = 0;                          // of runs behind `speedup`
-  std::string against{};                     // the sentence that speaks against all together; empty: nothing does
-  double step_before_ms = 0;                 // mean step of the command as it is
+  bool proved = false;                   // all accepted fixes together are significantly faster
+  std::vector<FixDecision> decisions{};  // in the order they were made
+  std::optional<SpeedupInterval>
+      speedup{};              // speedup of all accepted fixes together; absent: none, or no time was left
+  size_t pairs = 0;           // pairs of runs behind `speedup`
+  std::string against{};      // sentence with the reason against all fixes together; empty: no reason
+  double step_before_ms = 0;  // mean step of the command as it is
   std::optional<double> step_after_ms{}, memory_saved_bytes{};
-  std::vector<Bottleneck> bottlenecks{};       // of the recording, ranked
+  std::vector<Bottleneck> bottlenecks{};       // bottlenecks of the recording, ranked
   std::string recipe{}, candidate{}, patch{};  // files that were written; empty: not written
   std::vector<std::string> warnings{};
   double took_s = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said about a report. Everything has a default; new members come at the end.
+// Options for a report. Every option has a default; new members come at the end.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace gapless {
 
-// What time costs. Absent: not said.
+// Prices of GPU time and energy. Absent values are unknown.
 struct CostRates {
   std::optional<double> price_per_gpu_hour{};  // in whatever money
-  std::optional<double> carbon_g_per_kwh{};    // of the grid
+  std::optional<double> carbon_g_per_kwh{};    // carbon intensity of the grid
   std::optional<double> watts_per_gpu{};       // mean while training; otherwise the board's limit
-  std::optional<int64_t> gpus{};               // of the job; else the ranks of the job, at least the devices recorded
-  std::optional<int64_t> steps_per_epoch{};    // none: nothing is said per epoch
-  double hours_per_month = 730;                // that the job runs; the default is always: 365 days of 24 h over 12
+  std::optional<int64_t> gpus{};  // GPUs of the job; absent: the ranks of the job, at least the devices recorded
+  std::optional<int64_t> steps_per_epoch{};  // none: nothing is said per epoch
+  double hours_per_month = 730;              // that the job runs; the default is always: 365 days of 24 h over 12
 
   bool any() const { return price_per_gpu_hour || carbon_g_per_kwh || watts_per_gpu; }
 };
 
-// What a report is made of, beyond the recording.
+// Inputs of a report beyond the recording.
 struct AnalyzeOptions {
   std::vector<std::string> only{};          // ids of rules: show only what these find; empty: all
   std::vector<std::string> without{};       // ids of rules: leave out what these find
-  std::optional<int64_t> single_step_ns{};  // step time of the same job on one GPU, to tell how it scales
+  std::optional<int64_t> single_step_ns{};  // step time of the same job on one GPU, for the scaling efficiency
   CostRates rates{};                        // with any of them a report says what fixes would save
 };
 
-// How a report looks.
+// The layout of a report.
 struct RenderOptions {
   int width = 80;  // columns to fill at most
   bool colour = false;

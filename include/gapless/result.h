@@ -14,7 +14,7 @@
 
 namespace gapless {
 
-// What kind of thing went wrong. The program `gapless` turns each into one exit status.
+// The kind of an error. The program `gapless` maps each kind to one exit status.
 enum class ErrorCode : uint8_t {
   kUsage,        // a question that cannot be asked: an unknown name, a fault in a statement
   kInput,        // a file that cannot be read or holds nothing of use
@@ -49,7 +49,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return has_value(); }
   T& value() & { return *std::get_if<0>(&state_); }
   const T& value() const& { return *std::get_if<0>(&state_); }
-  // Of a Result that is about to go, by value: `for (… : *run.Table(name))` is safe.
+  // Returns the value of a temporary Result by value, so that `for (… : *run.Table(name))` is safe.
   T value() && { return std::move(*std::get_if<0>(&state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }

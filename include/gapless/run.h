@@ -43,8 +43,8 @@ using RowVisitor = std::function<bool(std::span<const std::string> columns, std:
 
 class Run {
  public:
-  // A path is a recording, a folder of them (the ranks of one job), or a tar archive; "3=path" says that it is rank
-  // 3's. An error when nothing at all could be read; otherwise Failures() tells what could not.
+  // Opens a recording, a folder of recordings (the ranks of one job), or a tar archive; "3=path" assigns the path to
+  // rank 3. Returns an error if nothing could be read; Failures() lists paths that could not be read.
   GAPLESS_API static Result<Run> Open(std::span<const std::string> paths, const OpenOptions& options = {});
   static Result<Run> Open(std::initializer_list<std::string> paths, const OpenOptions& options = {}) {
     return Open(std::span<const std::string>(paths.begin(), paths.size()), options);
@@ -66,11 +66,11 @@ class Run {
   GAPLESS_API Result<gapless::Table> Query(std::string_view sql) const;
   GAPLESS_API Result<void> Query(std::string_view sql, const RowVisitor& visit) const;
 
-  // What the rules find, ranked by expected gain, then severity.
+  // Returns the findings of the rules, ranked by expected gain, then severity.
   GAPLESS_API std::vector<Bottleneck> Diagnose() const;
   // Rules that could not look, each by its id in Error::place: what they would have found is not known.
   GAPLESS_API std::vector<Error> RuleFailures() const;
-  // `single_step_ns`: step time of the same job on one GPU, to tell how it scales.
+  // `single_step_ns` is the step time of the same job on one GPU; it gives the scaling efficiency.
   GAPLESS_API RunSummary Summary(std::optional<int64_t> single_step_ns = {}) const;
 
   // The forms of report that there are.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pairs of processes say about the times of two commands: a ratio with its interval, and a verdict.
+// The result of a paired comparison of two commands: the ratio of their times with its interval, and a verdict.
 #pragma once
 
 #include <cstdint>

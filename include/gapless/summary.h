@@ -13,7 +13,7 @@
 
 namespace gapless {
 
-struct StepTimes {  // of the complete steps' windows, over all ranks
+struct StepTimes {  // statistics of the durations of complete steps, over all ranks
   int64_t median = 0, p50 = 0, p95 = 0, p99 = 0;
 };
 
@@ -28,7 +28,7 @@ struct DeviceBreakdown {
   int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
 };
 
-// How well a job scales over its ranks.
+// The scaling of a job over its ranks.
 struct Scaling {
   int64_t devices = 0;     // that took part
   int64_t step_ns = 0;     // median over the devices of their median step
@@ -38,26 +38,26 @@ struct Scaling {
 
 // A place in the plan: what one fix brings after those before it, and what all of them bring up to here.
 struct PlanStep {
-  std::string id{};                  // of the bottleneck that it is for
+  std::string id{};                  // id of the bottleneck that the fix is for
   std::string fix{};                 // item of `predict --what`; empty: none stands for it, its gain is an estimate
   std::vector<std::string> cures{};  // ids of the other bottlenecks that it cures
   Gain gain{};
   Gain so_far{};
 };
 
-// What the whole plan buys.
+// The speedup of the whole plan.
 struct Combination {
-  std::vector<std::string> ids{};    // of the bottlenecks of the plan, in its order
+  std::vector<std::string> ids{};    // ids of the bottlenecks of the plan, in its order
   std::vector<std::string> fixes{};  // items of `predict --what` that were replayed, in the same order
   Gain gain{};
-  std::optional<Gain> replayed{};        // of `fixes` alone; absent: nothing could be replayed
+  std::optional<Gain> replayed{};        // gain of `fixes` alone; absent: nothing could be replayed
   std::vector<std::string> estimated{};  // ids of the plan's bottlenecks that no replay models: by their own estimate
   std::vector<std::string> left_out{};   // ids of bottlenecks whose fix is a choice beside the plan
   std::vector<std::string> untested{};   // names of fixes that were tested on no program on such a machine
 };
 
 struct RunSummary {
-  // "training", "inference", "serving"; empty: the recording does not tell.
+  // "training", "inference", "serving"; empty: unknown from the recording.
   std::string_view workload;
   std::vector<int64_t> ranks;              // ascending; empty: no trace has a rank
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
@@ -67,16 +67,16 @@ struct RunSummary {
   std::optional<StepTimes> step_ns;
   std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
   std::optional<double> gpu_busy_share;
-  std::optional<double> matrix_time_share;  // of kernel time: products, convolutions, attention
-  std::optional<double> matrix_unit_share;  // of that time, on matrix units; absent where no kernel name tells
-  std::optional<double> mfu;                // FLOPs known from shapes, of the dense peak over the analysed time
-  double mfu_coverage = 0;                  // of the time of matrix kernels, whose FLOPs are known: below 1 it is more
-  std::optional<Scaling> scaling;           // of several ranks, or against a run on one GPU
-  std::optional<double> pageable_share;     // of copy time between host and device, from or to pageable memory
-  // What limits the run, finely: "input bound", "launch bound", "sync bound", "host bound", "communication bound",
-  // "copy bound", "compute bound", "memory bound", "warm-up" (a cold start: later steps are another matter), "unknown"
-  // (idle, and nothing recorded says why). Empty: no device
-  // did work.
+  std::optional<double> matrix_time_share;  // share of kernel time: products, convolutions, attention
+  std::optional<double>
+      matrix_unit_share;           // share of that time on tensor cores; absent if the kernel names do not show it
+  std::optional<double> mfu;       // FLOPs known from shapes, of the dense peak over the analysed time
+  double mfu_coverage = 0;         // share of matrix kernel time with known FLOPs; below 1 the MFU is a lower bound
+  std::optional<Scaling> scaling;  // scaling of several ranks, or against a run on one GPU
+  std::optional<double> pageable_share;  // share of host-device copy time from or to pageable memory
+  // The finest class of the limiting resource: "input bound", "launch bound", "sync bound", "host bound",
+  // "communication bound", "copy bound", "compute bound", "memory bound", "warm-up" (a cold start: later steps differ),
+  // "unknown" (idle, and the recording does not show why). Empty: no device did any work.
   std::string run_class;
   // The same in the five words of the trade: "I/O", "CPU", "communication", "GPU compute", "GPU memory"; empty with
   // an empty or unknown class.
@@ -84,7 +84,7 @@ struct RunSummary {
   std::string class_evidence;             // one sentence with the numbers; empty with run_class
   std::vector<PlanStep> plan{};           // the fixes worth making, each once, the one that brings most first
   std::optional<Combination> together{};  // absent: the plan is empty
-  std::optional<Gain> estimated_speedup;  // of `together`
+  std::optional<Gain> estimated_speedup;  // estimated speedup of `together`
   // 0–100, the mean over the GPUs: the share of time in which multiprocessors have work ("sm_active", by DCGM), else
   // that in which a kernel runs by the driver ("nvml"), else that of the recording ("busy_share"); absent: no GPU.
   std::optional<double> gpu_utilization{};

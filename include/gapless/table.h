@@ -63,7 +63,7 @@ class Row {
  public:
   size_t index() const { return index_; }
   GAPLESS_API size_t size() const;
-  // Absent where the table has no such column; Table::Find tells.
+  // Returns the cell; absent if the table has no such column (see Table::Find).
   GAPLESS_API Cell operator[](size_t column) const;
   GAPLESS_API Cell operator[](std::string_view column) const;
 
@@ -114,7 +114,8 @@ class Table {
   GAPLESS_API size_t rows() const;
   bool empty() const { return rows() == 0; }
 
-  // Where the column is; absent, or an error that names the one meant: there is none.
+  // Returns the index of the column. Absent, or an error that suggests the nearest name, if the table has no such
+  // column.
   GAPLESS_API std::optional<size_t> Find(std::string_view column) const;
   GAPLESS_API Result<size_t> Require(std::string_view column) const;
 

@@ -30,7 +30,7 @@ namespace gapless {
 
 struct MeasureOptions {
   size_t warmup_steps = 10, num_steps = 100;  // then the program is stopped
-  std::string pattern{};       // of numbers in the output to measure instead; ECMAScript, its first group
+  std::string pattern{};       // ECMAScript pattern of numbers in the output to measure instead; the first group counts
   bool whole_process = false;  // measure the whole process, also where steps are seen
   double timeout_s = 0;        // 0: none
 };
@@ -39,8 +39,8 @@ struct PerformanceBenchmark {
   // One process; where no steps are seen its whole time is the step.
   GAPLESS_API static Result<PerformanceMetrics> BenchmarkTraining(const std::vector<std::string>& command,
                                                                   const MeasureOptions& options = {});
-  // With so many ranks each, ascending, by torch.distributed.run, or where {n} stands in the command. Efficiency is
-  // throughput per rank over that of the first count.
+  // Measures the command with each number of ranks, ascending, through torch.distributed.run or in place of {n} in the
+  // command. Efficiency is throughput per rank divided by that of the first number.
   GAPLESS_API static Result<std::vector<PerformanceMetrics>> BenchmarkMultiGpuScaling(
       const std::vector<std::string>& command, std::span<const int> gpu_counts, const MeasureOptions& options = {});
 };
@@ -48,9 +48,9 @@ struct PerformanceBenchmark {
 struct CompareOptions {
   MeasureOptions measure{};
   double margin = 0.01;   // differences below it do not matter
-  size_t max_pairs = 30;  // of processes
+  size_t max_pairs = 30;  // maximum number of process pairs
   std::optional<double> budget_s{};
-  std::optional<uint64_t> seed{};  // of the coin that draws the order within a pair; absent: another each time
+  std::optional<uint64_t> seed{};  // seed of the random order within a pair; absent: a new seed each time
 };
 
 struct SpeedComparison {
@@ -58,15 +58,15 @@ struct SpeedComparison {
   SpeedupInterval speedup{};  // 95 %
   double p_value = 1;         // holds at whatever pair one stops
   bool statistically_significant = false;
-  std::optional<double> mde_share{};  // that so many pairs detect, power 80 %
+  std::optional<double> mde_share{};  // smallest share that this number of pairs detects with power 80 %
   size_t pairs = 0;
   PerformanceMetrics baseline_metrics{}, optimized_metrics{};
   std::optional<double> memory_saved_gb{}, energy_saved_j{};
-  std::optional<bool> loss_parity{};  // same training (docs/parity.md)? absent: nothing could be told
+  std::optional<bool> loss_parity{};  // is B the same training (docs/parity.md)? absent: no decision
 };
 
 struct ABTestValidator {
-  // Pairs of processes in an order drawn by lot, until it is decided.
+  // Runs pairs of processes in random order until the comparison is decided.
   GAPLESS_API static Result<SpeedComparison> CompareConfigurations(const std::vector<std::string>& baseline,
                                                                    const std::vector<std::string>& optimized,
                                                                    const CompareOptions& options = {});

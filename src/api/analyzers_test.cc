@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the public analyzers and their text on the sample recording.
 #include "gapless/analyzers.h"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ class RecordedTable : public TableData {
 
   Cell At(size_t row, size_t column) const override {
     const auto part = std::upper_bound(parts_.begin(), parts_.end(), row,
-                                       [](size_t wanted, const Part& one) { return wanted < one.end; });
+                                       [](size_t wanted, const Part& part) { return wanted < part.end; });
     return CellOf(table_.columns[column].get({&state_->analysis.run(), part->trace, row - part->first}));
   }
 
@@ -69,7 +69,7 @@ class AnalysisTable : public TableData {
 
  private:
   std::shared_ptr<const RunState> state_;
-  const Table& table_;  // of state_
+  const Table& table_;  // table of state_
 };
 
 Unexpected NoTable(std::string_view name) {

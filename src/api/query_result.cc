@@ -10,7 +10,7 @@ namespace {
 class QueryResult : public TableData, public RowSink {
  public:
   void Columns(std::span<const std::string> names) override {
-    for (const std::string& one : names) columns.push_back({.name = one});
+    for (const std::string& text : names) columns.push_back({.name = text});
   }
 
   bool Row(std::span<const SqlValue> values) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a run, as values and as a report.
+// The diagnosis of a run, as values and as a report.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ Unexpected NoSuch(std::string_view what, std::string_view given, const std::vect
   const std::string_view nearest = internal::Nearest(given, known);
   std::string hint = nearest.empty() ? "there are:" : internal::StrCat("did you mean ", nearest, "?");
   if (nearest.empty())
-    for (const std::string_view one : known) hint += internal::StrCat(" ", one);
+    for (const std::string_view text : known) hint += internal::StrCat(" ", text);
   return internal::Fail(ErrorCode::kUsage,
                         internal::StrCat("there is no ", what, " '", internal::Printable(given), "'"), "",
                         std::move(hint));
@@ -80,7 +80,7 @@ Result<std::string> Run::Render(std::string_view format, const RenderOptions& lo
   const internal::Renderer* renderer = internal::FindRenderer(format);
   if (renderer == nullptr) {
     std::vector<std::string_view> names;
-    for (const internal::Renderer* one : internal::AllRenderers()) names.push_back(one->name);
+    for (const internal::Renderer* renderer : internal::AllRenderers()) names.push_back(renderer->name);
     return NoSuch("form of report", format, names);
   }
   GAPLESS_TRY(Check(options));

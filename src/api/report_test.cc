@@ -30,8 +30,8 @@ TEST_F(ReportTest, BottlenecksAreRankedByWhatFixingThemBrings) {
   EXPECT_EQ(found[0].id, "data_loading");
   EXPECT_EQ(ToString(found[0].type), "DATA_LOADING");
   std::vector<double> gains;  // what the same remedy cures hangs under it, without a gain of its own
-  for (const Bottleneck& one : found)
-    if (one.gain) gains.push_back(one.gain->expected);
+  for (const Bottleneck& bottleneck : found)
+    if (bottleneck.gain) gains.push_back(bottleneck.gain->expected);
   EXPECT_GE(gains.size(), 3U);
   EXPECT_TRUE(std::is_sorted(gains.rbegin(), gains.rend()));
   EXPECT_TRUE(Sample().RuleFailures().empty());

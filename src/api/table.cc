@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the public Table and Row on top of internal::TableData. Cells outside the table are absent; Require()
+// returns an error that suggests the nearest column name.
 #include "gapless/table.h"
 
 #include "api/table_data.h"
@@ -32,7 +34,7 @@ std::optional<size_t> Table::Find(std::string_view column) const {
 Result<size_t> Table::Require(std::string_view column) const {
   if (const auto found = Find(column)) return *found;
   std::vector<std::string_view> names;
-  for (const Column& one : columns()) names.push_back(one.name);
+  for (const Column& column : columns()) names.push_back(column.name);
   const std::string_view nearest = internal::Nearest(column, names);
   std::string hint;
   if (!nearest.empty()) hint = internal::StrCat("did you mean ", nearest, "?");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind a public Table: where its cells come from. Made once, then read from any thread.
+// The data behind a public Table, which produces its cells. It is made once, then read from any thread.
 #pragma once
 
 #include <memory>
@@ -42,7 +42,7 @@ Result<TableDataPtr> RunQuery(const RunState& state, std::string_view sql);
 
 Cell CellOf(const SqlValue& value);
 
-// Of anything that describes columns by name, type, unit and help.
+// Returns the columns of any description with name, type, unit and help.
 template <class Specs>
 std::vector<gapless::Column> ColumnsOf(const Specs& specs) {
   std::vector<gapless::Column> columns;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests cells, rows and columns of the public Table, including access outside the table and after a move.
 #include "gapless/table.h"
 
 #include <gtest/gtest.h>
@@ -80,13 +81,13 @@ TEST(TableTest, ARequiredColumnThatIsMissingNamesTheOneMeant) {
 TEST(TableTest, AnEmptyTableAnswersEverything) {
   Table table;
   const Table moved = std::move(table);
-  for (const Table& one : {table, moved}) {  // NOLINT(bugprone-use-after-move)
-    EXPECT_TRUE(one.empty());
-    EXPECT_EQ(one.name(), "");
-    EXPECT_TRUE(one.columns().empty());
-    EXPECT_FALSE(one.At(0, 0).has_value());
-    EXPECT_FALSE(one.Require("x"));
-    EXPECT_EQ(one.begin(), one.end());
+  for (const Table& empty : {table, moved}) {  // NOLINT(bugprone-use-after-move)
+    EXPECT_TRUE(empty.empty());
+    EXPECT_EQ(empty.name(), "");
+    EXPECT_TRUE(empty.columns().empty());
+    EXPECT_FALSE(empty.At(0, 0).has_value());
+    EXPECT_FALSE(empty.Require("x"));
+    EXPECT_EQ(empty.begin(), empty.end());
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the public Validator: translates options to those of proof/ and the results back to public types. It makes
+// no decision of its own.
 #include "gapless/validator.h"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ internal::RunRequest RequestFor(const std::vector<std::string>& command, const M
 
 Result<void> CheckCommand(const std::vector<std::string>& command) {
   if (!command.empty() && !command[0].empty()) return {};
-  return internal::Fail(ErrorCode::kUsage, "there is no command to run");
+  return internal::Fail(ErrorCode::kUsage, "cannot run: no command given");
 }
 
 PerformanceMetrics MetricsFrom(const std::vector<internal::RunSample>& samples) {
@@ -117,7 +119,8 @@ Result<std::vector<PerformanceMetrics>> PerformanceBenchmark::BenchmarkMultiGpuS
   const bool ascending = std::is_sorted(counts.begin(), counts.end()) && !counts.empty() && counts[0] >= 1;
   if (!ascending) return internal::Fail(ErrorCode::kUsage, "the counts are to be ascending, from 1 on");
   if (!internal::CanHaveRanks(command))
-    return internal::Fail(ErrorCode::kUsage, "how is this command started with several ranks?", command[0],
+    return internal::Fail(ErrorCode::kUsage,
+                          "cannot start several ranks: the number of ranks has no place in the command", command[0],
                           "put {n} where the number of ranks stands");
   const auto curve = internal::MeasureScaling(RequestFor(command, options), counts);
   if (!curve) return Unexpected{curve.error()};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the public Validator with shell commands that print their time in place of a training.
 #include "gapless/validator.h"
 
 #include <gtest/gtest.h>

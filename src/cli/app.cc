@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program's main function: finds the command, parses its words, runs it, reports an error, and returns the exit
+// status. Errors that arrive as exceptions (no memory, internal faults) are reported here too.
 #include "cli/app.h"
 
 #include <unistd.h>
@@ -45,7 +47,8 @@ Error UnknownVerb(std::string_view verb) {
           nearest.empty() ? "gapless --help" : StrCat("gapless ", nearest)};
 }
 
-// Was a bare --json among the words before `--`? Asked before they are parsed, so that errors of parsing are JSON, too.
+// Returns true if a bare --json is among the words before `--`. It is checked before parsing, so that parsing errors
+// are JSON, too.
 bool WantsJson(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "--") return false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements access to parsed options: values, lists, and numbers within a range.
 #include "cli/arguments.h"
 
 #include <charconv>
@@ -37,7 +38,7 @@ Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size() || number < least) {
     return Fail(ErrorCode::kUsage,
-                StrCat("--", option, " wants a whole number of at least ", least, ", not '", text, "'"));
+                StrCat("--", option, " requires a whole number of at least ", least, ", not '", text, "'"));
   }
   return number;
 }
@@ -50,7 +51,7 @@ Result<std::optional<double>> Arguments::Positive(std::string_view option, std::
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number <= 0)
     return Fail(ErrorCode::kUsage,
-                StrCat("--", option, " wants a number above 0, not '", Printable(Value(option)), "'"));
+                StrCat("--", option, " requires a number above 0, not '", Printable(Value(option)), "'"));
   return std::optional<double>(number);
 }
 

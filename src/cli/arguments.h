@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user typed after the verb, checked against the verb's description.
+// The words typed after the command, checked against the command's description.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merges the requests of two nested gapless commands. The agent reads one JSON object (GAPLESS_OPTIONS), so the inner
+// command copies the outer one's measurements and fixes into its own request.
 #include "cli/asked_together.h"
 
 #include <algorithm>
@@ -17,8 +19,8 @@ std::string_view NameOf(std::string_view item) { return item.substr(0, item.find
 
 std::vector<std::string> TextsOf(const JsonValue& list) {
   std::vector<std::string> texts;
-  for (const JsonValue& one : list.items())
-    if (one.Text() != nullptr) texts.push_back(*one.Text());
+  for (const JsonValue& json_value : list.items())
+    if (json_value.Text() != nullptr) texts.push_back(*json_value.Text());
   return texts;
 }
 
@@ -63,7 +65,8 @@ AskedTogether AskTogether(const std::string& around, const std::vector<std::stri
   AskedTogether together;
   const std::vector<std::string> its = TextsOf(asked.Get(kFixes));
   for (const std::string& item : fixes) {
-    const bool replaced = std::ranges::any_of(its, [&](const auto& one) { return NameOf(one) == NameOf(item); });
+    const bool replaced =
+        std::ranges::any_of(its, [&](const auto& element) { return NameOf(element) == NameOf(item); });
     (replaced ? together.replaced : together.fixes).push_back(item);
   }
   std::vector<std::string> all = together.fixes, files = own_fixes;

@@ -9,11 +9,11 @@
 
 namespace gapless::internal {
 
-// Of `gapless run`, which adds the fixes of a recipe.
+// Requests of `gapless run`, which adds the fixes of a recipe.
 struct AskedTogether {
   std::string agent_options{};          // JSON, for the agent
-  std::vector<std::string> fixes{};     // of the recipe, that are among them
-  std::vector<std::string> replaced{};  // of the recipe, whose place another value of the one around takes
+  std::vector<std::string> fixes{};     // fixes of the recipe that are among them
+  std::vector<std::string> replaced{};  // fixes of the recipe replaced by another value of the surrounding recipe
 };
 
 // `around`: JSON, what the launcher around asks of the agent; no JSON asks for nothing. The recipe's fixes come first:
@@ -22,8 +22,8 @@ struct AskedTogether {
 AskedTogether AskTogether(const std::string& around, const std::vector<std::string>& fixes,
                           const std::vector<std::string>& own_fixes, const std::string& step_function = {});
 
-// What the launcher around measures (losses, calls, a recording for a comparison) and the fixes that it tries, for an
-// agent that reports to a run of its own.
+// Adds to an agent's options the measurements (losses, calls, a recording for a comparison) and the fixes that a
+// surrounding launcher requests. The agent reports to a run of its own.
 void AskForTheOneAround(const std::string& around, AgentOptions& options);
 
 }  // namespace gapless::internal

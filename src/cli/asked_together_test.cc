@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the merged request of two nested gapless commands.
 #include "cli/asked_together.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the options that commands share which measure: times, shares, processors, and the request for one run.
 #include "cli/benchmark.h"
 
 #include <sched.h>
@@ -81,7 +82,8 @@ Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view o
 
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command) {
   if (command.empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
+    return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
+                "write the command after --: -- python train.py");
   RunRequest request;
   request.command = std::move(command);
   const auto warmup = arguments.Number("warmup", 0, 10), steps = arguments.Number("steps", 1, 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs that measure commands share (bench, compare, gate, bisect): their options, what is asked of a run, and
-// how a verdict becomes an exit status.
+// The parts shared by commands that measure (bench, compare, gate, bisect): their options, the request for one run, and
+// the exit status of a verdict.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,24 @@ namespace gapless::internal {
 
 inline constexpr auto kTakesValue = OptionSpec::Takes::kValue;
 inline constexpr OptionSpec kWarmupOption = {
-    .name = "warmup", .takes = kTakesValue, .value = "N", .help = "Steps of each process that do not count (10)"};
+    .name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each process before measuring (10)"};
 inline constexpr OptionSpec kStepsOption = {
-    .name = "steps", .takes = kTakesValue, .value = "N", .help = "Steps to measure; then the program is stopped (100)"};
+    .name = "steps", .takes = kTakesValue, .value = "N", .help = "Measure N steps, then stop the program (100)"};
 inline constexpr OptionSpec kPatternOption = {.name = "pattern",
                                               .takes = kTakesValue,
                                               .value = "REGEX",
-                                              .help = "Measure the numbers that match in the output instead"};
+                                              .help = "Measure the numbers that match REGEX in the output instead"};
 inline constexpr OptionSpec kWholeOption = {.name = "whole",
-                                            .help = "Measure the time of the whole process, also where steps are seen"};
+                                            .help = "Measure the time of whole processes even if steps are detected"};
 inline constexpr OptionSpec kToTheEndOption = {.name = "to-the-end",
-                                               .help = "Do not stop the program once it is measured"};
-inline constexpr OptionSpec kTimeoutOption = {
-    .name = "timeout", .takes = kTakesValue, .value = "TIME", .help = "End a process that runs longer: 90s, 10m, 2h"};
+                                               .help = "Let the program run to its end after the measurement"};
+inline constexpr OptionSpec kTimeoutOption = {.name = "timeout",
+                                              .takes = kTakesValue,
+                                              .value = "TIME",
+                                              .help = "End a process that runs longer than TIME: 90s, 10m, 2h"};
 inline constexpr OptionSpec kPinOption = {
-    .name = "pin", .takes = kTakesValue, .value = "CPUS", .help = "Keep the program to these processors: 0-3,8"};
-inline constexpr OptionSpec kShowOutputOption = {.name = "show-output", .help = "Let the program's output through"};
+    .name = "pin", .takes = kTakesValue, .value = "CPUS", .help = "Run the program only on these processors: 0-3,8"};
+inline constexpr OptionSpec kShowOutputOption = {.name = "show-output", .help = "Show the program's output"};
 
 // "90", "90s", "10m", "2h" as seconds.
 Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_view option);
@@ -41,7 +43,7 @@ Result<double> ShareFrom(const Arguments& arguments, std::string_view option, do
 // "0-3,8" as numbers, each of which this process may run on; nothing when the option was not given.
 Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option);
 
-// By the options above, where the verb has them; a usage error without a command.
+// Builds the request from the options above that the command has; a usage error if no command was given.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);
 
 // Prints what PrintTextOrJson() prints; the exit status is 0 for yes and 1 for no.

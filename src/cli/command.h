@@ -70,10 +70,10 @@ std::span<const Command* const> AllCommands();  // sorted by name; generated fro
 inline constexpr OptionSpec kJsonOption = {.name = "json",
                                            .takes = OptionSpec::Takes::kOptionalValue,
                                            .value = "FILE",
-                                           .help = "Print JSON instead, or write it to FILE beside the normal output"};
+                                           .help = "Print JSON instead of text, or write it to FILE in addition"};
 // The option that every verb with a command has.
 inline constexpr OptionSpec kKeepCommandOption = {
-    .name = "keep-command", .help = "Write the command as it is, with what looks like a secret in it"};
+    .name = "keep-command", .help = "Store the command unchanged, including words that look like secrets"};
 inline constexpr OptionSpec kHelpOption = {.name = "help", .letter = 'h', .help = "Show this help"};
 
 // The options of a verb as the user sees them: its own, then --keep-command where it takes a command, --json and
@@ -81,7 +81,7 @@ inline constexpr OptionSpec kHelpOption = {.name = "help", .letter = 'h', .help 
 std::vector<OptionSpec> OptionsOf(const Command& command);
 // The same with the hidden ones.
 std::vector<OptionSpec> ParsedOptionsOf(const Command& command);
-// The verb called `name`; null: there is none.
+// Returns the command called `name`; null if no command has that name.
 const Command* FindCommand(std::string_view name);
 
 }  // namespace gapless::internal

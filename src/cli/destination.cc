@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the outputs of `convert`: standard output, one file, or a folder with several files, compressed according
+// to the extension. Files appear when all of them are complete.
 #include "cli/destination.h"
 
 #include <filesystem>

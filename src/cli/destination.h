@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where `convert` writes to: standard output, a file, or the files of a folder.
+// The destination of `convert`: standard output, a file, or the files of a folder.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats errors as text and as JSON. An error has a message, a place and a hint.
 #include "cli/failure.h"
 
 #include "base/json_writer.h"

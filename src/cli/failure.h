@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How errors reach the user: a message, a place and a hint on standard error; with --json also an object on standard
-// output.
+// The output of errors: a message, a place and a hint on standard error; with --json also an object on standard output.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a command under the agent for profile and monitor, prints the summary at its end, and returns the exit status.
 #include "cli/launching.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
   int64_t agent_cost_ns = 0;
-  double agent_share = 0;   // of the steps' time, of the process that lost most
+  double agent_share = 0;   // share of step time, in the process with the highest agent cost
   double slowdown = 0;      // median recorded step over the median of the others; 0: not known
   int64_t recorded_ns = 0;  // the median recorded step of the process that was slowed down most
 };
@@ -142,7 +143,8 @@ constinit const TypeInfo kLaunchDocument = describe::MakeType<documents::Launch>
 
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (arguments.command().empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", "", "give it after --, as you would type it");
+    return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
+                "write the command after --: -- python train.py");
   const auto hz = arguments.Number("hz", 0, kDefaultHz);
   if (!hz) return Unexpected{hz.error()};
   const bool quiet = arguments.Has("quiet");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs that run a command share (profile, monitor): their options, the run itself, what is said at its end.
+// The parts shared by commands that run a command (profile, monitor): their options, the run itself, the final message.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ inline constexpr OptionSpec kRunFolderOption = {.name = "output",
                                                 .letter = 'o',
                                                 .takes = OptionSpec::Takes::kValue,
                                                 .value = "DIR",
-                                                .help = "Folder to leave (run, run-2, … as they are free)"};
+                                                .help = "Write the run to DIR (the first free of run, run-2, …)"};
 inline constexpr OptionSpec kSharedFolderOption = {
-    .name = "shared-folder", .help = "Use a folder that others can write in, too; the agent is not put there"};
+    .name = "shared-folder", .help = "Accept a folder that others can write to; the agent is not copied there"};
 inline constexpr OptionSpec kCuptiOption = {
-    .name = "cupti", .help = "Record with the native collector in Python, too, instead of PyTorch's profiler"};
+    .name = "cupti", .help = "Record Python programs with the native collector instead of PyTorch's profiler"};
 inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
                                                 .takes = OptionSpec::Takes::kValue,
                                                 .value = "N",
-                                                .help = "Samples of telemetry a second (10; 0: none)"};
-inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"};
+                                                .help = "Take N telemetry samples per second (10; 0: none)"};
+inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"};
 
 struct WatchPlan {
   std::string_view verb;  // the command that prints the result
@@ -41,8 +41,8 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
 // The document of `gapless profile --json` and `gapless monitor --json`.
 extern const TypeInfo kLaunchDocument;
 
-// What to exit with: the command's own status; where that is 0 and what was to be recorded is not all there, that of a
-// failure of our own. Says then what is missing, and why.
+// Returns the exit status: the command's own, unless that is 0 and the recording is incomplete; then that of a failure
+// of gapless, and the missing parts are printed with their cause.
 int StatusOf(const LaunchResult& result);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads recordings with a progress line on standard error, parses --rank, and warns about data that was lost in
+// reading.
 #include "cli/loading.h"
 
 #include <charconv>

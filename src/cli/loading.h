@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reading verbs (analyze, query, …) share: their options, and reading with progress on standard error.
+// The parts shared by commands that read (analyze, query, …): their options, and reading with progress on standard
+// error.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace gapless::internal {
 
 inline constexpr PositionalSpec kPathsPositional = {
     .name = "PATH",
-    .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" says that FILE is rank 3's",
+    .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3",
     .min = 1,
     .max = 100000,
     .is_path = true};
@@ -24,7 +25,7 @@ inline constexpr OptionSpec kRankOption = {.name = "rank",
                                            .value = "LIST",
                                            .help = "Read only these ranks, e.g. 0,4-7",
                                            .is_list = true};
-inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Neither use nor write the column cache"};
+inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Do not read or write the column cache"};
 
 // "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.
 Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Exports Nsight reports with the tool that wrote them, once, into a file beside the report. An export that is older
+// than its report is never replaced, because it may be the user's.
 #include "cli/nsight_reports.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans the further runs of `gapless profile --with nsys,ncu`. ncu measures the kernels with the longest total time in
+// the recording.
 #include "cli/nsight_runs.h"
 
 #include <algorithm>
@@ -23,11 +25,11 @@ std::vector<KernelTotal> KernelTotals(const std::string& run_folder) {
   const auto loaded = LoadRun(paths);
   std::map<std::string, KernelTotal> totals;
   if (!loaded) return {};
-  for (const RunTrace* one : loaded->run.primary()) {
-    const GpuOpTable& ops = one->trace->gpu_ops;
+  for (const RunTrace* run_trace : loaded->run.primary()) {
+    const GpuOpTable& ops = run_trace->trace->gpu_ops;
     for (size_t row = 0; row < ops.size(); ++row) {
       if (ops.kind[row] != GpuOpKind::kKernel || ops.op_class[row] == GpuOpClass::kCommunication) continue;
-      KernelTotal& total = totals[std::string(one->trace->Text(ops.name[row]))];
+      KernelTotal& total = totals[std::string(run_trace->trace->Text(ops.name[row]))];
       total.total_ns += ops.dur_ns[row];
       ++total.calls;
     }
@@ -43,7 +45,7 @@ std::vector<KernelTotal> KernelTotals(const std::string& run_folder) {
 void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command, const std::string& run_folder,
                 std::vector<std::string>& done) {
   const auto targets = ChooseKernels(KernelTotals(run_folder), plan.compute_options);
-  if (targets.empty()) return done.push_back("ncu: no kernel was recorded, so there is none to measure"), void();
+  if (targets.empty()) return done.push_back("ncu: no kernel was recorded, so ncu measured nothing"), void();
   std::vector<Error> failures;
   const auto results =
       NsightComputeProfiler().ProfileKernels(command, targets, run_folder + "/ncu", plan.compute_options, failures);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes an output to a temporary file beside its destination, and renames it when it is complete. Devices and pipes
+// are written directly.
 #include "cli/output.h"
 
 #include <fcntl.h>
@@ -30,7 +32,8 @@ Result<Output> Output::Open(std::string_view path) {
   struct stat status {};
   output.path_ = path;
   const bool exists = stat(output.path_.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return Fail(ErrorCode::kUsage, "the output is a folder", output.path_);
+  if (exists && S_ISDIR(status.st_mode))
+    return Fail(ErrorCode::kUsage, "cannot write to a folder; the output must be a file", output.path_);
   if (exists && !S_ISREG(status.st_mode)) {  // a device or a named pipe is written to, never replaced
     output.descriptor_ = open(output.path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (output.descriptor_ < 0)
@@ -98,7 +101,8 @@ Result<void> RefuseInput(std::string_view path, std::span<const std::string> inp
   for (const std::string& input : inputs) {
     std::error_code error;
     if (!path.empty() && std::filesystem::equivalent(path, input, error) && !error) {
-      return Fail(ErrorCode::kUsage, "the output would replace an input", std::string(path), "give another name");
+      return Fail(ErrorCode::kUsage, "cannot write the output: it would replace an input", std::string(path),
+                  "give another name");
     }
   }
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a verb's output goes: standard output, or a file that appears only when it is complete.
+// The output of a command: standard output, or a file that appears only when it is complete.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,8 @@ Result<void> RefuseInput(std::string_view path, std::span<const std::string> inp
 // Writes `text` to the file (standard output for "" and "-") at once.
 Result<void> WriteFile(std::string_view path, std::string_view text);
 
-// What most verbs do at their end, by --json: print the text; print the JSON instead; or print the text and write the
-// JSON to the file. Gives the exit status 0.
+// Finishes a command by --json: prints the text; or prints the JSON instead; or prints the text and writes the JSON to
+// the file. Returns exit status 0.
 Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
                             const std::function<std::string()>& json);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests that a file appears only when it is complete, and that errors name the file.
 #include "cli/output.h"
 
 #include <gtest/gtest.h>

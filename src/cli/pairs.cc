@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the two commands and the options of commands that run pairs.
 #include "cli/pairs.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ constexpr double kDefaultMargin = 0.01;
 Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
   if (arguments.Has("a") || arguments.Has("b")) {
     if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())
-      return Fail(ErrorCode::kUsage, "--a and --b go together, and without --");
+      return Fail(ErrorCode::kUsage, "--a and --b must be given together, and without --");
     const auto shell = [&](std::string_view option) {
       return std::vector<std::string>{"/bin/sh", "-c", std::string(arguments.Value(option))};
     };
@@ -24,7 +25,7 @@ Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.command();
   const auto second = std::find(words.begin(), words.end(), "--");
   if (second == words.end() || second == words.begin() || second + 1 == words.end())
-    return Fail(ErrorCode::kUsage, "two commands are needed", "", "-- python old.py -- python new.py");
+    return Fail(ErrorCode::kUsage, "two commands are required", "", "-- python old.py -- python new.py");
   return std::pair(std::vector<std::string>(words.begin(), second), std::vector<std::string>(second + 1, words.end()));
 }
 

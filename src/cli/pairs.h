@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs share that run two commands in pairs (compare, validate).
+// The parts shared by commands that run two commands in pairs (compare, validate).
 #pragma once
 
 #include <string>
@@ -14,19 +14,24 @@ namespace gapless::internal {
 inline constexpr OptionSpec kPairsOption = {
     .name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (30)"};
 inline constexpr OptionSpec kBudgetOption = {
-    .name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Begin no pair after this time: 90s, 10m, 2h"};
-inline constexpr OptionSpec kMarginOption = {
-    .name = "margin", .takes = kTakesValue, .value = "SHARE", .help = "Differences below it do not matter (1%)"};
-inline constexpr OptionSpec kAOption = {
-    .name = "a", .takes = kTakesValue, .value = "CMD", .help = "The first command, for a shell, instead of after --"};
-inline constexpr OptionSpec kBOption = {.name = "b", .takes = kTakesValue, .value = "CMD", .help = "The second one"};
+    .name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Start no pair after this time: 90s, 10m, 2h"};
+inline constexpr OptionSpec kMarginOption = {.name = "margin",
+                                             .takes = kTakesValue,
+                                             .value = "SHARE",
+                                             .help = "Treat differences below SHARE as equivalent (1%)"};
+inline constexpr OptionSpec kAOption = {.name = "a",
+                                        .takes = kTakesValue,
+                                        .value = "CMD",
+                                        .help = "Set the first command as a shell string, instead of after --"};
+inline constexpr OptionSpec kBOption = {
+    .name = "b", .takes = kTakesValue, .value = "CMD", .help = "Set the second command as a shell string"};
 inline constexpr OptionSpec kHigherIsBetterOption = {.name = "higher-is-better",
-                                                     .help = "What --pattern finds is better when it is more"};
+                                                     .help = "Treat larger values of --pattern as better"};
 inline constexpr OptionSpec kSeedOption = {
-    .name = "seed", .takes = kTakesValue, .value = "N", .help = "Of the coin that draws the order within a pair"};
+    .name = "seed", .takes = kTakesValue, .value = "N", .help = "Set the seed of the random order within each pair"};
 
 using TwoCommands = std::pair<std::vector<std::string>, std::vector<std::string>>;
-// What stands after -- is split at the second --; or both are given by options, as a shell would read them.
+// Returns the two commands: the words after -- split at the second --, or two options that are split as a shell would.
 Result<TwoCommands> CommandsFrom(const Arguments& arguments);
 
 Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands);

@@ -47,7 +47,7 @@ Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::strin
       if (item.empty() || (item == "-" && option.takes == OptionSpec::Takes::kOptionalValue)) continue;  // none given
       if (std::ranges::find(choices, item) != choices.end()) continue;
       const std::vector<std::string> names(choices.begin(), choices.end());
-      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not know '", Printable(item), "'"), "",
+      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not accept '", Printable(item), "'"), "",
                   "there are: " + Join(names, ", "));
     }
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the parser of the command line: options, lists, numbers, `--`, and suggestions for misspelled words.
 #include <gtest/gtest.h>
 
 #include "cli/command.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line on standard error that tells how far a long piece of work is.
+// A progress line on standard error for long work.
 #pragma once
 
 #include <chrono>

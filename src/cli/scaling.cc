@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the numbers of ranks, and prints a scaling curve as text and JSON.
 #include "cli/scaling.h"
 
 #include <algorithm>
@@ -83,8 +84,9 @@ std::string RangesText(const ScalingCurve& curve) {
 
 Result<void> NeedsRanks(const RunRequest& request) {
   if (CanHaveRanks(request.command)) return {};
-  return Fail(ErrorCode::kUsage, "how is this command started with several ranks?", CommandText(request.command),
-              "put {n} where the number of ranks stands: torchrun --nproc-per-node {n} train.py");
+  return Fail(ErrorCode::kUsage, "cannot start several ranks: the number of ranks has no place in the command",
+              CommandText(request.command),
+              "write {n} for the number of ranks: torchrun --nproc-per-node {n} train.py");
 }
 
 Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request) {

@@ -12,16 +12,17 @@
 
 namespace gapless::internal {
 
-inline constexpr OptionSpec kScalingOption = {.name = "scaling",
-                                              .takes = kTakesValue,
-                                              .value = "LIST",
-                                              .help = "Measure with so many ranks each, by torchrun: 1,2,4,8",
-                                              .is_list = true};
+inline constexpr OptionSpec kScalingOption = {
+    .name = "scaling",
+    .takes = kTakesValue,
+    .value = "LIST",
+    .help = "Measure with each of these numbers of ranks, started by torchrun: 1,2,4,8",
+    .is_list = true};
 
 // The counts of a list's option, ascending; empty without it. An error when the command cannot be started with several
 // ranks.
 Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request);
-// That error, if it cannot.
+// Returns a usage error if the command cannot start several ranks.
 Result<void> NeedsRanks(const RunRequest& request);
 
 std::string ScalingText(const ScalingCurve& curve);

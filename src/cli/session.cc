@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Detects the terminal's properties and catches SIGINT and SIGTERM.
 #include "cli/session.h"
 
 #include <sys/ioctl.h>

@@ -8,7 +8,7 @@
 
 namespace gapless::internal {
 
-// What is known about standard output when the program starts.
+// The properties of standard output when the program starts.
 struct Terminal {
   bool is_tty = false;
   int width = 80;       // columns; COLUMNS overrides what the terminal says, and is all there is for a pipe

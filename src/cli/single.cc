@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses --single: a recording, whose step time is read, or a time with a unit.
 #include "cli/single.h"
 
 #include <charconv>
@@ -20,7 +21,7 @@ Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Ar
   Tables tables(loaded->run);
   const RunSummary summary = Summarise(tables, {});
   if (!summary.step_ns)
-    return Fail(ErrorCode::kInput, "the recording has no complete step", path,
+    return Fail(ErrorCode::kInput, "cannot compute the scaling: the recording has no complete step", path,
                 "give the step time instead: --single 118ms");
   return std::optional<int64_t>(summary.step_ns->median);
 }
@@ -38,8 +39,8 @@ std::optional<int64_t> ParseTimeNs(std::string_view text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
   const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  for (const Unit& one : kUnits)
-    if (unit == one.name && value * one.ns < kMaxNs) return std::llround(value * one.ns);
+  for (const Unit& item : kUnits)
+    if (unit == item.name && value * item.ns < kMaxNs) return std::llround(value * item.ns);
   return std::nullopt;
 }
 

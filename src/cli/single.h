@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same job on one GPU, to tell how well it scales: `--single one_gpu.json` or `--single 118ms`.
+// The option --single: the same job on one GPU, as a file (`one_gpu.json`) or as a step time (`118ms`), for the
+// scaling.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,11 @@
 
 namespace gapless::internal {
 
-inline constexpr OptionSpec kSingleOption = {.name = "single",
-                                             .takes = OptionSpec::Takes::kValue,
-                                             .value = "RUN|TIME",
-                                             .help = "The same job on one GPU, or its step time, to tell the scaling"};
+inline constexpr OptionSpec kSingleOption = {
+    .name = "single",
+    .takes = OptionSpec::Takes::kValue,
+    .value = "RUN|TIME",
+    .help = "Compute the scaling from the same job on one GPU: a recording, or its step time"};
 
 // The step time of the job on one GPU in ns: the median of the recording's complete steps, or the time as given.
 // Absent: the option was not given.

@@ -12,7 +12,7 @@ inline constexpr OptionSpec kStepFunctionOption = {
     .name = "step-function",
     .takes = OptionSpec::Takes::kValue,
     .value = "PLACE",
-    .help = "A step ends where this function returns: FILE.py:FUNCTION or package.module:Class.method"};
+    .help = "End a step where this function returns: FILE.py:FUNCTION or package.module:Class.method"};
 
 // Returns the option's value, empty where it was not given; a usage error where it names no place or no function.
 Result<std::string> StepFunctionFrom(const Arguments& arguments);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the thread that ends a read-only command 100 ms after SIGINT or SIGTERM.
 #include "cli/stop_guard.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats a table and wraps text. Widths are counted in displayed columns, not bytes.
 #include "cli/text_table.h"
 
 #include <algorithm>

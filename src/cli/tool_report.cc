@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the report of `gapless profile --comprehensive`: a section for each tool, the findings of all recordings, and
+// telemetry.
 #include "cli/tool_report.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies traces of PyTorch's profiler to the folder TORCH_TRACE_DIR. Existing files are not replaced.
 #include "cli/trace_folder.h"
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats the help of commands from their descriptions.
 #include "cli/usage.h"
 
 #include <algorithm>
@@ -48,8 +49,8 @@ void AppendSection(std::string& out, std::string_view title, const std::vector<s
 std::string HelpOfOption(const OptionSpec& option, std::span<const OptionSpec> before) {
   std::string text(option.help);
   if (option.choices == nullptr) return text;
-  for (const OptionSpec& one : before)
-    if (one.choices == option.choices) return StrCat(text, ": as --", one.name);
+  for (const OptionSpec& option_spec : before)
+    if (option_spec.choices == option.choices) return StrCat(text, ": as --", option_spec.name);
   const auto choices = option.choices();
   const std::vector<std::string> names(choices.begin(), choices.end());
   return names.empty() ? text : StrCat(text, ": ", Join(names, ", "));

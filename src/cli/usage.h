@@ -12,9 +12,9 @@ namespace gapless::internal {
 
 // "gapless query PATH... SQL [--rank LIST] …", broken to `width`.
 std::string UsageLine(const Command& command, int width);
-// What `gapless VERB --help` prints.
+// Returns the text of `gapless VERB --help`.
 std::string HelpOf(const Command& command, int width);
-// What `gapless --help` prints.
+// Returns the text of `gapless --help`.
 std::string Overview(int width);
 
 // "-o, --output FILE", "--json[=FILE]"

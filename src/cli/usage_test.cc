@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every verb owes its users, and the texts made from the descriptions.
+// Tests that every command has complete descriptions, and the texts made from them.
 #include "cli/usage.h"
 
 #include <gtest/gtest.h>

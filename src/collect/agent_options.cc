@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the agent's options as JSON; docs/agent_protocol.md describes the keys.
 #include "collect/agent_options.h"
 
 #include "base/json_writer.h"

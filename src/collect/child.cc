@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a command with fork and exec. Between them only async-signal-safe calls are made; a failed exec is reported
+// through a pipe.
 #include "collect/child.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the control block: a file in the run folder with a header and a ring of commands. It appears complete or
+// not at all, and any process may post a command.
 #include "collect/control.h"
 
 #include <fcntl.h>
@@ -50,7 +52,7 @@ class Lock {
   int file_;
 };
 
-// As much of the text as there is room for, and an end.
+// Copies as much of the text as fits, with a terminating zero.
 template <size_t N>
 void PutText(char (&into)[N], std::string_view text) {
   std::memset(into, 0, N);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests posting and reading of commands in the control block, also from several processes.
 #include "collect/control.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads CPU quotas from cgroup versions 1 and 2; the tightest quota up to the root counts.
 #include "collect/cpu_quota.h"
 
 #include "base/strings.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Enters a run folder: either alone, or together with the other launchers of one job. Each launcher of a job gets its
+// own file names; the first one makes the folder.
 #include "collect/entry.h"
 
 #include <unistd.h>

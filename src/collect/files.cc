@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads files up to a limit, writes them atomically (temporary file and rename), and creates folders for their owner
+// only.
 #include "collect/files.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests limits of reading and the lifetime of temporary folders.
 #include "collect/files.h"
 
 #include <gtest/gtest.h>

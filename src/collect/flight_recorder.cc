@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the flight recorder: compares each step with the quantiles of the steps before it, explains a slow step by
+// the parts that took longer than usual, and requests a recording of the steps after it.
 #include "collect/flight_recorder.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the flight recorder on simulated runs with stalls, pauses and profiler overhead.
 #include "collect/flight_recorder.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the surrounding run through environment variables, and starts a command inside it with the surrounding run's
+// agent.
 #include "collect/inside.h"
 
 #include <unistd.h>

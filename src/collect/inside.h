@@ -22,8 +22,8 @@ struct RunAround {
 std::optional<RunAround> FindRunAround(const std::function<std::string(const char*)>& variable);
 std::optional<RunAround> FindRunAround();
 
-// As Launch(), in the run around us: it leaves no folder of its own, and takes no telemetry. `agent_options` takes the
-// place of those of that run. Watchers hear of the processes that began since.
+// Runs the command as Launch() does, but in the surrounding run: it makes no folder of its own and takes no telemetry.
+// `agent_options` replaces the options of that run. Watchers see only processes that began since.
 Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status);
 
 }  // namespace gapless::internal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are we one of several launchers that a job started with the same words (`srun gapless profile -o X -- …`)? Then they
-// share the run folder.
+// Detects the launchers that one job started with the same words (`srun gapless profile -o X -- …`). They share the run
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ struct JobTask {
   friend bool operator==(const JobTask&, const JobTask&) = default;
 };
 
-// As the environment of Slurm, Open MPI, PMIx, PMI (MPICH, Intel MPI, Cray) or torchrun says; absent where we are alone
-// or nothing distinguishes one start from the next. `variable` gives an environment variable, "" where it is not set.
+// Returns the task from the environment of Slurm, Open MPI, PMIx, PMI (MPICH, Intel MPI, Cray) or torchrun; absent if
+// this launcher is alone or nothing distinguishes one start from the next. `variable` returns an environment variable,
+// "" if it is not set.
 std::optional<JobTask> TaskOfJob(const std::function<std::string(const char*)>& variable);
 std::optional<JobTask> TaskOfJob();  // reads the environment of this process
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements a launch: makes the run folder, starts the telemetry and the command, polls rings and signals until the
+// command ends, and writes the manifest. A full disk or missing telemetry does not stop the command.
 #include "collect/launch.h"
 
 #include <sys/statvfs.h>
@@ -65,7 +67,7 @@ Manifest Describe(const LaunchOptions& options) {
   return manifest;
 }
 
-// Until the command has ended: signals, rings, whoever else watches. Gives the moment, of CLOCK_MONOTONIC.
+// Handles signals, rings and watchers until the command has ended. Returns the time of its end on CLOCK_MONOTONIC.
 int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, LaunchResult& result,
                const std::vector<Watcher*>& watchers) {
   Manifest& manifest = result.manifest;

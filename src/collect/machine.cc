@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the facts about host, GPUs, git commit and environment. Git is called without running anything that the
+// repository's configuration names.
 #include "collect/machine.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes manifest.json. Command words and environment values that look like secrets are redacted.
 #include "collect/manifest.h"
 
 #include <cstring>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Replaces the manifest atomically. Space for the last version is reserved at the start, so that a full disk does not
+// lose the end of a run.
 #include <fcntl.h>
 #include <unistd.h>
 

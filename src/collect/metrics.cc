@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts steps, waits, memory and loss from the agents' records, and formats them in the Prometheus text format.
 #include "collect/metrics.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// As the format has them: a backslash, a quote and a line's end are escaped.
+// Escapes a label as the format requires: backslashes, quotes and line ends.
 std::string Label(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the HTTP server of /metrics on a thread of its own.
 #include "collect/metrics_server.h"
 
 #include <httplib.h>

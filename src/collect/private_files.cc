@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks every folder on the way to a file: it is private if nobody but its owner and root can replace any part. Links
+// are followed by hand, so that each target is checked as well.
 #include "collect/private_files.h"
 
 #include <fcntl.h>
@@ -40,7 +42,8 @@ bool IsRoots(const struct stat& facts) {
   return static_cast<int64_t>(facts.st_uid) == kNobody;
 }
 
-// Can somebody else change what this place of the way leads to? In the `last` one they need only write.
+// Returns true if another user can change the target of this part of the path. For the `last` part, write access
+// suffices.
 bool Changeable(const struct stat& facts, bool last) {
   if (!IsOurs(facts) && !IsRoots(facts)) return true;
   if (S_ISLNK(facts.st_mode) || (facts.st_mode & kByOthers) == 0) return false;
@@ -60,7 +63,7 @@ std::string ChangeableOnTheWay(const std::string& path, int links) {
     std::error_code error;
     const auto target = std::filesystem::read_symlink(place, error);
     if (error) return place;
-    // As it stands: what ".." leads to is for the system to say.
+    // The path is not normalised: the system resolves "..".
     std::string found = ChangeableOnTheWay((std::filesystem::path(place).parent_path() / target).string(), links + 1);
     if (!found.empty()) return found;
   }

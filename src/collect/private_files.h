@@ -31,7 +31,7 @@ Result<Descriptor> MakeFolderIn(int folder, std::string_view below, const std::s
 Descriptor MakeFileIn(int folder, const std::string& name, int flags = 0);
 // A file that is there, and neither a link nor a pipe nor a device; none, with errno, otherwise. `flags`: O_RDONLY …
 Descriptor OpenPlainFile(int folder, const std::string& name, int flags);
-// As WriteFileAtomically, in an open folder.
+// Does what WriteFileAtomically() does, in an open folder.
 Result<void> WriteFileIn(int folder, const std::string& name, const std::string& path, std::string_view content,
                          mode_t mode = kOwnFile);
 // A name beside `name` that cannot be guessed, for a file that is renamed to it when it is complete.
@@ -40,7 +40,7 @@ bool IsTemporaryName(std::string_view name);
 // All of `content`, wherever the file's position is; false with errno.
 bool WriteAll(int file, std::string_view content);
 
-// Who besides us and root can write in this open folder, or could give themselves the right to?
+// The users besides the owner and root that can write to this open folder, or can give themselves the right to.
 enum class FolderWriter { kNobodyElse, kOthers, kAnotherOwner };
 FolderWriter WriterOf(int folder);
 // The first folder, or link, on the way down to `path` and that itself, which somebody else could put another in place

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests which folders, links and sticky bits let others replace a file.
 #include "collect/private_files.h"
 
 #include <fcntl.h>

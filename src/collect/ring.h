@@ -47,7 +47,7 @@ class RingReader {
   uint64_t read_ = 0, lost_ = 0;
 };
 
-// Is this process there? True also when it belongs to somebody else.
+// Returns true if the process exists, also if it belongs to another user.
 bool IsAlive(int64_t pid);
 
 }  // namespace gapless::internal

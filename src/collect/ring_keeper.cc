@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies new records from each agent's ring to its events file before the ring wraps, and counts overwritten records.
 #include "collect/ring_keeper.h"
 
 #include <fcntl.h>

@@ -60,7 +60,7 @@ class RingKeeper {
   int folder() const { return folder_.get(); }  // the open folder of the run
   // Steps of the process that has done most; 0: none.
   uint64_t steps() const;
-  // Does some process of the run still go on, here?
+  // Returns true if a process of the run is still active on this host.
   bool AnyAlive() const;
 
  private:

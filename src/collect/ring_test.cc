@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests reading of rings: continuation, overwritten records, hostile headers and shrinking files.
 #include "collect/ring.h"
 
 #include <gtest/gtest.h>

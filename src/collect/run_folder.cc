@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates and opens run folders. A folder that others can write to is refused unless the user shares it.
 #include "collect/run_folder.h"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kMaxDefaultFolders = 100'000, kMaxAttempts = 10;
 
-// Where a link leads that we made ourselves; one of somebody else is not followed.
+// Returns the target of the user's own link; another user's link is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) return path;
@@ -36,8 +37,7 @@ Result<void> CheckWriters(int folder, const std::string& path, const std::string
     case FolderWriter::kOthers:
       return Fail(ErrorCode::kUsage, "others can write in the folder for the run, and so change what is recorded in it",
                   name,
-                  StrCat("chmod go-w ", ShellWord(path),
-                         " mends it; or name another with -o, or use it as it is with --shared-folder"));
+                  StrCat("chmod go-w ", ShellWord(path), "; or name another folder with -o, or add --shared-folder"));
     case FolderWriter::kAnotherOwner:
       return Fail(ErrorCode::kUsage, "the folder for the run belongs to somebody else, who can change what is in it",
                   name, "name another with -o, or use it as it is with --shared-folder");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies records of an inner run's processes to rings of the surrounding run, and passes its commands on to the inner
+// processes.
 #include "collect/run_mirror.h"
 
 #include <fcntl.h>

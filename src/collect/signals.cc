@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocks the signals of a launcher and forwards those that were sent to the launcher alone.
 #include "collect/signals.h"
 
 #include <csignal>

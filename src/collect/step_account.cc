@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds up the waits of each step and keeps the durations of recent steps for quantiles.
 #include "collect/step_account.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads new bytes of telemetry files and decodes complete records; an incomplete one waits for the rest.
 #include "collect/telemetry_tail.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Unpacks the embedded agent and libraries into the run folder, or into a private temporary folder if others can change
+// the run folder. The checksum of each file goes into the manifest.
 #include "collect/tools.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the recipe, the patch and the candidate of an optimisation. Files of an earlier start are renamed to "earlier"
+// first.
 #include "flows/handover.h"
 
 #include <filesystem>

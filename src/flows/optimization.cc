@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements RunOptimization(): checks the options, records the command, scores the candidates, runs the planner with
+// its journal, and hands over the results.
 #include "flows/optimization.h"
 
 #include <algorithm>
@@ -29,8 +31,8 @@ struct Orders {
 Result<void> CheckOptions(const OptimizeOrder& order) {
   const OptimizeOptions& options = order.options;
   const auto refuse = [](std::string why) { return Fail(ErrorCode::kUsage, std::move(why)); };
-  if (order.request.command.empty() || order.request.command[0].empty()) return refuse("there is no command to run");
-  if (options.folder.empty()) return refuse("there is no folder to write to");
+  if (order.request.command.empty() || order.request.command[0].empty()) return refuse("cannot run: no command given");
+  if (options.folder.empty()) return refuse("no output folder given");
   if (!std::isfinite(options.budget_s) || options.budget_s <= 0) return refuse("the budget must be above 0 s");
   if (!(options.margin >= 0 && options.margin < 1)) return refuse("the margin must be a share below 1");
   if (!std::isfinite(options.timeout_s) || options.timeout_s < 0) return refuse("the time limit must not be below 0");
@@ -151,7 +153,7 @@ Result<DecisionJournal> OpenJournal(const OptimizeOptions& options, const Orders
       DecisionJournal::Open(StrCat(options.folder, "/journal.jsonl"), KeyOf(orders), options.fresh, orders.own.fixes);
   if (journal && journal->found() > 0)
     Tell(watch.on_note,
-         StrCat("going on where it was: ", journal->found(), " decisions are taken over (--fresh begins anew)"));
+         StrCat("continuing: ", journal->found(), " earlier decisions are reused (--fresh discards them)"));
   return journal;
 }
 

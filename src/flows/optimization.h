@@ -17,7 +17,7 @@ namespace gapless::internal {
 struct OptimizeOrder {
   RunRequest request{};       // the command, and what options do not say: processors, the function that is a step
   OptimizeOptions options{};  // its on_decision is not called: see OptimizeWatch
-  OpenOptions load{};         // of the recording
+  OpenOptions load{};         // how the recording is read
 };
 
 // Functions to call meanwhile; each may be empty.
@@ -33,7 +33,7 @@ struct Optimization {
   std::vector<Bottleneck> bottlenecks{};  // that fixes were ordered by, ranked
   FixContext context{};
   RunSample sample{};         // the run that was recorded
-  std::string metric_name{};  // of OptimizeOptions::metric; empty: none
+  std::string metric_name{};  // name of OptimizeOptions::metric; empty: none
   Handover files{};
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the command once, recorded or not, and derives the facts that the planner needs: processors, threads, loaders,
+// operators, GPU.
 #include "flows/profiled_job.h"
 
 #include <sched.h>
@@ -18,7 +20,8 @@
 namespace gapless::internal {
 namespace {
 
-// The recorder of the agent waits, warms up and records so many steps (collect/agent_options.h), then writes its file.
+// The agent's recorder waits, warms up and records; then it writes its file (collect/agent_options.h). The sum is its
+// number of steps.
 constexpr size_t kRecordedSteps = 5 + 3 + 6 + 2;
 constexpr size_t kMaxReport = size_t{1} << 28;
 
@@ -37,8 +40,9 @@ Bottleneck BottleneckFrom(const JsonValue& value) {
   Bottleneck found{.id = value.TextOf("id"), .title = value.TextOf("title")};
   found.severity = value.Get("severity").Number().value_or(0);
   found.share_of_step = value.Get("share_of_step").Number();
-  for (const JsonValue& one : value.Get("recommendations").items())
-    found.recommendations.push_back({one.TextOf("text"), one.TextOf("fix"), one.TextOf("code"), one.TextOf("effort")});
+  for (const JsonValue& json_value : value.Get("recommendations").items())
+    found.recommendations.push_back(
+        {json_value.TextOf("text"), json_value.TextOf("fix"), json_value.TextOf("code"), json_value.TextOf("effort")});
   const JsonValue& gain = value.Get("gain");
   if (const auto expected = gain.Get("expected").Number())
     found.gain = Gain{.low = gain.Get("low").Number().value_or(1),
@@ -105,12 +109,13 @@ Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error))
     return Fail(ErrorCode::kInput, "there is no such file", path, "gapless analyze RUN --json=FILE writes one");
   const auto report = JsonValue::Parse(ContentOf(path, kMaxReport));
-  if (!report) return Fail(ErrorCode::kInput, StrCat("this report cannot be read: ", report.error().message), path);
+  if (!report) return Fail(ErrorCode::kInput, StrCat("cannot read the report: ", report.error().message), path);
   if (!report->Get("bottlenecks").is_array())
-    return Fail(ErrorCode::kInput, "there are no bottlenecks in this file", path,
+    return Fail(ErrorCode::kInput, "cannot read bottlenecks: the file has none", path,
                 "gapless analyze RUN --json=FILE writes one");
   std::vector<Bottleneck> bottlenecks;
-  for (const JsonValue& one : report->Get("bottlenecks").items()) bottlenecks.push_back(BottleneckFrom(one));
+  for (const JsonValue& json_value : report->Get("bottlenecks").items())
+    bottlenecks.push_back(BottleneckFrom(json_value));
   return bottlenecks;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be known of a job before fixes are tried on it: a recording, what was found in it, the machine.
+// The facts about a job before fixes are tried: its recording, its bottlenecks, its machine.
 #pragma once
 
 #include <memory>

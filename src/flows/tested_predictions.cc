@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes tests of predictions. Records of a history that are not finite or not positive are ignored, because
+// anybody can have written the database.
 #include "flows/tested_predictions.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace gapless::internal {
 
 struct TestedPredictions {
   std::vector<AdviceRow> rows{};
-  std::string warning{};  // names the history that could not be read; empty: it was read, or there is none
+  std::string warning{};  // names the history that could not be read; empty: it was read, or no history exists
 };
 
 // Returns the built-in test data, then that of the history at `url`; empty: the default history, if there is one.

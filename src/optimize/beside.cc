@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares a slow or hung trial with a run without the fix, and warns if the machine changed in most of them.
 #include "optimize/beside.h"
 
 #include <algorithm>

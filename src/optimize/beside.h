@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trial that looks slow may have met a busy machine. The command without the fix is then run right after it, and the
-// two are compared: which of them changed, the fix or the machine?
+// comparison of the two shows if the fix or the machine changed.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ Beside CompareHungRun(double trial_s, double before_s, const RunSample& without)
 // which a first run is slower.
 Beside CompareSlowRun(const Stage& trial, const Stage& before, const Stage& without, double limit);
 
-// Counts measurements of the same sets of fixes, runs or seconds of blocks: how often was the machine slower than in
-// the quickest of them?
+// Counts measurements of the same sets of fixes, runs or seconds of blocks, and the share of them in which the machine
+// was slower than in the fastest one.
 class MachineWatch {
  public:
   void Add(double step_ms, double usual_ms);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the candidates of a recording: selects fixes and values, predicts gains, and records a reason for each skipped
+// one.
 #include "optimize/candidates.h"
 
 #include <algorithm>
@@ -12,21 +14,22 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMinGain = 1.01;  // a prediction that stays below this is not tried
-constexpr double kOfPrior = 0.1;   // of what a prior promises, where nothing else speaks for the fix
-constexpr double kLooser = 0.01;   // of speedup, for each class: of two equal fixes the safer comes first
+constexpr double kOfPrior = 0.1;   // share of the prior's gain that a fix keeps if nothing else supports it
+constexpr double kSafetyPenalty =
+    0.01;  // speedup subtracted per safety class, so that of two equal fixes the safer comes first
 
 bool HasWhatIf(std::string_view name) {
-  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
+  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
 const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
   const Bottleneck* best = nullptr;
-  for (const Bottleneck& one : bottlenecks) {
-    bool cured = std::ranges::find(item.fix->cures, one.id) != item.fix->cures.end();
-    for (const Recommendation& recommendation : one.recommendations)
+  for (const Bottleneck& bottleneck : bottlenecks) {
+    bool cured = std::ranges::find(item.fix->cures, bottleneck.id) != item.fix->cures.end();
+    for (const Recommendation& recommendation : bottleneck.recommendations)
       cured = cured || recommendation.fix.substr(0, recommendation.fix.find('=')) == item.fix->name;
     const auto gain = [](const Bottleneck& of) { return of.gain ? of.gain->expected : 1; };
-    if (cured && (best == nullptr || gain(one) > gain(*best))) best = &one;
+    if (cured && (best == nullptr || gain(bottleneck) > gain(*best))) best = &bottleneck;
   }
   return best;
 }
@@ -56,10 +59,10 @@ void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidat
                     : hint.speedup ? *hint.speedup
                     : is_cured     ? std::max(cured->gain->expected, prior)
                                    : prior;
-  candidate.score -= kLooser * static_cast<double>(candidate.item.Class());
+  candidate.score -= kSafetyPenalty * static_cast<double>(candidate.item.Class());
 }
 
-// How the user named a candidate: not at all, by its fix (its values are ours to choose), or with its value.
+// The way in which the user named a candidate: not at all, by its fix (gapless chooses the value), or with its value.
 enum class Asked : uint8_t { kNothing, kFix, kValue };
 
 Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck> bottlenecks,
@@ -70,7 +73,7 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
   if (predictor != nullptr && predictor->check().accepted() && item.fix->predictable && HasWhatIf(item.fix->name))
     Predict(*predictor, context.gpu, candidate);
   if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
-    candidate.skip = "nothing that was found speaks for it";
+    candidate.skip = "no finding supports it";
   const MachineHint hint = HintFor(item, context, bottlenecks);
   if (asked != Asked::kNothing || hint.speedup) candidate.skip.clear();
   if (!hint.why_not.empty()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fixes are worth a try, and in which order: by what the recording says of each.
+// The candidate fixes and their order, scored from the recording.
 //
-// A fix that predict has a what-if for is asked there; one that only cures a bottleneck that was found has that
-// bottleneck's gain; one that nothing supports comes last, by its prior. Values of `workers` and `threads` have a gain
-// each, from the recording and the machine (machine_hints.h). Looser classes come later at the same gain. The planner
-// tries them by this score and by what a trial costs (plan_order.h).
+// The score of a fix is its predicted gain if predict has a what-if for it, else the gain of the bottleneck that it
+// cures, else a share of its prior. Each value of `workers` and `threads` has its own gain, from the recording and the
+// machine (machine_hints.h). At the same gain, a fix of a riskier safety class comes later. The planner tries fixes by
+// this score and by the time of a trial (plan_order.h).
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct Candidate {
   FixItem item{};
   std::vector<std::string> others{};         // further values, tried once this one is on
   std::optional<RatioInterval> predicted{};  // speedups
-  std::string cures{};                       // the bottleneck that speaks for it: its title
+  std::string cures{};                       // title of the bottleneck that the fix cures
   double score = 1;                          // expected speedup that it is ordered by
   std::string skip{};                        // why it is not tried at all
   bool does_not_apply = false;               // …which is so on this machine or in this program, whatever it brings

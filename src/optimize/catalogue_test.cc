@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every fix of the catalogue.
+// Tests the rules that every fix of the catalogue keeps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,9 +53,9 @@ TEST(Catalogue, EveryFixIsAFileOfItsNameWithALineOfHelp) {
 
 TEST(Catalogue, APriorHasItsSourceAndAFigureWithoutOneIsUnknown) {
   for (const Fix* fix : AllFixes()) {
-    const bool told =
+    const bool has_source =
         fix->why.find("Prior: ") != std::string_view::npos || fix->why.find("about 20 %") != std::string_view::npos;
-    EXPECT_TRUE(fix->prior == 1 || told) << fix->name << " has a prior from nowhere";
+    EXPECT_TRUE(fix->prior == 1 || has_source) << fix->name << " has a prior from nowhere";
     EXPECT_GT(fix->prior, 0.1) << fix->name;
     EXPECT_LT(fix->prior, 4) << fix->name;
   }
@@ -65,7 +65,7 @@ TEST(Catalogue, ConflictsNameFixesInBothDirections) {
   for (const Fix* fix : AllFixes())
     for (const std::string_view name : fix->conflicts) {
       const Fix* other = FindFix(name);
-      ASSERT_NE(other, nullptr) << fix->name << " conflicts with " << name << ", which is none";
+      ASSERT_NE(other, nullptr) << fix->name << " conflicts with " << name << ", which is not a fix";
       EXPECT_NE(std::ranges::find(other->conflicts, fix->name), other->conflicts.end())
           << name << " does not know " << fix->name;
       EXPECT_NE(other, fix);
@@ -107,7 +107,7 @@ TEST(Catalogue, EntriesAreSortedAndEachIsAFixOrAWhatIf) {
     EXPECT_FALSE(entry->help.ends_with('.')) << entry->name;
     EXPECT_LE(entry->help.size(), 80U) << entry->name;
     EXPECT_TRUE(FindFix(entry->name) != nullptr ||
-                std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == entry->name; }))
+                std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == entry->name; }))
         << entry->name;
   }
 }
@@ -125,9 +125,9 @@ std::string_view WithoutBrackets(std::string_view value) {
 TEST(Catalogue, OnlyAFixWhoseValueIsThatOfItsWhatIfIsPredicted) {
   // `batch=2` of the fix is twice the batch, of the what-if two samples.
   for (const Fix* fix : AllFixes())
-    for (const WhatIf* one : AllWhatIfs()) {
-      if (one->name != fix->name || one->value.empty() || fix->value.empty()) continue;
-      EXPECT_EQ(WithoutBrackets(one->value) == WithoutBrackets(fix->value), fix->predictable) << fix->name;
+    for (const WhatIf* what_if : AllWhatIfs()) {
+      if (what_if->name != fix->name || what_if->value.empty() || fix->value.empty()) continue;
+      EXPECT_EQ(WithoutBrackets(what_if->value) == WithoutBrackets(fix->value), fix->predictable) << fix->name;
     }
 }
 
@@ -154,7 +154,7 @@ TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
   for (const Fix* fix : AllFixes())
     for (const FixContext& context : {FixContext{}, kSmall, kLaptop, kVolta, kLarge}) {
       const FixValues found = fix->values(context);
-      EXPECT_NE(found.values.empty(), found.why_not.empty()) << fix->name << ": values, or why there is none";
+      EXPECT_NE(found.values.empty(), found.why_not.empty()) << fix->name << ": either values or a reason";
       EXPECT_FALSE(found.why_not.ends_with('.')) << fix->name;
       for (const std::string& value : found.values) {
         EXPECT_EQ(std::ranges::count(found.values, value), 1) << fix->name << "=" << value;
@@ -196,7 +196,7 @@ TEST(Catalogue, MemoryForALargerBatchIsOneCandidateAndAnotherTraining) {
     return "it is no candidate";
   };
   EXPECT_EQ(skipped(memory), "");
-  EXPECT_EQ(skipped({}), "nothing that was found speaks for it");
+  EXPECT_EQ(skipped({}), "no finding supports it");
 }
 
 TEST(Catalogue, MixedPrecisionFollowsTheHardware) {

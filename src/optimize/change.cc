@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the JSON of a fix's report, with the edits of the user's script that have the same effect.
 #include "optimize/change.h"
 
 #include <algorithm>

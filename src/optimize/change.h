@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fix did inside a process, as the agent tells it (record `fix` of docs/agent_protocol.md).
+// The effect of a fix inside a process, as the agent reports it (record `fix` of docs/agent_protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace gapless::internal {
 
 // The same change in the user's script.
 enum class EditKind : uint8_t {
-  kNone,          // it cannot be told as an edit
+  kNone,          // not expressible as an edit
   kKeywords,      // arguments of the call `call` at file:line: added, or replaced where they are given
   kBefore,        // lines in front of the statement at file:line, indented as it is
   kAfter,         // behind it
@@ -30,7 +30,7 @@ struct Edit {
   EditKind kind = EditKind::kNone;
   std::string file{};                                      // absolute
   int line = 0;                                            // from 1
-  int last = 0;                                            // of kReplace
+  int last = 0;                                            // last line that kReplace replaces
   std::string call{};                                      // "DataLoader"
   std::vector<std::pair<std::string, std::string>> set{};  // arguments, or variables
   std::vector<std::string> lines{};
@@ -48,7 +48,7 @@ struct Change {
 
 // The text of a record; `value` is the record's: 0 off, 1 on, 2 refused.
 Result<Change> ParseChange(std::string_view json, int value);
-// As the agent writes it: ParseChange() reads it back.
+// Writes a change in the agent's format, which ParseChange() reads.
 std::string ToJson(const Change& change);
 
 }  // namespace gapless::internal

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes a change as JSON, in the form that ParseChange() reads.
 #include "base/json_writer.h"
 #include "optimize/change.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the parsing of changes from the agent, including those of a newer agent.
 #include "optimize/change.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a paired comparison, ends it when it is decided or hopeless, and classifies runs that fail.
 #include "optimize/contest.h"
 
 #include <algorithm>
@@ -14,14 +15,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kFirstLook = 4;   // pairs before a contest may be given up
-constexpr double kHopeless = 0.5;  // of what could be detected in the end: as little as this is not worth the time
-constexpr double kPromising =
-    0.1;                      // a gain that shows as so much is followed to the end, however noisy the first pairs
-constexpr int kKilled = 137;  // exit status of a process that SIGKILL ended, as the kernel does when memory is out
+constexpr size_t kMinPairsToStop = 4;  // pairs before a comparison may be given up
+// A comparison is given up when its saving is below both: a share of what all planned pairs could detect, and 10 %.
+constexpr double kMinDetectableFraction = 0.5, kMinPromisingSaving = 0.1;
+constexpr int kKilled = 137;  // exit status after SIGKILL, which the kernel sends when memory runs out
 constexpr size_t kMaxFault = 300;
 
-bool SpeaksOfMemory(const RunSample& sample) {
+bool IsOutOfMemory(const RunSample& sample) {
   for (const std::string* text : {&sample.failure, &sample.output_tail})
     if (ContainsIgnoreCase(*text, "out of memory") || text->find("MemoryError") != text->npos ||
         text->find("OutOfMemoryError") != text->npos || text->find("std::bad_alloc") != text->npos)
@@ -42,8 +42,8 @@ std::string LastWords(const RunSample& sample) {
 Fault FaultOf(const RunSample& sample) {
   if (sample.timed_out) return Fault::kHang;
   if (!Succeeded(sample))
-    return sample.out_of_memory || SpeaksOfMemory(sample) || sample.exit_status == kKilled ? Fault::kOutOfMemory
-                                                                                           : Fault::kCrash;
+    return sample.out_of_memory || IsOutOfMemory(sample) || sample.exit_status == kKilled ? Fault::kOutOfMemory
+                                                                                          : Fault::kCrash;
   return MeanStepMs(sample) > 0 ? Fault::kNone : Fault::kNothingMeasured;
 }
 
@@ -70,17 +70,17 @@ RatioInterval Contest::Speedup() const {
   return SpeedupOf(ratio);
 }
 
-std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs) {
+std::optional<Ending> EndingOf(const PairSequence& sequence, size_t most_pairs) {
   const RatioInterval ratio = sequence.Interval();
   if (sequence.Verdict() != SpeedVerdict::kCannotTell && ratio.low && ratio.high) return Ending::kDecided;
-  if (sequence.size() < kFirstLook) return std::nullopt;
+  if (sequence.size() < kMinPairsToStop) return std::nullopt;
   const auto pairs = sequence.log_ratios();
-  if (std::ranges::all_of(pairs, [](double one) { return one >= 0; })) return Ending::kTooSmall;
+  if (std::ranges::all_of(pairs, [](double log_ratio) { return log_ratio >= 0; })) return Ending::kTooSmall;
   const auto detectable = sequence.DetectableShare();
-  // What all the pairs will be able to tell.
+  // Detection improves with the square root of the number of pairs.
   const double reach =
       std::sqrt(static_cast<double>(sequence.size()) / static_cast<double>(std::max(most_pairs, sequence.size())));
-  if (detectable && 1 - ratio.expected < std::min(kHopeless * *detectable * reach, kPromising))
+  if (detectable && 1 - ratio.expected < std::min(kMinDetectableFraction * *detectable * reach, kMinPromisingSaving))
     return Ending::kTooSmall;
   return std::nullopt;
 }
@@ -106,7 +106,8 @@ Result<void> TakeFault(RunSample sample, bool is_b, bool is_late, Contest& conte
 
 }  // namespace
 
-Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair) {
+Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
+                           const std::function<void(const Contest&)>& on_pair) {
   Contest contest = plan.earlier != nullptr ? *plan.earlier : Contest(plan.options, plan.at_once);
   contest.ending = Ending::kNoTime;
   PairLoop loop{.done = contest.a.size(),
@@ -127,7 +128,7 @@ Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::functio
     contest.a.push_back(std::move(a));
     contest.b.push_back(std::move(b));
     on_pair(contest);
-    const auto ending = plan.at_once ? std::nullopt : WhetherToStop(contest.sequence, plan.most_pairs);
+    const auto ending = plan.at_once ? std::nullopt : EndingOf(contest.sequence, plan.most_pairs);
     if (ending) contest.ending = *ending;
     return !ending;
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two sets of fixes run against each other: fresh processes in pairs, in an order drawn by lot, until it is clear which
-// is faster (validate/pair_sequence.h), or clear enough that it is not worth more of the user's time.
+// A paired comparison of two sets of fixes: fresh processes in pairs, in random order, until the verdict is significant
+// (validate/pair_sequence.h) or the gain is too small to be worth more of the user's time.
 //
-// A process is summarised as RatioOfTimes() does it.
+// RatioOfTimes() summarises a process.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class Runner {
 };
 
 enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasured };
-// What went wrong in a run, and in words: "it ended with exit status 1: ValueError: …".
+// Returns the fault of a run and its text: "it ended with exit status 1: ValueError: …".
 Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
 
@@ -43,12 +43,12 @@ struct ContestPlan {
   Clock::duration pair_takes{};                           // about; the longest of the contest counts from then on
   uint64_t seed = 0;
   bool at_once = false;              // all pairs are held, and what they say is looked at once
-  const Contest* earlier = nullptr;  // of the same two sets, undecided: its pairs count
+  const Contest* earlier = nullptr;  // undecided comparison of the same two sets, whose pairs count
 };
 
 enum class Ending : uint8_t {
   kDecided,   // see sequence.Verdict()
-  kTooSmall,  // what shows is less than what could be told from noise
+  kTooSmall,  // the saving is smaller than what these pairs can detect
   kNoTime,    // the deadline came first
   kFault,     // B went wrong, see `fault`
 };
@@ -70,11 +70,11 @@ struct Contest {
   RatioInterval Speedup() const;
 };
 
-// `on_pair` is told after each. An error: the user wants to end, or A itself fails.
-// A run that was ended after the deadline says nothing.
-Result<Contest> Hold(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair);
+// Runs the comparison and calls `on_pair` after each pair. Returns an error if the user wants to end, or if A itself
+// fails. A run that was ended after the deadline does not count.
+Result<Contest> RunContest(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair);
 
 // After these pairs, is it worth going on, to at most `most_pairs`? Never says that B is faster: only a verdict does.
-std::optional<Ending> WhetherToStop(const PairSequence& sequence, size_t most_pairs);
+std::optional<Ending> EndingOf(const PairSequence& sequence, size_t most_pairs);
 
 }  // namespace gapless::internal

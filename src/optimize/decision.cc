@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes stages, time ratios and break-even steps of decisions.
 #include "optimize/decision.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of one fix, and the table that all of them make.
+// The decision about one fix, and the table of all decisions.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ struct Stage {
   double step_ms = 0;
   std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
   std::optional<double> host_memory_bytes{};  // highest resident memory of the processes
-  std::vector<double> losses{};               // of each step of a run in this state; NaN where none was seen
+  std::vector<double> losses{};               // losses of each step of a run in this state; NaN where none was seen
 };
 Stage StageOf(const RunSample& sample);
-Stage StageOf(std::span<const RunSample> runs);  // of the one whose step is in the middle; one at least
+Stage StageOf(std::span<const RunSample> runs);  // stage of the run with the median step; needs at least one run
 
 // B's time over A's: of a sample where both know how many a step has, else of a step. A fix may give a step more
 // samples, and a step that takes longer for that is not slower.
@@ -39,20 +39,21 @@ struct Decision {
   bool alone = false;                        // no other was on before it
   size_t pairs = 0;
   bool live = false;                       // measured in blocks of one process
-  std::optional<double> detectable{};      // the share of time that these pairs could have told
+  std::optional<double> detectable{};      // smallest share of time that these pairs can detect
   std::optional<ParityReport> training{};  // with it and those before: is it the same? absent: not asked
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before
   std::optional<double> startup_s{};  // that it takes longer until the first measured step
   double run_s = 0;                   // a run with it takes, start and all; 0: it was not run
-  double took_s = 0;                  // of the user's time, to decide
+  double took_s = 0;                  // wall time of the decision
 };
 
-// After so many steps the longer start is paid back; absent: it does not take longer, or never is.
+// Returns the number of steps that pay back a longer start; absent if the start is not longer, or never paid back.
 std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& before);
 
-// What was measured in blocks of one process has the step that these say, after the stage before it: runs of their own
-// differ by more than that. `proved`: the stage that runs of their own did measure, beside `before`.
+// Sets the step time of decisions that were measured in blocks of one process: that of the stage before, divided by the
+// measured speedup. Separate runs differ by more than such blocks. `proved` is the stage measured in separate runs
+// beside `before`.
 void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the rounds of three runs that measure the gradient all-reduce, until the shares are significant or the budget
+// ends.
 #include "optimize/exchange_cost.h"
 
 #include <array>
@@ -19,7 +21,7 @@ constexpr std::array kParts = {ExchangePart::kWhole, ExchangePart::kWithoutExcha
 
 struct Series {
   std::vector<double> step_ms{};
-  std::optional<double> samples{};  // of all ranks in a step, in the last run
+  std::optional<double> samples{};  // samples of all ranks in a step, in the last run
 };
 
 double Middle(const Series& series) { return *Median(series.step_ms); }
@@ -68,13 +70,13 @@ Result<ExchangeCost> MeasureExchange(const ExchangeOptions& options, int ranks,
       const auto sample = run(part);
       if (!sample) return Unexpected{sample.error()};
       GAPLESS_TRY(CheckFault(*sample, part));
-      Series& one = series[static_cast<size_t>(part)];
-      one.step_ms.push_back(MeanStepMs(*sample));
-      if (sample->samples_per_second) one.samples = *sample->samples_per_second * one.step_ms.back() / 1e3;
+      Series& arm = series[static_cast<size_t>(part)];
+      arm.step_ms.push_back(MeanStepMs(*sample));
+      if (sample->samples_per_second) arm.samples = *sample->samples_per_second * arm.step_ms.back() / 1e3;
     }
     ++cost.rounds;
     pairs.Add(std::log(series[1].step_ms.back() / series[0].step_ms.back()));
-    if (WhetherToStop(pairs, options.most_rounds)) break;
+    if (EndingOf(pairs, options.most_rounds)) break;
   }
   cost.step_ms = Middle(series[0]);
   cost.without_ms = Middle(series[1]);

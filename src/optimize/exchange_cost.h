@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exchanging gradients costs a data-parallel training, measured and not estimated. Three runs a round, in an order
-// drawn by lot: all ranks as they are; all ranks without the exchange (nosync=0: each trains for itself); one rank
-// alone.
+// Measures the cost of the gradient all-reduce in data-parallel training. Each round has three runs in random order:
+// all ranks unchanged; all ranks without the all-reduce (nosync=0: each rank trains alone); one rank.
 //
-//   communication  what a step takes longer than without the exchange: the part that is not hidden
-//   overhead       what a step without the exchange takes longer than one rank alone: ranks share memory, caches, links
-//   compute        the rest, which is one rank's step
+//   communication  step time beyond a step without the all-reduce: the exposed part
+//   overhead       step time without the all-reduce beyond that of one rank: ranks share memory, caches, links
+//   compute        the rest, which is the step of one rank
 //
-// The three add up to the step. A rank alone must have as many samples a step; where it has not, compute and overhead
-// cannot be told apart.
+// The three add up to the step. One rank must have as many samples a step; otherwise compute and overhead cannot be
+// separated.
 #pragma once
 
 #include <functional>
@@ -30,12 +29,12 @@ struct ExchangeOptions {
 struct ExchangeCost {
   size_t rounds = 0;
   double step_ms = 0, without_ms = 0, alone_ms = 0;  // medians over the rounds
-  RatioInterval speedup{};                           // of a step without the exchange, over one with it
+  RatioInterval speedup{};                           // time of a step with the all-reduce, over one without it
   SpeedVerdict verdict = SpeedVerdict::kCannotTell;  // is it faster without
-  double samples_per_second = 0;                     // of all ranks; 0: unknown
+  double samples_per_second = 0;                     // samples per second of all ranks; 0: unknown
   bool same_work = true;                             // a rank alone has as many samples a step
 
-  // Of a step; they add up to 1. What cannot be told apart is absent. Below 0: within the noise.
+  // Shares of a step; they add up to 1. A share that cannot be separated is absent. Below 0: within the noise.
   double Communication() const { return 1 - without_ms / step_ms; }
   std::optional<double> Overhead() const;
   std::optional<double> Compute() const;

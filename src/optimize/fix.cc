@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the catalogue's lookup and the parsing of items such as "workers=4".
 #include "optimize/fix.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 
 constexpr size_t kLongestValue = 100;
 
-// The number at the beginning of `text`, which then begins behind it and a dot; −1: there is none.
+// Removes a number and a dot from the start of `text` and returns the number; −1 if `text` does not start with a
+// number.
 int TakeNumber(std::string_view& text) {
   int number = -1;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -60,8 +62,8 @@ Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own) {
   const std::string_view name = text.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
   const Fix* fix = FindFix(name);
-  for (const Fix& one : own)
-    if (one.name == name) fix = &one;
+  for (const Fix& item : own)
+    if (item.name == name) fix = &item;
   if (fix == nullptr) return NoSuchFix(name);
   const bool given = equals != std::string_view::npos;
   if (given && fix->value.empty())

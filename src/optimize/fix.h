@@ -24,28 +24,28 @@
 
 namespace gapless::internal {
 
-enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // of doing it by hand: minutes, an hour or two, days
+enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // effort of a manual change: minutes, hours, days
 std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
 
-// What is known of the job before anything is tried. Absent is unknown.
+// Facts about the job before any fix is tried. An absent value is unknown.
 struct FixContext {
   size_t cpus = 1;        // that the command may use: its affinity, and the quota of its control group
   size_t ranks = 1;       // that train, on this machine
   bool gpu = false;       // kernels were recorded
-  int compute_major = 0;  // of the first GPU; 0: unknown
+  int compute_major = 0;  // compute capability of the first GPU; 0: unknown
   int compute_minor = 0;
   bool bf16_cpu = false;                 // the processor multiplies bfloat16 itself
   std::string torch_version{};           // "2.15.0"; empty: unknown
   bool all_values = false;               // the whole grid was asked for
   std::optional<size_t> loaders{};       // DataLoaders that the program read from
-  size_t loader_workers = 0;             // of the one that has most
+  size_t loader_workers = 0;             // workers of the data loader with the most workers
   std::optional<size_t> threads{};       // threads of host operators, in the program as it is
   HostShares shares{};                   // shares of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
 
-// The values to try, the most promising first, each later one once the first is on; "" is "without a value". `why_not`
-// says why there is none.
+// The values to try, best first; each later value is tried with the first one on. "" means "without a value". `why_not`
+// is the reason for an empty list.
 struct FixValues {
   std::vector<std::string> values{};
   std::string why_not{};
@@ -68,14 +68,14 @@ struct Fix {
   std::string_view name;  // FROM_CATALOGUE; equals the file name, the Python module's and, if any, the what-if's
   std::string_view help;
   Safety safety = Safety::kExact;
-  std::string_view value{};  // of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
-  ValueGrammar grammar{};    // of VALUE; those of common/values.h
+  std::string_view value{};  // VALUE of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
+  ValueGrammar grammar{};    // grammar of VALUE, from common/values.h
   // A paragraph for docs: when it helps, what it changes, what it risks, prior gain with source.
   std::string_view why{};
   Safety (*class_of)(std::string_view value) = nullptr;  // what it may change with a value; null: by the catalogue
   Effort effort = Effort::kQuick;
-  bool blind = false;       // worth a try though nothing that was found speaks for it
-  bool slow_start = false;  // a run with it begins minutes later: it is tried last
+  bool blind = false;                                           // worth a trial even if no finding supports it
+  bool slow_start = false;                                      // a run with it begins minutes later: it is tried last
   Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
   bool predictable = true;                                      // false: the what-if of its name takes another value
   bool needs_loader = false;  // changes a DataLoader, and nothing where the program has none
@@ -85,12 +85,12 @@ struct Fix {
   BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
   std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
   std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
-  int order = 0;                                  // of composing: lower ones are applied first
+  int order = 0;                                  // order of application: lower ones are applied first
   std::span<const std::string_view> cures{};      // ids of rules
   std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
   double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
   FixValues (*values)(const FixContext& context) = nullptr;
-  std::string_view own_file{};  // of a fix of the user's own: the Python file
+  std::string_view own_file{};  // Python file of a user's own fix
   // Variables of the environment, "NAME=VALUE"; a variable that the user has set wins. Null: none.
   std::vector<std::string> (*environment)(const FixContext& context, std::string_view value) = nullptr;
 };
@@ -100,7 +100,7 @@ struct Fix {
   constinit const Fix n##_fix
 
 std::span<const Fix* const> AllFixes();     // sorted by name; generated from the folder
-const Fix* FindFix(std::string_view name);  // null: there is none
+const Fix* FindFix(std::string_view name);  // null: no fix has that name
 
 // A fix with its value, as one types it: `workers=4`, `tf32`.
 struct FixItem {
@@ -123,7 +123,7 @@ FixValues Always(const FixContext& context);
 FixValues NoneBecause(std::string_view reason);
 // Processors for each rank of this machine, 1 at least.
 size_t CpusPerRank(const FixContext& context);
-// Is the version "2.15.0" at least `major`.`minor`? An unknown one is not.
+// Returns true if the version, such as "2.15.0", is at least `major`.`minor`; false for an unknown version.
 bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 
 // The list of `gapless optimize --list`.

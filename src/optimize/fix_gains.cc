@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the CSV of measured gains and checks each row.
 #include "optimize/fix_gains.h"
 
 #include <charconv>

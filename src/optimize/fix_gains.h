@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fixes brought where somebody measured it: the ledger bench/results/fixes.csv, which bench/fix_gains.py writes
-// and the program contains. A row is one fix of one script on one kind of machine.
+// Measured gains of fixes, from bench/results/fixes.csv, which bench/fix_gains.py writes and the program contains. A
+// row is one fix of one script on one kind of machine.
 #pragma once
 
 #include <optional>

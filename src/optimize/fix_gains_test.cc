@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the parsing of measured gains, and the repository's own file.
 #include "optimize/fix_gains.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ TEST(FixGains, AFaultNamesItsRow) {
   EXPECT_FALSE(ParseFixGains(""));
 }
 
-// Of the repository's own: every row is a fix that exists, of a script that exists, and its interval has its middle.
+// Checks the repository's own file: every row has an existing fix and script, and an interval around its middle.
 TEST(FixGains, TheLedgerOfThisProgramHolds) {
   ASSERT_FALSE(MeasuredGains().empty());
   for (const FixGain& gain : MeasuredGains()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements sets of fixes: conflicts, the riskiest safety class, the claimed precision, and environment variables.
 #include "optimize/fix_set.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ bool FixSet::Has(std::string_view name) const {
 FixSet FixSet::With(const FixItem& item) const {
   FixSet more = Without(item.fix->name);
   more.items_.push_back(item);
-  std::ranges::stable_sort(more.items_, {}, [](const FixItem& one) { return one.fix->order; });
+  std::ranges::stable_sort(more.items_, {}, [](const FixItem& fix_item) { return fix_item.fix->order; });
   return more;
 }
 

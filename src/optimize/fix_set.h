@@ -29,7 +29,7 @@ class FixSet {
   Safety Loosest() const;
   // The coarsest precision that any of them computes in.
   Precision Claim() const;
-  // As the agent takes them.
+  // Returns the items in the form that the agent parses.
   std::vector<std::string> Names() const;
   std::vector<std::string> OwnFiles() const;
   std::vector<std::pair<std::string, std::string>> Environment(const FixContext& context) const;

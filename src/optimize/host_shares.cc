@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums host operators by size and waits for batches over the complete steps of a recording.
 #include "optimize/host_shares.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the steps of a recording spend their time on the host, as far as workers and threads can change it.
+// Computes the shares of a recording's steps that workers and threads can change.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the shares of host time on small hand-made recordings.
 #include "optimize/host_shares.h"
 
 #include <gtest/gtest.h>

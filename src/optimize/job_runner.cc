@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Runner with real processes: builds the request for a set of fixes, limits its time, and makes the
+// recordings that the loss check needs.
 #include "optimize/job_runner.h"
 
 #include <algorithm>
@@ -9,10 +11,10 @@
 namespace gapless::internal {
 namespace {
 
-// A run that takes so many times as long as the longest that ended well hangs; compiling is allowed some minutes.
 constexpr int64_t kMinMeasuredNs = 1'000'000'000;
 constexpr size_t kMinSteps = 10, kMinStepsToCut = 3;
-constexpr double kHangs = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
+// A run hangs if it takes kHangFactor times as long as the longest successful run; compiling may take kCompileLimitS.
+constexpr double kHangFactor = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
 
 }  // namespace
 
@@ -21,7 +23,7 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   request.fixes = set.Names();
   request.own_fixes = set.OwnFiles();
   request.environment = set.Environment(job_.context);
-  // Of short steps more than were asked for, of long ones fewer.
+  // Short steps are measured for longer than requested, long steps for fewer.
   const size_t least = std::min(request.measure, kMinSteps);
   request.measure = cut_above_ns_ > 0 ? std::min(least, kMinStepsToCut) : least;
   request.enough = [least, steps = job_.request.measure, most_ns = max_measured_ns_,
@@ -32,7 +34,7 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
     return step_ns.size() >= least && (all_ns >= most_ns || (step_ns.size() >= steps && all_ns >= kMinMeasuredNs));
   };
   if (request.timeout_s <= 0 && longest_s_ > 0)
-    request.timeout_s = std::max(kMinLimitS, kHangs * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
+    request.timeout_s = std::max(kMinLimitS, kHangFactor * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
   if (end_by_) {
     const double left_s = std::max(kMinLeftS, std::chrono::duration<double>(*end_by_ - Clock::now()).count());
     request.timeout_s = request.timeout_s > 0 ? std::min(request.timeout_s, left_s) : left_s;

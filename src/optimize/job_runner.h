@@ -35,7 +35,7 @@ class ProcessRunner : public JobRunner {
   Result<RunSample> Start(const RunRequest& request);
 
   TrialJob job_;
-  double longest_s_ = 0;  // of the runs that ended well
+  double longest_s_ = 0;  // longest wall time of a successful run
   int64_t max_measured_ns_ = 4'000'000'000;
   double cut_above_ns_ = 0;  // mean step from which a run is stopped early; 0: none
   size_t runs_ = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes decisions as JSON lines and reads them back; a line that cannot be read is ignored.
 #include "optimize/journal.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was decided, a line of JSON each, so that a planner that was interrupted goes on where it was. A decision holds
-// for the fixes that were on when it was made.
+// The journal of decisions, one JSON object a line, which lets an interrupted planner continue. A decision holds for
+// the fixes that were on when it was made.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the checks of a trial: effect, first run, training, results and memory, with the sentence for each
+// rejection.
 #include "optimize/judge.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace {
 // A first run that takes so much longer, beyond what the command itself differs by from run to run, is not followed by
 // others.
 constexpr double kMuchSlower = 1.15;
-constexpr double kMemoryHeadroom = 0.9;  // of the device
+constexpr double kMemoryHeadroom = 0.9;  // share of the device's memory
 
 // The longest step over the shortest, of runs that are the same.
 double Spread(const std::vector<RunSample>& runs) {
@@ -111,7 +113,7 @@ void Judge::Conclude(const Contest& contest, Decision& decision) const {
     return say(FixOutcome::kTooSmall,
                StrCat("too small to matter: within ", FormatPercent(options_.pairs.margin), " of before"));
   const auto ratios = contest.sequence.log_ratios();
-  const bool always = !ratios.empty() && std::ranges::all_of(ratios, [](double one) { return one > 0; });
+  const bool always = !ratios.empty() && std::ranges::all_of(ratios, [](double ratio) { return ratio > 0; });
   const std::string pairs = CountOfPairs(decision.pairs);
   if (always) return say(FixOutcome::kTooSmall, StrCat("no gain shows: it was slower in all of ", pairs));
   const bool slower = decision.measured && decision.measured->expected < 1;

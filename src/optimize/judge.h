@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs with a set of fixes say of the one that is tried: does it apply, do runs with it end well, are the losses
-// what its class promises, is it faster. Each answer is put into the decision, with its reason.
+// Judges the runs with a set of fixes: does the tried fix apply, do the runs succeed, are the losses those that its
+// class promises, is it faster? Each answer is stored in the decision, with its reason.
 #pragma once
 
 #include <span>
@@ -18,13 +18,13 @@ class Judge {
 
   // After its first run, with `set` on: did it end well, and does it apply? `current`: without it.
   bool PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const;
-  // Is decision.training what the loosest of `set` promises?
+  // Returns true if decision.training is what the riskiest class of `set` promises.
   bool PassesTraining(const FixSet& set, Decision& decision) const;
-  // Do losses stay finite in these runs, and is the metric what it was?
+  // Returns true if losses stay finite in these runs and the metric is unchanged.
   bool PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const;
   // The ratio of step times from which a first run is slower.
   double SlowFrom() const;
-  // What became of it, from a contest against those that were on before it.
+  // Stores the verdict of a comparison with the fixes that were on before.
   void Conclude(const Contest& contest, Decision& decision) const;
 
  private:

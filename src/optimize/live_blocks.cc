@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the block driver: plans pairs of blocks, posts their switches ahead, and assigns step times to blocks.
 #include "optimize/live_blocks.h"
 
 #include <algorithm>
@@ -28,8 +29,7 @@ BlockDriver::BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms)
 }
 
 bool BlockDriver::IsOver(const BlockArm& arm) const {
-  return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs ||
-         WhetherToStop(arm.sequence, plan_.max_pairs).has_value();
+  return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs || EndingOf(arm.sequence, plan_.max_pairs).has_value();
 }
 
 bool BlockDriver::IsDone() const {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixes that can be switched between two steps are measured inside one process: blocks of steps with and without a fix,
-// in pairs whose order a fair coin draws. Both blocks of a pair see the same machine at nearly the same time, the same
-// memory layout and the same compiled code, so far fewer steps tell more than pairs of processes do.
+// Measures fixes that can be switched between two steps inside one process: blocks of steps with and without a fix, in
+// pairs in random order. Both blocks of a pair see the same machine at nearly the same time, the same memory layout and
+// the same compiled code, so that they need far fewer steps than pairs of processes.
 //
-// Several fixes, the arms, share a process: a round has one pair of each arm that is not clear yet. Each arm has pairs
-// of its own, so its verdict is as valid as that of an arm measured alone.
+// Several fixes, the arms, share a process: a round has one pair of each undecided arm. Each arm has its own pairs, so
+// its verdict is as valid as that of an arm measured alone.
 //
-// The blocks are ordered ahead through the control block (docs/agent_protocol.md), each at a step that is known before;
-// the agent's answer has the step at which a block really began. The first `settle` steps of a block are left out: what
-// was computed or fetched ahead belongs to the other state. Where workers of a DataLoader change, more steps are left
-// out, until the new ones have started and filled their queues; the counted steps are whole rounds of the workers.
+// The control block (docs/agent_protocol.md) orders each block ahead, at a known step; the agent answers with the step
+// at which the block really began. The first `settle` steps of a block are left out, because work computed or fetched
+// ahead belongs to the other state. If workers of a DataLoader change, more steps are left out, until the new workers
+// have started and filled their queues; the counted steps are whole rounds of the workers.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ namespace gapless::internal {
 
 struct BlockPlan {
   size_t warmup = 10, block_steps = 5;  // steps before the first block, steps of a block at least
-  size_t max_pairs = 60;                // of one arm in this process
+  size_t max_pairs = 60;                // maximum number of pairs of one arm in this process
   uint64_t seed = 0;
-  double limit_s = 0;  // of step time in all; 0: none
+  double limit_s = 0;  // limit of the total step time; 0: no limit
 };
 
 struct BlockArm {
@@ -42,7 +42,7 @@ struct BlockArm {
   std::string fix;              // "gc_freeze", "fused_optimizer=foreach"
   BlockShape shape;             // shape of its blocks and of those without it in a pair
   PairSequence sequence;        // may hold pairs of other processes
-  size_t pairs = 0;             // of this process
+  size_t pairs = 0;             // pairs of this process
   bool does_not_apply = false;  // the agent found nothing to change in the program
   std::string refusal{};        // why the fix cannot be switched; empty: it can
 };
@@ -93,9 +93,9 @@ class BlockDriver : public Watcher {
   std::vector<size_t> round_{};           // arms whose pair of this round is not planned yet
   std::map<uint64_t, Command> posted_{};  // by the number of the command
   size_t next_ = 0, switches_ = 0;        // block to post; commands posted of it
-  int64_t pid_ = 0;                       // of the process whose steps count
+  int64_t pid_ = 0;                       // id of the process whose steps count
   std::map<int64_t, int64_t> step_ns_{};
-  double seconds_ = 0;  // of all steps
+  double seconds_ = 0;  // total time of all steps
   size_t counted_ = 0;  // blocks
   std::vector<double> off_ms_{};
   double off_ns_ = 0;  // sum of the mean steps of blocks without any arm, since the latest of off_ms_

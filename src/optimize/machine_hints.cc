@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes expected speedups of `threads` and `workers` from processors, operator sizes and waits.
 #include "optimize/machine_hints.h"
 
 #include <algorithm>

@@ -18,8 +18,8 @@ struct MachineHint {
 };
 
 // Returns the hint for one value of `threads` or `workers`, an empty one for any other fix. Processors, the present
-// value, the operators that can be split, the waits for batches and the processors that workers take are taken from
-// `context`; where it does not have them, `bottlenecks` say whether operators are tiny and whether steps wait.
+// value, the operators that can be split, the waits for batches and the processors that workers take come from
+// `context`; what it lacks is derived from `bottlenecks`: are operators tiny, do steps wait?
 MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<const Bottleneck> bottlenecks);
 // Returns true if all that is expected of the fix comes from HintFor(): what cures a bottleneck depends on the value.
 bool IsHintedByValue(const Fix& fix);

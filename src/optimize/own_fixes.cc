@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the user's own fixes from the command line and checks their names.
 #include "optimize/own_fixes.h"
 
 #include <algorithm>

@@ -15,8 +15,8 @@ struct OwnFixes {
   std::vector<Fix> fixes{};
 };
 
-// Each word is "FILE.py" or "FILE.py=SAFETY"; without a safety it is rounding. An error: there is no such file, the
-// safety is none, or the file's name is that of a fix of the catalogue or no name.
+// Parses words "FILE.py" or "FILE.py=SAFETY"; the default safety is rounding. Returns an error if the file is missing,
+// the safety is unknown, or the file's name is invalid or that of a built-in fix.
 Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words);
 
 }  // namespace gapless::internal

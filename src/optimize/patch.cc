@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the patch from all changes: edits of the same file are merged, and edits that cannot be made become advice.
 #include "optimize/patch.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class PatchWriter {
     for (const auto& [path, editor] : editors_) {
       if (!editor) continue;
       const auto splices = editor->Splices();
-      // What was put in must leave a file that reads as Python again; a fault of ours must not reach the user's script.
+      // The edited file must still parse as Python; an error of gapless must not reach the user's script.
       if (PythonSource::Scan(Spliced(editor->source().text(), splices))) {
         patch_.diff += UnifiedDiff(path, editor->source().text(), splices);
       } else {

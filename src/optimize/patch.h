@@ -11,8 +11,8 @@
 namespace gapless::internal {
 
 struct Patch {
-  std::string diff{};                   // for `patch -p1`, paths relative to `folder`; empty: nothing could be told
-  std::vector<std::string> advice{};    // changes that no edit says: a sentence each
+  std::string diff{};                 // for `patch -p1`, paths relative to `folder`; empty: no change can be expressed
+  std::vector<std::string> advice{};  // changes that no edit says: a sentence each
   std::vector<std::string> left_out{};  // edits that do not fit the file as it is: why
 };
 

@@ -112,7 +112,7 @@ TEST_F(PatchTest, StatementsBecomeOthers) {
   const std::string mapped = "def f(x):\n\tdef of_row(row):\n\t\treturn row\n\treturn vmap(of_row)(x)";
   Becomes(loop, {Replacing(2, 5, lines)}, mapped);
   Becomes(loop + "\n\nf(1)\n", {Replacing(2, 5, lines), Replacing(2, 5, lines)}, mapped + "\n\nf(1)\n");
-  // What stands before it, and a block around it, stay.
+  // The code before it, and a block around it, stay.
   Becomes("import a\na.x(\n 1)\nb = 2\n", {Lines(EditKind::kBefore, 2, {"c()"}), Replacing(2, 3, {"a.y()"})},
           "import a\nc()\na.y()\nb = 2\n");
   Becomes("if x:\n  a()\n  b()\n", {Lines(EditKind::kWith, 1, {"with c():"}), Replacing(2, 2, {"d()"})},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Orders candidates by expected gain per second of trial.
 #include "optimize/plan_order.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMinShare = 1e-3, kMinTrialS = 1e-3;  // so that no candidate has a rate of 0 or without bounds
-constexpr size_t kMinPairs = 4;                        // of blocks, before they replace the prediction
+constexpr size_t kMinPairs = 4;                        // minimum pairs of blocks that replace the prediction
 
 }  // namespace
 

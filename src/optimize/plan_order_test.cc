@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the order of candidates, the screening in blocks, and the hints for threads and workers.
 #include "optimize/plan_order.h"
 
 #include <gtest/gtest.h>

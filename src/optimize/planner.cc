@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the planner's main loop: the baseline, the trial of each candidate, the removal of fixes without gain, and
+// the proof. planner_order.cc chooses candidates; planner_contests.cc runs comparisons.
 #include "optimize/planner.h"
 
 #include <algorithm>
@@ -125,7 +127,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
   return decision;
 }
 
-// Does it apply, is it fast enough to be measured, and does the training stay the same?
+// Returns true if the fix applies, is fast enough to be measured, and keeps the training the same.
 Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision) {
   bool passes = judge_.PassesFirstRun(first, set, current_, decision);
   if (!passes && decision.outcome == FixOutcome::kSlower) {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the fixes that make a command faster beyond doubt, one after the other:
+// Finds the fixes that make a command significantly faster, one after the other:
 //
-//   1. two runs as it is: how long a step takes, how far two runs' losses lie apart
-//   2. one run in which all fixes that can be switched are measured in blocks of steps (screening.h). It drops those
-//      without a gain and accepts none
+//   1. two runs of the unchanged command: the step time, and how much the losses of two runs differ
+//   2. one run in which all switchable fixes are measured in blocks of steps (screening.h). It drops those without a
+//   gain
+//      and accepts none
 //   3. every other candidate, the one with the most gain per second of trial first (plan_order.h). One run with it on
-//      top of those that are on already: does it apply, does it end well, are the losses what its class promises? Then
-//      a contest against those without it (contest.h; live_blocks.h where it can be switched in a running program).
-//      Only a verdict lets it stay. Of several values of a fix that cannot be switched each has one run, and the
-//      quickest goes on to the contest. A first run that looks slow is compared with one without it (beside.h)
-//   4. each that stays, but the last, is taken out once more: what brings nothing beside the others goes
-//   5. all of them together against the command as it was: in as many pairs as there is time for, looked at once
+//   top
+//      of the accepted fixes: does it apply, does the run succeed, are the losses those that its class promises? Then a
+//      paired comparison with the accepted fixes (contest.h; live_blocks.h if it can be switched in a running program).
+//      Only a verdict accepts it. Of several values of a fix that cannot be switched each has one run, and the fastest
+//      goes on to the comparison. A first run that looks slow is compared with one without it (beside.h)
+//   4. each accepted fix but the last is removed once more: a fix without a gain beside the others is dropped
+//   5. all accepted fixes together against the unchanged command: as many pairs as the budget allows, evaluated once
 //
-// The budget is the user's time: no pair begins that would end after it, were it as long as those before, no contest
-// begins that has no time for a verdict or leaves none for the fifth step, and a run that is not done when the budget
-// is over is ended. What was not tried is listed, with what it promises. What was decided is kept in a journal, and a
-// planner that is started again goes on from there.
+// The budget is wall time. No pair begins that would end after it if it took as long as those before. No comparison
+// begins without time for a verdict, or without leaving time for step 5. A run that is still active when the budget is
+// over is ended. Fixes that were not tried are listed with their predictions. Decisions are kept in a journal, and a
+// planner that is started again continues from it.
 #pragma once
 
 #include <functional>
@@ -36,7 +38,7 @@ class JobRunner : public Runner {
   virtual Result<RunSample> RunBaseline(size_t /*number*/) { return Run({}); }
   // The first run with a set; recorded likewise.
   virtual Result<RunSample> RunFirst(const FixSet& set) { return Run(set); }
-  // Did RunFirst(set), which was the latest, train the same as the command as it is? May run that once more.
+  // Compares the training of the latest RunFirst(set) with that of the unchanged command. May run the fix once more.
   virtual Result<ParityReport> Training(const FixSet& set, bool exact) = 0;
   // One process with `set` on, in which `driver` switches its fix.
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
@@ -59,11 +61,11 @@ struct PlannerOptions {
   size_t warmup = 10;  // steps
   uint64_t seed = 0;
   size_t loader_workers = 0;                   // workers of the DataLoader that has most
-  bool has_metric = false;                     // each run tells a result, see RunSample::metric
-  std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
+  bool has_metric = false;                     // each run reports a result, see RunSample::metric
+  std::optional<double> memory_limit_bytes{};  // memory of the GPU; a tenth of it stays free
 };
 
-// What is being done, for the user who waits.
+// A progress message for the waiting user.
 struct PlannerEvent {
   enum class Kind : uint8_t {
     kBaseline,
@@ -91,19 +93,19 @@ struct Optimized {
   Stage before{};
   std::vector<Decision> decisions{};  // in the order they were made
   FixSet accepted{};
-  std::optional<RatioInterval> speedup{};  // of all together; absent: nothing was accepted, or no time was left
+  std::optional<RatioInterval> speedup{};  // speedup of all together; absent: nothing was accepted, or no time was left
   size_t pairs = 0;                        // that it is from
   std::optional<Stage> after{};
-  std::optional<ParityReport> training{};  // of all together
-  std::string against{};  // what speaks against all together, whatever their speed: a sentence; empty: nothing
+  std::optional<ParityReport> training{};  // comparison of the trainings with and without all fixes
+  std::string against{};  // sentence with the reason against all fixes together, whatever their speed; empty: no reason
   std::vector<std::string> warnings{};
   std::vector<Untried> untried{};  // the one with the most gain per second first
-  double took_s = 0;               // of the budget
+  double took_s = 0;               // part of the budget that was used
   double budget_s = 0;
   bool interrupted = false;  // by the user; what was decided stands
 };
 
-// Returns true if all fixes together are significantly faster, and nothing else speaks against them.
+// Returns true if all fixes together are significantly faster, and no reason against them was found.
 bool IsProved(const Optimized& result);
 
 // Keeps what was decided, for a planner that is started again.

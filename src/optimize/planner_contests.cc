@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the planner's paired comparisons: pairs of processes, blocks within processes, and checks of slow or hung
+// runs.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +11,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMinBlock = 4;      // steps
-constexpr size_t kMaxProcesses = 8;  // of a contest in blocks
+constexpr size_t kMaxProcesses = 8;  // maximum number of processes of a comparison in blocks
 
 }  // namespace
 
@@ -31,7 +33,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
                          .seed = options_.seed + 7919 * ++contests_,
                          .at_once = item == nullptr || is_short,
                          .earlier = earlier};
-  return Hold(plan, runner_, [&](const Contest& contest) {
+  return RunContest(plan, runner_, [&](const Contest& contest) {
     machine_.Add(MeanStepMs(contest.a.back()), a.empty() ? result_.before.step_ms : current_.step_ms);
     Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
   });
@@ -54,7 +56,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
   };
   for (size_t process = 0; process < kMaxProcesses; ++process) {
     contest.sequence = arms[0].sequence;
-    if (const auto ending = WhetherToStop(contest.sequence, kMaxBlockPairs)) {
+    if (const auto ending = EndingOf(contest.sequence, kMaxBlockPairs)) {
       contest.ending = *ending;
       return contest;
     }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the planner's choice of the next candidate within the budget, families of values, and the shared screening
+// run.
 #include <algorithm>
 #include <cmath>
 #include <iterator>

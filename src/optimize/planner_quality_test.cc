@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a planner keeps of the gain that there is, over kinds of trainings and many seeds, and how it spends its budget.
+// Measures the share of the possible gain that a planner keeps, and its use of the budget, over kinds of trainings and
+// many seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,8 +61,8 @@ std::vector<Candidate> CandidatesOf(const Kind& kind, Random& random) {
     candidate.score = 1 + 0.1 * (std::max(candidate.item.fix->prior, 1.0) - 1);
     for (const Gain& gain : kind.gains)
       if (gain.item == name && gain.score > 0) candidate.score = gain.score * std::exp(0.1 * random.Normal());
-    if (name == "compile=default" && candidate.score < 1.1) candidate.skip = "nothing that was found speaks for it";
-    if (name == "sdpa" && candidate.score < 1.1) candidate.skip = "nothing that was found speaks for it";
+    if (name == "compile=default" && candidate.score < 1.1) candidate.skip = "no finding supports it";
+    if (name == "sdpa" && candidate.score < 1.1) candidate.skip = "no finding supports it";
     candidates.push_back(candidate);
   }
   return candidates;

@@ -103,7 +103,7 @@ class Planner {
   Judge judge_{options_, baselines_};
   Stage current_{};  // with those accepted so far
   const Decision* proved_ = nullptr;
-  double startup_s_ = 0;  // of the baseline: its steps before the measured ones
+  double startup_s_ = 0;  // time of the baseline before its measured steps
   size_t steps_ = 0;      // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
   std::vector<Candidate> pending_{};  // candidates to come

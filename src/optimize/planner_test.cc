@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner decides about jobs of which the truth is known.
+// Tests the planner's decisions about simulated jobs with known effects.
 #include "optimize/planner.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,8 @@ TEST_F(Planning, KeepsWhatIsFasterAndProvesAllTogether) {
   ASSERT_TRUE(result.training);
   EXPECT_EQ(result.training->verdict, ParityVerdict::kExact);
   ASSERT_TRUE(result.after && result.decisions[2].stage);
-  EXPECT_EQ(result.decisions[2].stage->step_ms, result.after->step_ms);  // of the same runs as `before` is
+  EXPECT_EQ(result.decisions[2].stage->step_ms,
+            result.after->step_ms);  // `after` is measured in the same runs as `before`
 }
 
 TEST_F(Planning, TrapsAreRefusedWithTheirReason) {
@@ -89,7 +90,7 @@ TEST_F(Planning, TheTrainingIsHeldToTheClass) {
   result = Find({Of(1)});
   EXPECT_EQ(result.decisions[0].outcome, FixOutcome::kOtherTraining);
   EXPECT_NE(result.decisions[0].reason.find("allowed is exact"), std::string::npos) << result.decisions[0].reason;
-  // Nothing can be told: that is no reason against a fix, unless every bit must be the same.
+  // No decision is possible: that is no reason against a fix, unless every bit must be the same.
   job_.fixes["two"].training = ParityVerdict::kCannotTell;
   journal_.reset();
   EXPECT_EQ(Find({Of(1)}).decisions[0].outcome, FixOutcome::kOtherTraining);
@@ -166,12 +167,12 @@ TEST_F(Planning, WithoutTimeNothingIsTried) {
 TEST_F(Planning, NoPairBeginsThatWouldNotBeDoneInTime) {
   using std::chrono_literals::operator""h;
   ContestPlan plan{.most_pairs = 5, .deadline = Clock::now() + 1h, .pair_takes = 2h};
-  auto contest = Hold(plan, job_, [](const Contest&) {});
+  auto contest = RunContest(plan, job_, [](const Contest&) {});
   ASSERT_TRUE(contest);
   EXPECT_EQ(contest->ending, Ending::kNoTime);
   EXPECT_EQ(job_.runs, 0U);
   plan.pair_takes = Clock::duration{1};
-  contest = Hold(plan, job_, [](const Contest&) {});
+  contest = RunContest(plan, job_, [](const Contest&) {});
   EXPECT_GT(contest->sequence.size(), 0U);
 }
 
@@ -195,8 +196,8 @@ TEST_F(Planning, TheLastProofIsGivenTheTimeThatItsRunsTake) {
   EXPECT_TRUE(result.speedup);
 }
 
-// Blocks said twice as fast; runs of their own cannot tell. The row says what the blocks did, not what a run happened
-// to.
+// The blocks showed twice the speed; separate runs cannot decide. The row says what the blocks did, not what a run
+// happened to.
 TEST_F(Planning, ARowIsWhatItsOwnMeasurementSaid) {
   journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
   journal_->Add({.item = {.fix = &fixes_[0]},
@@ -217,9 +218,9 @@ TEST_F(Planning, ARowIsWhatItsOwnMeasurementSaid) {
 TEST_F(Planning, PairsThatAreLookedAtOnceTellMore) {
   job_.fixes["one"].factor = 0.8;
   ContestPlan plan{.b = FixSet().With({.fix = &fixes_[0]}), .most_pairs = 8, .at_once = true};
-  const auto at_once = Hold(plan, job_, [](const Contest&) {});
+  const auto at_once = RunContest(plan, job_, [](const Contest&) {});
   plan.at_once = false;
-  const auto watched = Hold(plan, job_, [](const Contest&) {});
+  const auto watched = RunContest(plan, job_, [](const Contest&) {});
   ASSERT_TRUE(at_once && watched);
   EXPECT_EQ(at_once->sequence.size(), 8U);
   const RatioInterval speedup = at_once->Speedup();
@@ -230,13 +231,14 @@ TEST_F(Planning, PairsThatAreLookedAtOnceTellMore) {
   EXPECT_FALSE(watched->Speedup().low);
 }
 
-// Of 400 proofs of fixes that do nothing, 5 % may say that they do, on either side.
+// At most 5 % of 400 proofs of fixes without effect may report one, on either side.
 TEST_F(Planning, WhatIsLookedAtOnceIsSeldomWrong) {
   size_t wrong = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
     SimulatedJob job(700 + seed, 0.05);
-    const auto contest = Hold({.b = FixSet().With({.fix = &fixes_[0]}), .most_pairs = 8, .seed = seed, .at_once = true},
-                              job, [](const Contest&) {});
+    const auto contest =
+        RunContest({.b = FixSet().With({.fix = &fixes_[0]}), .most_pairs = 8, .seed = seed, .at_once = true}, job,
+                   [](const Contest&) {});
     const RatioInterval speedup = contest->Speedup();
     wrong += *speedup.low > 1 || *speedup.high < 1;
   }
@@ -322,14 +324,14 @@ TEST_F(Planning, ABusyMachineIsNotAFixThatHangs) {
       << other->decisions[0].reason;
 }
 
-// Four pairs, each slower: not enough for 95 %, and no reason to speak of what is too small.
+// Four pairs, each slower: not enough for 95 %, and no reason to report a gain that is too small.
 TEST_F(Planning, WhatWasAlwaysSlowerIsSaidToBe) {
   job_.fixes["one"].factor = 1.1;
   const std::string reason = Find({Of(0)}).decisions[0].reason;
   EXPECT_TRUE(reason.find("slower") != std::string::npos) << reason;
 }
 
-// Of 60 planners in front of three fixes that do nothing, few keep any.
+// Few of 60 planners with three fixes without effect keep any.
 TEST_F(Planning, NoiseIsNoGain) {
   size_t kept = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {

@@ -138,7 +138,7 @@ constexpr std::string_view kHint = "gapless optimize writes recipes; correct thi
 Unexpected BadRecipe(const Error& error, const std::string& path, std::string_view text) {
   std::string line;
   const auto yaml = ParseYaml(text);
-  // Of a key that is missing, the nearest one above it.
+  // A missing key is reported at the line of its nearest parent.
   for (std::string key = error.place; yaml && !key.empty() && line.empty();) {
     if (const auto found = yaml->lines.find(key); found != yaml->lines.end()) line = StrCat("line ", found->second);
     const size_t cut = key.find_last_of(".[");

@@ -28,12 +28,12 @@ struct Recipe {
   std::vector<RecipeFix> fixes{};                    // in the order of applying
   std::map<std::string, std::string> environment{};  // variables that the fixes need, and that they set themselves
   std::map<std::string, std::string> made_on{};    // "python", "torch", "gapless", "cpu", "gpu", "driver", "date", …
-  std::optional<double> low{}, speedup{}, high{};  // of all together
+  std::optional<double> low{}, speedup{}, high{};  // bounds and estimate of the speedup of all together
 };
 
 std::string ToJson(const Recipe& recipe);
 std::string ToYaml(const Recipe& recipe);
-// By the path's ending: .yaml and .yml are YAML, everything else JSON.
+// Writes the recipe in the format of the path's extension: .yaml and .yml are YAML, everything else JSON.
 Result<void> WriteRecipe(const Recipe& recipe, const std::string& path);
 // An error names the file, the line and the key. A schema of the future, what recipe_check.h does not allow, and keys
 // of another kind than they should be are errors; unknown keys are ignored. A recipe has at most 1 MiB and 50 levels.

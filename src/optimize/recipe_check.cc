@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the items and variables of a recipe against the catalogue.
 #include "optimize/recipe_check.h"
 
 #include <algorithm>
@@ -39,8 +40,8 @@ std::vector<std::string> ValuesToTry(const Fix& fix, const Recipe& recipe, std::
   std::vector<std::string> values;
   if (fix.value.empty() || fix.value.starts_with('[')) values.emplace_back();
   if (!fix.value.empty() && ParseFixItem(StrCat(fix.name, "=", wanted))) values.emplace_back(wanted);
-  for (const RecipeFix& one : recipe.fixes)
-    if (const auto item = ParseFixItem(one.item); item && item->fix == &fix) values.push_back(item->value);
+  for (const RecipeFix& recipe_fix : recipe.fixes)
+    if (const auto item = ParseFixItem(recipe_fix.item); item && item->fix == &fix) values.push_back(item->value);
   return values;
 }
 
@@ -71,7 +72,7 @@ Result<void> CheckVariable(const Recipe& recipe, std::string_view name, std::str
   std::set<std::string> names;
   for (const Fix* fix : AllFixes()) {
     if (fix->environment == nullptr) continue;
-    for (const std::string& one : LinesOf(*fix, "", torch)) names.insert(one.substr(0, one.find('=')));
+    for (const std::string& text : LinesOf(*fix, "", torch)) names.insert(text.substr(0, text.find('=')));
     for (const std::string& tried : ValuesToTry(*fix, recipe, value)) {
       const auto lines = LinesOf(*fix, tried, torch);
       if (std::ranges::find(lines, line) != lines.end()) return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests reading, writing and refusing of recipes in JSON and YAML, and their use.
 #include "optimize/recipe.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the fixes of a recipe for a run, lists differences from the recipe's machine, and writes the equivalent shell
+// command.
 #include "optimize/recipe_use.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace {
 std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
 
 bool Matches(std::string_view item, std::span<const std::string> list) {
-  return std::ranges::any_of(list, [&](const std::string& one) { return one == item || one == NameOf(item); });
+  return std::ranges::any_of(list, [&](const std::string& text) { return text == item || text == NameOf(item); });
 }
 
 std::string ValueIn(const std::map<std::string, std::string>& pairs, const std::string& key) {
@@ -39,12 +41,12 @@ std::vector<std::string> VariablesOf(const FixItem& item, const Recipe& recipe) 
 }
 
 Result<void> CheckNames(const Recipe& recipe, std::span<const std::string> list, std::string_view option) {
-  for (const std::string& one : list) {
-    const auto is_it = [&](const RecipeFix& fix) { return Matches(fix.item, std::span(&one, 1)); };
+  for (const std::string& text : list) {
+    const auto is_it = [&](const RecipeFix& fix) { return Matches(fix.item, std::span(&text, 1)); };
     if (std::ranges::any_of(recipe.fixes, is_it)) continue;
     std::vector<std::string> items;
     for (const RecipeFix& fix : recipe.fixes) items.push_back(Printable(fix.item));
-    return Fail(ErrorCode::kUsage, StrCat("the recipe has no fix '", Printable(one), "'"), StrCat("--", option),
+    return Fail(ErrorCode::kUsage, StrCat("the recipe has no fix '", Printable(text), "'"), StrCat("--", option),
                 items.empty() ? "it has none" : StrCat("it has ", Join(items, ", ")));
   }
   return {};
@@ -142,7 +144,7 @@ Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> o
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command,
                                      const HostFacts& host) {
   std::vector<std::string> found;
-  // That of the recipe is without its secrets, and those may differ.
+  // The recipe's command has no secrets, and secrets may differ, so both commands are compared redacted.
   const auto then = RedactCommand(recipe.command), now = RedactCommand(command);
   if (!then.empty() && then != now && !std::ranges::equal(then, command))
     found.push_back(StrCat("the recipe was made for another command: ", Printable(ShellCommand(then))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a recipe is switched on for one run, and what of it holds here.
+// The part of a recipe that is switched on for one run, and the part that is valid on this machine.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ Result<RecipeUse> UseRecipe(const Recipe& recipe, std::span<const std::string> o
 
 // In what this command and machine differ from those of the recipe, a sentence each.
 std::vector<std::string> Differences(const Recipe& recipe, std::span<const std::string> command, const HostFacts& host);
-// The same of the versions that an agent tells: "python 3.11.7 torch 2.15.0".
+// Returns the differences from the versions that an agent reports: "python 3.11.7 torch 2.15.0".
 std::vector<std::string> VersionDifferences(const Recipe& recipe, std::string_view versions);
 
 // A command as a shell takes it back.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses YAML with libyaml into JSON with a line for each key. Depth and memory are bounded.
 #include "optimize/recipe_yaml.h"
 
 #include <yaml.h>
@@ -16,7 +17,7 @@ namespace {
 // Memory must stay proportional to the text: each value stores its path, which grows with every level's key.
 constexpr size_t kMaxLevels = 50, kMaxValues = 100'000, kMaxKeyBytes = 256, kLevelsWithLines = 4;
 
-// What is open: a mapping waits for a key or the value of one, a sequence counts.
+// An open level: a mapping waits for a key or for the value of one, a sequence counts.
 struct Level {
   bool mapping = false, has_key = false;
   size_t items = 0;
@@ -62,7 +63,7 @@ class Parser {
     return Fail(ErrorCode::kInput, problem, line == 0 ? "" : StrCat("line ", line));
   }
 
-  // Why the event has no place in a recipe; empty: it has.
+  // Takes one event; returns the reason if the event has no place in a recipe, else "".
   std::string Take(const yaml_event_t& event) {
     switch (event.type) {
       case YAML_DOCUMENT_START_EVENT: return ++documents_ > 1 ? "there is more than one document" : "";

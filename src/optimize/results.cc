@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares losses and printed results of runs with and without a fix.
 #include "optimize/results.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the comparison of losses and printed results.
 #include "optimize/results.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the fixes to screen, plans the shared run, and rejects those that are slower or show no gain.
 #include "optimize/screening.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ BlockPlan ScreeningPlan(double step_ms, size_t warmup, double left_s, uint64_t s
 }
 
 std::optional<Contest> NotWorthARun(const BlockArm& arm, const PairOptions& options) {
-  const auto ending = WhetherToStop(arm.sequence, kMaxBlockPairs);
+  const auto ending = EndingOf(arm.sequence, kMaxBlockPairs);
   if (!arm.refusal.empty() || !ending) return std::nullopt;
   if (*ending == Ending::kDecided && arm.sequence.Verdict() == SpeedVerdict::kFaster) return std::nullopt;
   Contest contest(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the planner's time is shared: among the contests that are still to come, and the proof at the end.
+// Divides the planner's budget among the remaining comparisons and the proof at the end.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,9 @@ class TimeBudget {
   }
 
  private:
-  static constexpr double kShareOfTime = 0.3;    // of what is left, for one contest while many are to come
-  static constexpr double kShareOfProof = 0.35;  // of the budget: a proof that takes more is given fewer pairs
+  static constexpr double kShareOfTime =
+      0.3;  // share of the remaining budget for one comparison while many are to come
+  static constexpr double kShareOfProof = 0.35;  // share of the budget: a longer proof gets fewer pairs
 
   int PairsOfProof(double pair_s) const {
     return kPairsToProve * pair_s > kShareOfProof * budget_s_ ? kMinPairsToProve : kPairsToProve;

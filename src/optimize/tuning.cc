@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the rounds of `tune`: first runs, ladders of batch sizes, pairs with the first setting, and the best
+// setting.
 #include "optimize/tuning.h"
 
 #include <algorithm>
@@ -14,13 +16,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMemoryHeadroom = 0.9;  // of the device
+constexpr double kMemoryHeadroom = 0.9;  // share of the device's memory
 constexpr double kBringsMore = 1.03;     // a rung that brings less than this over the best below it brings nothing
 constexpr int kIdleRungs = 2;
-constexpr double kAsGood = 0.98;     // of the best speedup: fewer workers that reach it are preferred
+constexpr double kAsGood = 0.98;     // share of the best speedup: the fewest workers that reach it are preferred
 constexpr double kFarSlower = 1.25;  // a first run that takes so much longer for a sample than the first's
 
-// Why a run shows that a setting cannot be used; empty: it can.
+// Returns the reason why a setting cannot be used, as its run shows; empty if it can.
 std::string WhyNot(const RunSample& sample, const FixSet& set, const TuneOptions& options) {
   if (FaultOf(sample) != Fault::kNone) return DescribeFault(sample);
   for (const FixItem& item : set.items()) {
@@ -87,7 +89,7 @@ class Tuner {
     return {};
   }
 
-  // Of the latest run.
+  // The time of the latest run.
   double TimeOf(const TuneRow& row) const {
     const Stage& stage = row.runs.back();
     return table_.by_samples ? 1e3 / *stage.samples_per_second : stage.step_ms;
@@ -149,7 +151,7 @@ class Tuner {
         TuneRow& row = table_.rows[index];
         if (index == 0 || !row.why_not.empty()) continue;
         row.against_first.Add(std::log(TimeOf(row) / TimeOf(table_.rows[0])));
-        row.is_decided = WhetherToStop(row.against_first, options_.most_rounds).has_value();
+        row.is_decided = EndingOf(row.against_first, options_.most_rounds).has_value();
       }
     }
     return {};
@@ -189,7 +191,7 @@ Stage TuneRow::Typical() const {
   const auto median = [&](auto value) -> std::optional<double> {
     std::vector<double> values;
     for (const Stage& stage : runs)
-      if (const std::optional<double> one = value(stage)) values.push_back(*one);
+      if (const std::optional<double> measured = value(stage)) values.push_back(*measured);
     if (values.empty()) return std::nullopt;
     return Median(values);
   };

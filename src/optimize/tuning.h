@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question about a command: how many workers, how large a batch. Every setting is measured beside the others:
+// Measures the settings of one parameter of a command, such as the number of workers or the batch size, side by side:
 //
-//   1. one run of each, in the order given: does it apply, does it end well, how much memory does it take. A ladder
-//   (batch
-//      sizes) is climbed until a rung does not fit, or two in a row bring nothing more
-//   2. rounds: each runs all settings once, in an order drawn by lot, so that a machine that becomes slower meanwhile
-//      meets them alike. A setting is judged by its pairs with the first one, which is the command as it is
-//      (validate/pair_sequence.h), each at its part of the error; one whose answer is clear is not run any more
+//   1. one run of each, in the order given: does it apply, does the run succeed, how much memory does it use? A ladder
+//   of
+//      batch sizes is climbed until one does not fit, or two in a row save nothing more
+//   2. rounds: each runs all settings once, in random order, so that a machine that slows down affects all alike. A
+//      setting is judged by its pairs with the first one, the unchanged command (validate/pair_sequence.h), each at its
+//      part of the error rate; a decided setting is not run again
 //
-// What is compared is the time for a sample, where the loaders tell how many samples there are; else that of a step.
+// The compared value is the time per sample if the loaders report the number of samples, else the time per step.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct TuneOptions {
   double budget_s = 600;
   uint64_t seed = 0;
   bool by_samples = false;                     // settings change what a step is: without samples nothing can be said
-  std::optional<double> memory_limit_bytes{};  // of the GPU; a tenth of it stays free
+  std::optional<double> memory_limit_bytes{};  // memory of the GPU; a tenth of it stays free
 };
 
 struct TuneRow {
@@ -53,12 +53,12 @@ struct TuneRow {
 struct TuneTable {
   std::vector<TuneRow> rows{};  // the first is the command as it is
   bool by_samples = false;      // how they were compared
-  size_t best = 0;              // the least that is as good as any, faster beyond doubt; 0: as it is
+  size_t best = 0;  // smallest setting that is as good as any and significantly faster; 0: the unchanged command
   size_t rounds = 0;
   bool was_short_of_time = false;
 };
 
-// What is being done: "workers=4, round 3 of 12".
+// Receives progress messages: "workers=4, round 3 of 12".
 using TuneListener = std::function<void(const std::string& doing)>;
 
 // An error: the command as it is fails, or the user ends it.
@@ -68,7 +68,7 @@ Result<TuneTable> Tune(const std::vector<TuneColumn>& columns, const TuneOptions
 // The settings of `gapless tune dataloader`: numbers of workers; with `grid` also pinned memory, kept workers and how
 // far ahead they load.
 std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid);
-// Of `tune batch`: 2, 4, 8 … times as large batches, and the same in mixed precision where this machine has it.
+// Returns the settings of `tune batch`: batches 2, 4, 8 … times as large, and the same in mixed precision if supported.
 std::vector<TuneColumn> BatchSettings(const FixContext& context);
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which setting is best, on jobs whose truth is known.
+// Tests the choice of the best setting on simulated jobs with known times.
 #include "optimize/tuning.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(Tuning, WhatBringsNothingStaysAsItIs) {
   EXPECT_EQ(RowOf(*table, "workers=2").runs.size(), 1U) << "twice as slow: one run is enough";
 }
 
-// Of 200 jobs where no setting does anything, at most the share of error is told to be faster.
+// At most the error rate of 200 jobs, in which no setting has an effect, may report a faster one.
 TEST(Tuning, SaysThatNothingIsFasterWhereNothingIs) {
   int wrong = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
@@ -157,11 +157,11 @@ TEST(Tuning, TheGridAlsoPinsAndLoadsFurtherAhead) {
   ASSERT_EQ(all.size(), 1U);
   std::vector<std::string> names;
   for (const FixSet& set : all[0].settings) names.push_back(set.ToString());
-  for (const char* one : {"workers=0", "workers=8", "workers=4, pin", "workers=4, prefetch_factor=8, pin"}) {
-    auto words = Split(one, ',');
+  for (const char* letter : {"workers=0", "workers=8", "workers=4, pin", "workers=4, prefetch_factor=8, pin"}) {
+    auto words = Split(letter, ',');
     EXPECT_TRUE(std::ranges::any_of(names, [&](const std::string& name) {
       return Split(name, ',').size() == words.size() && name.find(words[0]) != name.npos;
-    })) << one;
+    })) << letter;
   }
   EXPECT_EQ(std::ranges::find(names, "workers=16"), names.end()) << "more than processors";
 }

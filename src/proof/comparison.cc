@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Comparison: each pair adds the log ratio of the mean step times (per sample if known), and the losses of
+// the same steps.
 #include "proof/comparison.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is B faster than A? Both commands are run in pairs of fresh processes, in an order drawn by lot; after every pair it
-// may be asked what they show.
+// Compares two commands, A and B: both run in pairs of fresh processes, in random order. The evidence is available
+// after every pair.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace gapless::internal {
 
-// How far losses of the same step lie apart, first rank. Whether both sides are the same training does not follow from
-// it: that is decided by validate/parity.h.
+// The difference of losses of the same step, first rank. It does not decide whether both sides are the same training;
+// see validate/parity.h.
 struct LossDifference {
   double max_difference = 0;       // between A and B of a pair, over all steps both have
   std::optional<double> spread{};  // the same between two runs of A; absent with one run
@@ -54,7 +54,7 @@ class Comparison {
   std::pair<double, double> Typical() const;  // mean steps of A and of B, medians over the pairs; at least one
   // Absent where no step has a loss on both sides.
   std::optional<LossDifference> Losses() const;
-  // Whether B is the same training as A; absent: it was not compared (same_training.h).
+  // Returns the decision whether B is the same training as A; absent if they were not compared (same_training.h).
   const std::optional<ParityReport>& training() const { return training_; }
   void SetTraining(ParityReport report) { training_ = std::move(report); }
 
@@ -70,7 +70,7 @@ struct PairPlan {
   RunRequest a{}, b{};
   size_t most_pairs = 30;
   std::optional<double> budget_s{};  // no pair begins after so long
-  uint64_t seed = 0;                 // of the coin that draws the order within a pair
+  uint64_t seed = 0;                 // seed of the random order within a pair
 };
 
 // Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. An error when a run fails,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the comparison of two commands: ratios, losses, throughput, and the end of the pairs.
 #include "proof/comparison.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 RunSample Steps(std::vector<int64_t> ms, std::vector<double> losses = {}) {
   RunSample sample;
   sample.source = SampleSource::kSteps;
-  for (const int64_t one : ms) sample.step_ns.push_back(one * 1'000'000);
+  for (const int64_t m : ms) sample.step_ns.push_back(m * 1'000'000);
   sample.losses = std::move(losses);
   return sample;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes latency percentiles, throughput and token times from the requests of one process.
 #include "proof/inference.h"
 
 #include <algorithm>

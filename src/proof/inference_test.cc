@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the inference metrics on simulated requests.
 #include "proof/inference.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges the working tree against a commit: both are checked out or run in place, and run in pairs until the comparison
+// is decided.
 #include <cmath>
 
 #include "base/strings.h"
@@ -23,7 +25,7 @@ Result<RunRequest> RequestAt(const std::string& sha, Checkouts& checkouts, const
   return there;
 }
 
-// What is built in the user's own folder would be the user's files: with a build, HEAD is run in a checkout.
+// With a build, HEAD runs in a checkout too: building in the user's folder would change the user's files.
 Result<PairPlan> PlanFor(const CommitQuestion& question, const Commit& other, Checkouts& checkouts) {
   PairPlan plan{.a = {}, .b = question.request, .most_pairs = question.most_pairs, .seed = question.seed};
   auto before = RequestAt(other.sha, checkouts, question.request);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges a result against the history: selects the metrics and the comparable runs, asks validate/history_gate.h, and
+// confirms an alarm by fresh runs.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -18,7 +20,7 @@ bool IsHigherBetter(const MetricRecord& metric) {
   return metric.higher_is_better.value_or(TraitsOf(metric.name).higher_is_better.value_or(false));
 }
 
-// Those that were asked for, else the one that says most.
+// Returns the requested metrics, else samples_per_second, else step_time_p50_ms, else the first.
 Result<std::vector<MetricRecord>> MetricsToJudge(const BenchmarkRecord& current, const HistoryQuestion& question) {
   std::vector<MetricRecord> metrics;
   for (const std::string& name : question.metrics) {
@@ -78,7 +80,7 @@ Result<Past> ReadPast(const BenchmarkRecord& current, History& history, const st
 
 struct Runs {
   std::vector<GateRun> values{};
-  std::vector<std::string> commits{};  // of each
+  std::vector<std::string> commits{};  // commits of each run
 };
 
 // The runs of one metric; a last one that is the current result itself is left out.
@@ -121,7 +123,7 @@ class FreshRuns {
   std::vector<BenchmarkRecord> records_{};
 };
 
-// What the history is to keep of a verdict; empty: nothing.
+// Returns the mark that the history keeps of a verdict; empty: no mark.
 std::string_view MarkFor(const GateVerdict& before, const GateVerdict& after) {
   if (before.IsAlarm() && !after.IsAlarm()) return "cleared";
   if (after.kind != GateKind::kRegression) return "";
@@ -173,7 +175,7 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
   GateOptions options{.effect = question.effect};
   if (!question.naive) judgement.false_alarm_rate = options.false_alarm_rate;
   if (!question.naive) judgement.false_alarm_over = StrCat(options.horizon_runs, " runs without a change");
-  options.false_alarm_rate /= static_cast<double>(metrics->size());  // of all together (Bonferroni)
+  options.false_alarm_rate /= static_cast<double>(metrics->size());  // rate of all metrics together (Bonferroni)
   FreshRuns fresh(question.measure_again, question.effect);
   for (const MetricRecord& metric : *metrics) {
     options.higher_is_better = IsHigherBetter(metric);

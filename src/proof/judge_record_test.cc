@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests judgements against simulated histories: regressions, improvements, fresh runs, and accepted levels.
 #include <gtest/gtest.h>
 
 #include "base/strings.h"

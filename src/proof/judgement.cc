@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Derives the overall kind and the recommended next step from the judgements of the metrics.
 #include "proof/judgement.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did it get slower? A result against the history of a branch, or a commit against the working folder.
+// Judges a result against the history of a branch, or the working folder against a commit: is it slower?
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct MetricJudgement {
   std::string reason;      // why it cannot tell
   double current = 0;
   std::optional<double> baseline, change, change_low, change_high, noise, mde;
-  size_t runs = 0;  // of the baseline, or pairs
+  size_t runs = 0;  // runs of the baseline, or pairs
 };
 
 struct Judgement {
@@ -30,7 +30,7 @@ struct Judgement {
   std::vector<MetricJudgement> metrics;  // the first is the one that was named first
   double threshold = 0.05;
   std::string judged{};                    // what is judged, and from where on it is a regression: a sentence
-  std::optional<double> false_alarm_rate;  // of the whole judgement; absent for the bare rule
+  std::optional<double> false_alarm_rate;  // rate of the whole judgement; absent for the bare rule
   std::string false_alarm_over;            // "100 runs without a change"
   std::string culprit;                     // commit the slower runs begin with; empty: not known
   std::string place;                       // a file that stands for what was measured; empty: none is known
@@ -42,9 +42,10 @@ struct Judgement {
   GateKind Kind() const;  // a regression of any metric; else what the first metric says
 };
 
-// What to do next, as one sentence.
+// Returns the recommended next step, as one sentence.
 std::string Recommendation(const Judgement& judgement);
-// Of performance, as a share, so that less of it is worse whatever the metric's direction; absent without a baseline.
+// Returns the change of performance as a share; negative is worse, whatever the metric's direction. Absent without a
+// baseline.
 std::optional<double> PerformanceChange(const MetricJudgement& metric);
 
 struct HistoryQuestion {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a command once and turns a failed run, or one without measured steps, into an error.
 #include "proof/measure.h"
 
 #include "base/redact.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One measured run of a command, or the reason why there is none.
+// Measures one run of a command; returns an error with the cause if the run fails.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ Result<RunSample> RunMeasured(const RunRequest& request);
 // An error when it failed, was interrupted, or measured nothing above zero.
 Result<RunSample> Checked(RunSample sample, const RunRequest& request);
 
-// What a failed process means for the verb: exit status 5, with the end of what the program said.
+// Returns the error for a failed process: exit status 5, with the end of the program's output.
 Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command);
 
 }  // namespace gapless::internal

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them have.
 #include "proof/metrics.h"
 
 #include <algorithm>
@@ -14,9 +15,9 @@ constexpr double kBusyElsewhere = 0.1, kStolen = 0.02, kClockMoves = 0.03, kGpuC
 std::optional<double> MeanOver(const std::vector<RunSample>& samples, auto&& value) {
   double sum = 0;
   for (const RunSample& sample : samples) {
-    const std::optional<double> one = value(sample);
-    if (!one) return std::nullopt;
-    sum += *one;
+    const std::optional<double> figure = value(sample);
+    if (!figure) return std::nullopt;
+    sum += *figure;
   }
   return sum / static_cast<double>(samples.size());
 }

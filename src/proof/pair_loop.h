@@ -16,7 +16,7 @@ struct PairLoop {
   using Clock = std::chrono::steady_clock;
 
   size_t done = 0, max_pairs = 30;  // pairs that were run before, and the most with them
-  uint64_t seed = 0;                // of the order within each pair
+  uint64_t seed = 0;                // seed of the random order within each pair
   Clock::time_point deadline = Clock::time_point::max();
   // About the time of a pair; the longest of the loop counts from the second pair on. No pair begins that would end
   // after the deadline. Absent: a pair may end after it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the loop over pairs: random order, seeds, budget and early end.
 #include "proof/pair_loop.h"
 
 #include <gtest/gtest.h>

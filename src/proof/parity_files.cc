@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses events.jsonl and numbers.f64. Counts in the file are checked against the numbers present before memory is
+// allocated.
 #include "proof/parity_files.h"
 
 #include <algorithm>
@@ -62,7 +64,7 @@ ParityEvent EventFrom(const JsonValue& line) {
   return event;
 }
 
-// Takes the prints of `count` tensors off `numbers`; false: there are not so many.
+// Removes the prints of `count` tensors from `numbers`; returns false if there are fewer.
 bool TakePrints(std::string_view& numbers, size_t count, std::vector<TensorPrint>& prints) {
   if (numbers.size() < count * kPrintBytes) return false;
   prints.resize(count);

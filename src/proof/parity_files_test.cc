@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the parsing of parity recordings: all fields, absent fields, cut files and hostile counts.
 #include "proof/parity_files.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ struct Interval {
       Field<&Interval::low>("low", "", "lower end of the 95 % interval"),
       Field<&Interval::high>("high", "", "upper end of the interval"),
       Field<&Interval::method>("method", "", "how the interval was made", kUnlessEmpty),
-      Field<&Interval::refused>("refused", "", "why there is none", kUnlessEmpty),
+      Field<&Interval::refused>("refused", "", "why the interval is absent", kUnlessEmpty),
       Field<&Interval::effective_n>("effective_n", "", "independent steps that would say as much"),
   };
 };

@@ -18,7 +18,7 @@ namespace gapless::internal {
 // One number of each process, or the steps or matches of a single one; in ms.
 std::vector<double> SeriesOf(const std::vector<RunSample>& samples);
 
-// Of the typical value, in the unit of the series: of steps, which may depend on those before, or of processes.
+// An interval of the typical value, in the unit of the series: steps, which may depend on those before, or processes.
 struct TypicalInterval {
   std::optional<double> low, high;
   double expected = 0;

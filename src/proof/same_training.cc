@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements TrainingParity: makes the runs of A that a decision still needs, such as noise probes and reseeded runs,
+// and repeats the decision with them.
 #include "proof/same_training.h"
 
 #include <filesystem>
@@ -12,7 +14,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxExtraRuns = 8;  // of A, for one decision: two probes, two wide ones, a repeat, three reseeded ones
+constexpr size_t kMaxExtraRuns =
+    8;  // maximum number of extra runs of A for one decision: two probes, two wide ones, a repeat, three reseeded ones
 constexpr int kReseeded = 3;
 constexpr std::string_view kBaseline = "baseline", kCandidate = "candidate", kRepeat = "repeat";
 
@@ -139,7 +142,7 @@ std::vector<ParityOptions> TrainingParity::Needed(const ParityReport& report) co
   return runs;
 }
 
-// Has A run once more as the report needs it.
+// Runs A once more with the options that the report needs.
 Result<void> TrainingParity::Record(const ParityReport& report) {
   for (const ParityOptions& options : Needed(report)) {
     const auto sample = run_a_(options);
@@ -188,7 +191,7 @@ Result<ParityReport> TrainingParity::Judge(std::optional<Precision> claim, bool 
     if (recorded.error().code == ErrorCode::kInterrupted) return Unexpected{recorded.error()};
     return CannotTell(recorded.error().message);
   }
-  return CannotTell("the runs that would tell do not agree with each other");
+  return CannotTell("the runs that would decide do not agree with each other");
 }
 
 Result<ParityReport> AskWhetherSame(const SameQuestion& question) {

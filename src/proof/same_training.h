@@ -45,7 +45,7 @@ class TrainingParity {
   Result<ParityReport> Look(std::optional<Precision> claim, bool exact = false);
   std::vector<ParityOptions> Needed(const ParityReport& report) const;
 
-  // Why A has no recording, in words; empty: it has.
+  // Returns the reason why A has no recording; empty if it has one.
   std::string WhyNoBaseline() const;
 
  private:
@@ -59,7 +59,7 @@ class TrainingParity {
 
   ParityPlan plan_;
   RunA run_a_;
-  std::string path_;                                            // of the recordings
+  std::string path_;                                            // folder of the recordings
   std::optional<TemporaryFolder> temporary_{};                  // keeps `path_`, unless that is the user's
   std::map<std::string, ParityBaseline, std::less<>> ranks_{};  // by the name of the rank's folder: "main", "rank0"
   std::map<std::string, bool, std::less<>> loaded_{};           // names of recordings that were read
@@ -71,7 +71,8 @@ struct SameQuestion {
   std::optional<Precision> claim{};
   ParityPlan plan{};
   bool exact = false;
-  std::function<void(std::string_view what)> on_run{};  // told before each run: "the command as it is", …
+  std::function<void(std::string_view what)>
+      on_run{};  // called before each run with its name: "the command as it is", …
 };
 Result<ParityReport> AskWhetherSame(const SameQuestion& question);
 

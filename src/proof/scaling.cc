@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a command with several numbers of ranks in rounds, and computes efficiency as throughput per rank relative to
+// the first number.
 #include "proof/scaling.h"
 
 #include <algorithm>

@@ -30,12 +30,12 @@ struct ScalingCurve {
 
 // More than this is no efficiency, but a first count that was measured too slow, or a later one too fast.
 inline constexpr double kMaxEfficiency = 1.05;
-// Why the curve is to be measured again, a sentence; empty: it is not.
+// Returns the reason why the curve should be measured again, as a sentence; empty if it is consistent.
 std::string WhyToRepeat(const ScalingCurve& curve);
 
 std::string_view NameOf(ScalingCurve::Kind kind);  // "weak", "strong", "unknown"
 
-// Can WithRanks() say how it is started?
+// Returns true if WithRanks() can start the command with several ranks.
 bool CanHaveRanks(const std::vector<std::string>& command);
 // With {n} in the command that is the number of ranks; else a Python script is run by torch.distributed.run.
 std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks);

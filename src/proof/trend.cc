@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements FindTrend(): change points, levels between them, and drift of the last level.
 #include "proof/trend.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct TrendPoint {
 };
 
 struct TrendLevel {
-  size_t begin = 0, end = 0;  // of the points at this level, the end not included
+  size_t begin = 0, end = 0;  // range of the points at this level, end excluded
   double value = 0;           // their median; where it drifts, not what a change next to it begins or ends with
 };
 
@@ -39,7 +39,7 @@ struct Trend {
   std::vector<TrendLevel> levels{};       // one more than changes; none without points
   std::optional<Drift> drift{};           // at the last level; absent where there are too few runs
   std::optional<DriftLine> drift_line{};  // when it drifts steadily: without the first and last runs of the level, too
-  // What else was different after change i: "driver 550 to 560". Empty, or as long as `changes`.
+  // Other differences at change i: "driver 550 to 560". Empty, or as long as `changes`.
   std::vector<std::vector<std::string>> also_changed{};
 };
 
@@ -48,8 +48,8 @@ void FindTrend(Trend& trend);
 
 TrendChange KindOf(const Trend& trend, const ChangePoint& change);
 
-// The drift's sum over the runs of the last level as a share of it, when it is steady and as large as a change must be
-// to be told; else absent. A few runs at either end may be the beginning of another level, too short to be one yet.
+// Returns the drift over the runs of the last level, as a share of the level. Absent if it is not steady or smaller
+// than the smallest reported change. A few runs at either end may begin another level, too short to be recognised.
 std::optional<double> DriftWorthTelling(const Trend& trend);
 TrendChange KindOf(const Trend& trend, const Drift& drift);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the runs of a history that are comparable with the newest one, and builds the trend of each metric with the
+// other differences at each change.
 #include "proof/trend_runs.h"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ void TakeTraits(std::span<const BenchmarkRecord> records, Trend& trend) {
   if (!trend.higher_is_better) trend.higher_is_better = traits.higher_is_better;
 }
 
-// What is not known on one side is not said to differ.
+// Returns the differences between two records. A value that one side lacks does not count as different.
 std::vector<std::string> Differences(const BenchmarkRecord& a, const BenchmarkRecord& b) {
   std::vector<std::string> found;
   const auto text = [&](std::string_view what, const std::string& before, const std::string& after) {
@@ -95,7 +97,7 @@ std::vector<std::string> UsualMetrics(std::span<const BenchmarkRecord> records) 
 Trend TrendOf(std::span<const BenchmarkRecord> records, const std::string& metric) {
   Trend trend{.metric = metric};
   TakeTraits(records, trend);
-  std::vector<const BenchmarkRecord*> at;  // of each point
+  std::vector<const BenchmarkRecord*> at;  // record of each point
   for (const BenchmarkRecord& record : records) {
     const MetricRecord* const found = record.Find(metric);
     if (found == nullptr || !std::isfinite(found->value)) continue;

@@ -16,16 +16,16 @@
 
 namespace gapless::internal {
 
-// Another kind of machine has another level, and so has another device of it: are fingerprint, GPUs and their number
-// the same, and did both compute on a GPU or on the processor? What is not known of one of them does not tell them
-// apart.
+// Returns true if both records come from the same kind of machine, because another kind has another level: the same
+// fingerprint, GPUs and number of GPUs, and both computed on a GPU or on the processor. A missing value counts as
+// equal.
 bool IsSameMachine(const BenchmarkRecord& a, const BenchmarkRecord& b);
 
 struct TrendRuns {
   std::vector<BenchmarkRecord> records{};           // oldest first
   size_t other_benchmarks = 0, other_machines = 0;  // left out
   std::vector<std::string> benchmarks_left_out{};   // their names
-  std::vector<std::string> hosts{};                 // of the records, sorted
+  std::vector<std::string> hosts{};                 // hosts of the records, sorted
 };
 
 // The records that can be compared with the newest of `records`, which are sorted from old to new; the newest `limit`
@@ -35,8 +35,8 @@ TrendRuns RunsLikeTheNewest(std::vector<BenchmarkRecord> records, std::optional<
 // Throughput, step time, utilisation and memory, as far as there are values of them; without any, all metrics.
 std::vector<std::string> UsualMetrics(std::span<const BenchmarkRecord> records);
 
-// The trend of one metric, FindTrend() included. Unit and direction are those of the newest run that tells them, else
-// what the name tells. No points: no record has the metric.
+// Returns the trend of one metric, FindTrend() included. Unit and direction are those of the newest run that has them,
+// else those implied by the name. No points: no record has the metric.
 Trend TrendOf(std::span<const BenchmarkRecord> records, const std::string& metric);
 
 }  // namespace gapless::internal

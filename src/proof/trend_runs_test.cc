@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests which runs of a history are comparable, and the names of other differences.
 #include "proof/trend_runs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests levels, commits and drift of simulated histories.
 #include "proof/trend.h"
 
 #include <gtest/gtest.h>

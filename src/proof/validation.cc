@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements `validate`: pairs, training check and history, with one sentence for each reason against.
 #include "proof/validation.h"
 
 #include <utility>

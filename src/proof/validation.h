@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is an optimisation one? It must be faster, learn the same, and not leave the branch slower than it was.
+// Validates an optimisation: it must be faster, train the same, and not leave the branch slower than it was.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,11 @@ struct ValidationQuestion {
   PairPlan pairs{};  // A: as it was, B: optimised
   PairOptions options{};
   bool higher_is_better = false;
-  Safety allow = Safety::kStochastic;           // the most that B may change of the training
-  HistoryQuestion history{};                    // that B must not fall behind
-  std::string commit_sha{}, branch{}, label{};  // of B; empty: what git says of where it ran
-  bool record = true;                           // B, in the history, where it is accepted
+  Safety allow = Safety::kStochastic;  // the most that B may change of the training
+  HistoryQuestion history{};           // that B must not fall behind
+  std::string commit_sha{}, branch{},
+      label{};         // commit of B; empty: the commit that git reports for its working directory
+  bool record = true;  // B, in the history, where it is accepted
   std::function<void(const Comparison&)> on_pair{};
 };
 
@@ -27,11 +28,12 @@ struct Validation {
   Comparison comparison;
   Judgement judgement{};
   std::optional<int64_t> recorded{};   // the run's number in the history
-  std::vector<std::string> against{};  // what speaks against it; nothing: it is accepted
+  std::vector<std::string> against{};  // reasons against B; empty: accepted
   bool IsAccepted() const { return against.empty(); }
 };
 
-// Runs the pairs until they are decided, judges B against the history, and records it when nothing speaks against it.
+// Runs the pairs until they are decided, judges B against the history, and records it if no reason against it was
+// found.
 Result<Validation> ValidateOptimization(const ValidationQuestion& question, History& history);
 
 }  // namespace gapless::internal

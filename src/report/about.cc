@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the opening lines, notes and next commands that all formats of the report share.
 #include "report/about.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinRecordingCost = 0.01;  // of a recorded step; less is lost in the variation between steps
+constexpr double kMinRecordingCost = 0.01;  // share of a recorded step; less is lost in the variation between steps
 constexpr size_t kTopFunctions = 3;
 
 // The last part of a path; of an archive's member, the member's.
@@ -81,17 +82,17 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
 
 // "before the steady work: 493 ms, in which the GPU works for 12 µs".
 void AddSetAside(const Report& report, std::vector<Note>& notes) {
-  const Table& aside = report.tables.Get("set_aside");
-  for (size_t row = 0; row < aside.rows(); ++row) {
-    const std::string_view kind = aside.Text(row, "kind");
-    const int64_t steps = aside.Int(row, "steps");
+  const Table& excluded = report.tables.Get("set_aside");
+  for (size_t row = 0; row < excluded.rows(); ++row) {
+    const std::string_view kind = excluded.Text(row, "kind");
+    const int64_t steps = excluded.Int(row, "steps");
     const std::string what = kind == "warm_up_steps"
-                                 ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"), ", a warm-up,")
-                             : kind == "before" ? "what lies before the steady work"
-                                                : "what lies after the steady work";
+                                 ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"), " (warm-up)")
+                             : kind == "before" ? "the time before the steady work"
+                                                : "the time after the steady work";
     notes.push_back(
-        {Severity::kLoss, StrCat(what, " is set aside: ", FormatDuration(aside.Int(row, "dur_ns")),
-                                 ", in which the GPU works for ", FormatDuration(aside.Int(row, "busy_ns")))});
+        {Severity::kLoss, StrCat("excluded: ", what, ", ", FormatDuration(excluded.Int(row, "dur_ns")),
+                                 ", in which the GPU works for ", FormatDuration(excluded.Int(row, "busy_ns")))});
   }
 }
 
@@ -121,8 +122,9 @@ std::string LargestFirst(std::string_view table) {
 std::string TableToSee(const Report& report) {
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
-  const auto first = std::ranges::find_if(
-      found, [](const Bottleneck& one) { return one.type != BottleneckType::kRecording || one.id == "warm_up"; });
+  const auto first = std::ranges::find_if(found, [](const Bottleneck& bottleneck) {
+    return bottleneck.type != BottleneckType::kRecording || bottleneck.id == "warm_up";
+  });
   if (first == found.end()) return "kernels";
   for (const Rule* rule : AllRules()) {
     if (rule->id != first->id) continue;
@@ -226,11 +228,11 @@ Next NextOf(const Report& report) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
   } else if (!HasSteps(report.run)) {
     next.advice =
-        workload == Workload::kTraining ? "call prof.step() after every step, so that times are told per step"
+        workload == Workload::kTraining ? "call prof.step() after every step, so that times are reported per step"
         : workload == Workload::kServing
-            ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are told "
+            ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are reported "
               "per iteration"
-            : "put record_function(\"step\") around each repetition, so that times are told per repetition";
+            : "put record_function(\"step\") around each repetition, so that times are reported per repetition";
   }
   const std::string table = TableToSee(report);
   next.query =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats gains, costs, utilisation and scaling for all formats of the report.
 #include "report/amounts.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ bool IsToFix(const Bottleneck& bottleneck) {
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {
   std::vector<int> places;
   int next = 1;
-  for (const Bottleneck& one : bottlenecks) places.push_back(one.cured_by.empty() && IsToFix(one) ? next++ : 0);
+  for (const Bottleneck& bottleneck : bottlenecks)
+    places.push_back(bottleneck.cured_by.empty() && IsToFix(bottleneck) ? next++ : 0);
   return places;
 }
 
@@ -70,9 +72,9 @@ std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& 
   const std::vector<std::string> left_out = NumbersOf(together.left_out, bottlenecks),
                                  estimated = NumbersOf(together.estimated, bottlenecks);
   if (estimated.size() == together.ids.size())
-    remarks.emplace_back("by the time at stake, not replayed");
+    remarks.emplace_back("from the affected time, not replayed");
   else if (!estimated.empty())
-    remarks.push_back(StrCat(ListOf(estimated), " by the time at stake, not replayed"));
+    remarks.push_back(StrCat(ListOf(estimated), " from the affected time, not replayed"));
   if (!left_out.empty())
     remarks.push_back(StrCat("without ", ListOf(left_out), left_out.size() == 1 ? ", which " : ", each of which ",
                              ApartText(summary)));
@@ -99,7 +101,8 @@ std::string_view SeverityWord(const Bottleneck& found) {
 }
 
 std::string MfuText(const RunSummary& summary) {
-  constexpr double kAll = 0.995, kTooLittle = 0.5;  // of matrix time counted; less makes the figure misleading
+  constexpr double kAll = 0.995,
+                   kTooLittle = 0.5;  // shares of matrix time counted; less than kTooLittle makes the figure misleading
   if (!summary.mfu || summary.mfu_coverage < kTooLittle) return {};
   return StrCat("MFU ", summary.mfu_coverage < kAll ? "≥ " : "", FormatPercent(*summary.mfu));
 }

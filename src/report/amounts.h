@@ -17,11 +17,12 @@ std::string FactorText(double value);
 std::string GainText(const Gain& gain);
 // Fixing it brings something, or nobody knows what: it is listed to be fixed.
 bool IsToFix(const Bottleneck& bottleneck);
-// By bottleneck, the number it has in the list of what to fix; 0: it hangs under another one, or is not to be fixed.
+// Returns each bottleneck's number in the list of what to fix; 0 if another one's fix removes it, or nothing is to be
+// fixed.
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks);
 // "fixing 1, 2 and 4 together", by their places.
 std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
-// What the figure leaves out, and what it rests on: "without 3, which changes the training; 4 by an estimate".
+// Returns the limits of the combined figure: "without 3, which changes the training; 4 by an estimate".
 std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks);
 // "changes the training": why a fix is a choice beside the plan.
 std::string_view ApartText(const RunSummary& summary);
@@ -35,12 +36,12 @@ std::string_view SeverityWord(const Bottleneck& found);
 
 // "MFU 41.3 %", or "MFU ≥ 31.5 %" where not all work could be counted; "" where less than half of it could.
 std::string MfuText(const RunSummary& summary);
-// "scaling efficiency 78.0 %", "at most" without a run on one GPU; "" for one rank alone.
+// Returns "scaling efficiency 78.0 %", with "at most" if there is no run on one GPU; "" for one rank.
 std::string ScalingText(const RunSummary& summary);
 
 // "$ 41,300" from 100 up, "$ 12.30", "$ 0.0021": at least two digits that mean something.
 std::string MoneyText(double money);
-// What is known of an amount: {"$ 41,300", "12,400 kWh", "4,960 kg CO₂"}.
+// Returns the known parts of an amount: {"$ 41,300", "12,400 kWh", "4,960 kg CO₂"}.
 std::vector<std::string> AmountTexts(const Amount& amount);
 
 }  // namespace gapless::internal

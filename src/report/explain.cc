@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes `gapless analyze --explain RULE`: the rule's definition, its evidence with the query that lists the rows,
+// severity, gain and recommendations; or its inputs, if it was not reported.
 #include "report/explain.h"
 
 #include <algorithm>
@@ -33,8 +35,8 @@ std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
   return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),
                 " %, ", removed(gain.expected), " % or ", removed(gain.high),
-                " % would go away (at least, probably, at most); confidence ", FormatNumber(gain.confidence, 1),
-                ", method ", gain.method);
+                " % would go away (low, expected and high end of the 80 % prediction interval); confidence ",
+                FormatNumber(gain.confidence, 1), ", method ", gain.method);
 }
 
 // "SELECT * FROM idle WHERE id IN (3, 4)", when the rows can be asked for.
@@ -85,7 +87,7 @@ void AppendFound(std::string& out, const Bottleneck& found, const Report& report
   AppendAdvice(out, found, paint);
 }
 
-// What the rule had to go on, when it said nothing.
+// Appends the rule's inputs when the rule was not reported.
 void AppendSilence(std::string& out, const Report& report, const Rule& rule, const Paint& paint) {
   out += "\n" + paint.In(Tone::kBold, "not reported here") + "\n";
   AppendWrapped(out, "The inputs of the rule are below its threshold, or were not recorded. It read:", paint);
@@ -104,13 +106,13 @@ std::string ExplainText(const Report& report, const Rule& rule, const RenderOpti
   std::string out = StrCat(paint.In(Tone::kBold, rule.id), "  ", ToString(rule.type), "  ", rule.title, "\n");
   out += "\n" + paint.In(Tone::kBold, "what it looks at") + "\n";
   AppendWrapped(out, rule.why, paint);
-  bool speaks = false;
+  bool fires = false;
   for (const Bottleneck& found : report.diagnosis.bottlenecks) {
     if (found.id != rule.id) continue;
     AppendFound(out, found, report, paint);
-    speaks = true;
+    fires = true;
   }
-  if (!speaks) AppendSilence(out, report, rule, paint);
+  if (!fires) AppendSilence(out, report, rule, paint);
   return options.utf8 ? out : ToAscii(out);
 }
 

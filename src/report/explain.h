@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a rule spoke, or did not: its definition, its numbers, where they stand, and how its severity and gain come from
-// them.
+// Explains why a rule was or was not reported: its definition, its numbers, their rows, and the derivation of severity
+// and gain.
 #pragma once
 
 #include <string>

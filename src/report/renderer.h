@@ -34,14 +34,14 @@ struct Report {
   std::optional<RunCost> cost{};    // absent: no rate was given
   // A step as recorded and with the fixes of summary.together; absent: nothing was replayed.
   std::optional<StepPictures> pictures{};
-  // What cheaper kernels would buy, of those that take the most time; empty: nothing was replayed.
+  // Speedup by cheaper kernels, for those that take the most time; empty: nothing was replayed.
   std::vector<SweptPart> sweep{};
 };
 
 struct Renderer {
   std::string_view name;       // equals the file name
   std::string_view help;       // one line of at most 72 characters
-  std::string_view extension;  // of files in this form: ".html"
+  std::string_view extension;  // extension of files of this format: ".html"
   std::string (*render)(const Report& report, const RenderOptions& options);
   std::string_view file = {};  // written when nothing says where to and the terminal is no place for it; "": it is
 };
@@ -51,7 +51,7 @@ struct Renderer {
   constinit const Renderer n##_renderer
 
 std::span<const Renderer* const> AllRenderers();  // sorted by name; generated from the folder
-// The renderer called `name`; null: there is none.
+// Returns the renderer called `name`; null if no renderer has that name.
 const Renderer* FindRenderer(std::string_view name);
 // The renderer whose extension `path` ends in; null: none.
 const Renderer* RendererFor(std::string_view path);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kColumns =
     "uid, recorded_at_ns, what, kind, recording, measured, low, expected, high, source";
 
-// As it can be stored.
+// Returns the record in the form that is stored.
 Result<AdviceRecord> Prepared(AdviceRecord advice) {
   for (const double share : {advice.measured, advice.low, advice.expected, advice.high})
     if (!std::isfinite(share) || share <= 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database that can hold the history: how it is reached, and what its SQL calls things.
+// A database backend of the history: the prefixes of its URLs, its connection, and its SQL dialect.
 //
 // To add one: write src/store/backends/<name>.cc and end it with
-//   BACKEND(<name>) = {.name = "<name>", .help = "…", .schemes = kSchemes, .open = Open};
+//   BACKEND(<name>) = {.name = "<name>", .help = "…", .prefixes = kPrefixes, .open = Open};
 // Statements are written once for all, with $1, $2 … for parameters and the words of Dialect in braces.
 #pragma once
 
@@ -68,7 +68,7 @@ class Connection {
   // When it succeeds, what was written is on the disk, whatever becomes of the machine.
   virtual Result<void> Commit() = 0;
   virtual void Rollback() = 0;
-  // Is the server gone? Then nothing is known of a Commit() that failed. Reconnect() begins anew.
+  // Returns true if the server is gone. It is then unknown if a failed Commit() took effect. Reconnect() starts again.
   virtual bool lost() const { return false; }
   virtual Result<void> Reconnect() { return {}; }
 };

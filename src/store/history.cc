@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements History on any database: opens a URL with the matching backend, migrates the tables, and records runs in
+// one transaction.
 #include "store/history.h"
 
 #define XXH_INLINE_ALL

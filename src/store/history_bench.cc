@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many runs a history takes in a second, from one process: twelve metrics each, half of them with fifty samples;
-// and how many it gives back. A record is on the disk when it counts.
+// Measures the runs per second that one process records, twelve metrics each, half of them with fifty samples, and the
+// runs per second that it reads. A record counts when it is on the disk.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>

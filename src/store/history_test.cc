@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same suite on every database: what holds for one holds for all.
+// Runs the same suite on every database.
 #include "store/history.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements migrations: each version is a list of SQL statements with placeholders for the database's dialect, applied
+// in one transaction. A history of a newer gapless is refused.
 #include "store/migrations.h"
 
 #include <utility>

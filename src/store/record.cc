@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a record before it is stored: texts are cleaned and bounded, metric names are unique, and values are finite.
 #include "store/record.h"
 
 #include <algorithm>

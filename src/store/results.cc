@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads result files of benchmark tools: detects the tool from the content, and makes the names of series unique.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -90,7 +91,7 @@ Result<ResultFile> ReadResultFile(const std::string& path, std::string_view colu
   }
   if (in.bad() || !in.eof()) {
     const bool large = text.size() > kLargestResultFile;
-    return Fail(ErrorCode::kInput, large ? "larger than 512 MiB" : "the file cannot be read", path);
+    return Fail(ErrorCode::kInput, large ? "larger than 512 MiB" : "cannot read the file", path);
   }
   return ReadResults(text, path, column);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and formats RFC 3339 times to the nanosecond.
 #include "store/timestamp.h"
 
 #include <charconv>
@@ -69,7 +70,7 @@ std::optional<int64_t> TakeTime(std::string_view& text) {
   return ns + *second * kSecondNs + TakeDecimals(text);
 }
 
-// How far the zone is ahead of UTC.
+// Parses the offset of the zone from UTC.
 std::optional<int64_t> TakeZone(std::string_view& text) {
   if (text.empty() || Take(text, 'Z') || Take(text, 'z')) return 0;
   const bool ahead = text.front() == '+';

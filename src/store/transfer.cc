@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and reads histories as JSON lines and CSV. A record that is already in the history is skipped, and records are
+// added some hundred per transaction.
 #include "store/transfer.h"
 
 #include <algorithm>
@@ -272,7 +274,7 @@ Result<void> TakeCell(std::string_view column, const std::string& cell, Benchmar
   return {};
 }
 
-// How often each row of the view is in the history.
+// Counts the occurrences of each row of the view in the history.
 Result<std::map<std::string, int64_t>> CountRows(History& history) {
   std::map<std::string, int64_t> counts;
   GAPLESS_TRY(history.Visit({.with_samples = false}, [&](const BenchmarkRecord& record) -> Result<void> {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests that an exported history can be imported once, with every value, and that broken lines are reported.
 #include "store/transfer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs git to find commits and to clone the repository into temporary folders. Only the clones are written to.
 #include "trial/checkout.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests commits and checkouts on a small repository, a merged branch and a shallow clone.
 #include "trial/checkout.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the end of a program's output as lines: a carriage return ends a line, long lines keep both ends. Numbers are
+// found by a pattern's first group.
 #include "trial/printed.h"
 
 #include <fcntl.h>

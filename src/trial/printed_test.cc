@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the limits of lines and files, and the numbers that a pattern finds.
 #include "trial/printed.h"
 
 #include <gtest/gtest.h>

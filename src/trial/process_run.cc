@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements RunOnce(): launches the command, collects its steps, output and telemetry, and fills one RunSample.
 #include "trial/process_run.h"
 
 #include <unistd.h>

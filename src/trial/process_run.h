@@ -110,7 +110,7 @@ Result<RunSample> RunOnce(const RunRequest& request);
 // agent said: …". Empty: nothing.
 std::string AgentWords(const RunSample& sample);
 
-// Did the process do what was asked: end well, or be stopped by us?
+// Returns true if the process ended well, or was stopped by gapless.
 bool Succeeded(const RunSample& sample);
 
 // Returns the mean step of a process in ms, or its whole time if no steps were seen; 0: nothing was measured. The mean

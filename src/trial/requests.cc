@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Groups the calls of a model into requests: a call continues the text of the call before if it adds one token to it.
 #include "trial/requests.h"
 
 namespace gapless::internal {

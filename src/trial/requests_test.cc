@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the grouping of model calls into requests, with and without a cache.
 #include "trial/requests.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements StepWatch: counts the steps of each process after warm-up, and asks the program to stop when enough were
+// measured. SIGTERM and SIGKILL follow if it does not stop.
 #include "trial/step_watch.h"
 
 #include <algorithm>
@@ -10,7 +12,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr auto kPolite = std::chrono::seconds(15), kFirm = std::chrono::seconds(25);  // after it was asked to stop
+constexpr auto kSigtermDelay = std::chrono::seconds(15),
+               kSigkillDelay = std::chrono::seconds(25);        // after the request to stop
 constexpr auto kSigkillAfterTimeout = std::chrono::seconds(6);  // a time limit, such as that of --budget, is kept
 constexpr double kLongestCallNs = 1e15;
 constexpr size_t kAskEvery = 10;                     // steps
@@ -18,8 +21,8 @@ constexpr auto kAskAfter = std::chrono::seconds(1);  // pause between questions 
 constexpr size_t kMaxMessages = 8;
 constexpr size_t kParityPatience = 20;  // steps that are allowed beyond twice those of a recording
 constexpr int kWarning = 1;             // level of a message, see docs/agent_protocol.md
-// A loss may be reported before its step, and steps may be lost in a ring that came round. A loss that is further ahead
-// is none.
+// A loss may be reported before its step, and a ring that wrapped may have lost steps. A loss further ahead than this
+// is ignored.
 constexpr int64_t kMaxStepsAhead = 1 << 16;
 
 // The result is there when the device has it, which may be after the call has returned.
@@ -150,8 +153,9 @@ void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector
     }
     return;
   }
-  if (asked_ && now - asked_at_ > kPolite && now - asked_at_ < kPolite + std::chrono::seconds(1)) Signal(SIGTERM);
-  if (now - asked_at_ > (timed_out_ ? kSigkillAfterTimeout : kFirm)) Signal(SIGKILL);
+  if (asked_ && now - asked_at_ > kSigtermDelay && now - asked_at_ < kSigtermDelay + std::chrono::seconds(1))
+    Signal(SIGTERM);
+  if (now - asked_at_ > (timed_out_ ? kSigkillAfterTimeout : kSigkillDelay)) Signal(SIGKILL);
 }
 
 }  // namespace gapless::internal

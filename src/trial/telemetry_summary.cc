@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes a telemetry file and averages each series.
 #include "trial/telemetry_summary.h"
 
 #include <algorithm>

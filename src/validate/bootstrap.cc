@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements bootstrap intervals: percentile and BCa (Efron 1987), and block resampling for dependent series with the
+// automatic block length of Politis and White (2004).
 #include "validate/bootstrap.h"
 
 #include <algorithm>

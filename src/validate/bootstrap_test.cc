@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests bootstrap intervals against Student's interval and published examples.
 #include "validate/bootstrap.h"
 
 #include <gtest/gtest.h>

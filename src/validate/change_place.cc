@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the posterior probability of each place of a change between two levels, and the interval around the most
+// likely one.
 #include "validate/change_place.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where between two levels a change most likely is, and how sure that is.
+// Finds the most likely place of a change between two levels, and its uncertainty.
 #pragma once
 
 #include <cstddef>

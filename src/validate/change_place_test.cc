@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the most likely place of a change and the coverage of its interval.
 #include "validate/change_place.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the level of a history changed: one value per commit or run, oldest first.
+// Finds the changes of level in a history: one value per commit or run, oldest first.
 #pragma once
 
 #include <cstddef>

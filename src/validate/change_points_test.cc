@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the detection of level changes with outliers, autocorrelation, ties and absent values.
 #include "validate/change_points.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the search as Bayesian inference on a grid of levels: each run updates the probability of every commit
+// being the first bad one. The noise has heavy tails, so that an outlier decides nothing.
 #include "validate/commit_search.h"
 
 #include <algorithm>
@@ -198,8 +200,8 @@ void CommitSearch::FindBest(const std::vector<Gap>& gaps) {
   }
 }
 
-// Where being bad is the most uncertain; of equals the one with fewer runs. The ends while it is open whether anything
-// changed.
+// Picks the next commit: an end while "no change" is plausible, else the one whose probability of being bad is nearest
+// 0.5; of equals the one with fewer runs.
 void CommitSearch::Choose(const std::vector<Gap>& gaps) {
   const auto count = [&](size_t commit) {
     const auto found = times_.find(commit);

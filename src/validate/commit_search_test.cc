@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the search on simulated runs, including the calibration of its stated probability.
 #include "validate/commit_search.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements corrections of p values and e-values for several tests at once. Values outside their range are refused.
 #include "validate/correction.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the adjusted p values against examples by hand.
 #include "validate/correction.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Estimates autocorrelation, the effective sample size, and the long-run variance of a series.
 #include "validate/dependence.h"
 
 #include <algorithm>

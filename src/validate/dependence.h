@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the steps of a series depend on those before them, and what that leaves of their number. Functions expect
-// finite values in the order in which they were measured.
+// Measures the autocorrelation of steps and the effective number of independent steps. Functions expect finite values
+// in the order in which they were measured.
 #pragma once
 
 #include <cstddef>

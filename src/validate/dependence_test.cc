@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the estimators on series with known autocorrelation.
 #include "validate/dependence.h"
 
 #include <gtest/gtest.h>

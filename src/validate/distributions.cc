@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wraps Boost.Math: errors in a function become NaN or infinity, never an exception.
 #include "validate/distributions.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the Theil-Sen slope of a series and its interval, corrected for autocorrelation. Long series are first
+// reduced to medians of stretches.
 #include "validate/drift.h"
 
 #include <algorithm>

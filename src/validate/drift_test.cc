@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the slope, its robustness to outliers, and the coverage of its interval.
 #include "validate/drift.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One new result against the history of a branch: did it get slower, and how sure is that?
+// Tests one new result against the history of a branch for a slowdown, with its significance.
 #pragma once
 
 #include <cstddef>

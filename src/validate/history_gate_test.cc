@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the history gate on series with and without changes, and its false-alarm rate.
 #include "validate/history_gate.h"
 
 #include <gtest/gtest.h>

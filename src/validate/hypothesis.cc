@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Welch's t test, the paired t test and the sign test.
 #include "validate/hypothesis.h"
 
 #include <algorithm>

@@ -41,8 +41,8 @@
 namespace gapless::internal {
 namespace {
 
-// How many standard errors the AR(1) coefficient is raised by; measured by bench/coverage.cc: the least at which all
-// kinds of noise keep 93 % from the least n on.
+// The AR(1) coefficient is raised by this number of standard errors. bench/coverage.cc measured them: the smallest
+// values at which all kinds of noise keep 93 % from the smallest n on.
 constexpr double kRaiseForMedian = 1.3, kRaiseForMean = 0.5;
 constexpr double kMinEffective = 7;  // at the level 0.95; with 6, AR(1) 0.9 gets too many intervals that miss
 constexpr double kHighestPhi = 0.99;

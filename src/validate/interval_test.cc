@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures the coverage of the offered intervals on simulated step times.
 #include "validate/interval.h"
 
 #include <gtest/gtest.h>

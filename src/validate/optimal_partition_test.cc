@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the partition against an exhaustive search.
 #include "validate/optimal_partition.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the sequential paired test: a test martingale for symmetry of the log ratios, mixed over a grid of bets,
+// and the confidence sequence that follows from inverting it.
 #include "validate/pair_sequence.h"
 
 #include <algorithm>

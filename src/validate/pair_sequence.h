@@ -33,7 +33,7 @@ class SymmetryEvidence {
   explicit SymmetryEvidence(double theta = 0) : theta_(theta) {}
   void Add(double d);
   double highest_log() const { return highest_; }  // over all looks so far; 0 before the first
-  // Where the values lie as seen from θ: below 0, above 0.
+  // Returns the side of the values as seen from θ: below 0, above 0.
   double side() const { return sum_; }
 
  private:

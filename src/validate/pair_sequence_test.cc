@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the sequential test: examples by hand, the martingale property, false alarms and power.
 #include "validate/pair_sequence.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes power, the minimum detectable effect and the needed sample size from the noncentral t distribution.
 #include "validate/power.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests power and sample sizes against Cohen's tables.
 #include "validate/power.h"
 
 #include <gtest/gtest.h>

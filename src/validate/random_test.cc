@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the random numbers, the simulated series and the domains of the distributions.
 #include "validate/random.h"
 
 #include <gtest/gtest.h>

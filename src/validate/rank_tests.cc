@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the Wilcoxon signed-rank and the Mann-Whitney test with Hodges-Lehmann intervals. Small samples without
+// ties use the exact distribution, others the normal approximation.
 #include "validate/rank_tests.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the rank tests against published examples and their intervals on simulated samples.
 #include "validate/rank_tests.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Estimates standard deviation and AR(1) coefficient after winsorising around a running median.
 #include "validate/series_noise.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the noise estimates with outliers, ties and level shifts.
 #include "validate/series_noise.h"
 
 #include <gtest/gtest.h>

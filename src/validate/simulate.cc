@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generates step times with known mean and median: normal, skewed, autocorrelated, and with outliers.
 #include "validate/simulate.h"
 
 #include <array>

@@ -126,13 +126,13 @@ std::vector<LevelSegment> Segments(std::span<const double> steps) {
 
 }  // namespace
 
-std::string_view WarmthName(Warmth warmth) {
-  switch (warmth) {
-    case Warmth::kTooShort: return "too short";
-    case Warmth::kFlat: return "flat";
-    case Warmth::kWarmup: return "warm-up";
-    case Warmth::kSlowdown: return "slowdown";
-    case Warmth::kNone: return "no steady state";
+std::string_view SteadyOutcomeName(SteadyOutcome outcome) {
+  switch (outcome) {
+    case SteadyOutcome::kTooShort: return "too short";
+    case SteadyOutcome::kFlat: return "flat";
+    case SteadyOutcome::kWarmup: return "warm-up";
+    case SteadyOutcome::kSlowdown: return "slowdown";
+    case SteadyOutcome::kNone: return "no steady state";
   }
   return "";
 }
@@ -173,19 +173,19 @@ Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyO
   while (first > 0 && same(out.segments[first - 1])) --first;
   size_t start = out.segments[first].begin;
   if (static_cast<double>(steps.size() - start) < kSteadyShare * static_cast<double>(steps.size())) {
-    out.warmth = Warmth::kNone;
+    out.outcome = SteadyOutcome::kNone;
     return out;
   }
   const bool faster_before =
       std::any_of(out.segments.begin(), out.segments.begin() + static_cast<std::ptrdiff_t>(first),
                   [&](const LevelSegment& s) { return s.level < last.level && !same(s); });
-  out.warmth = first == 0 ? Warmth::kFlat : faster_before ? Warmth::kSlowdown : Warmth::kWarmup;
-  if (out.warmth == Warmth::kWarmup) start = std::max(start, Mser5(Clipped(steps, noise.sd)));
+  out.outcome = first == 0 ? SteadyOutcome::kFlat : faster_before ? SteadyOutcome::kSlowdown : SteadyOutcome::kWarmup;
+  if (out.outcome == SteadyOutcome::kWarmup) start = std::max(start, Mser5(Clipped(steps, noise.sd)));
   const double level = *Median(steps.subspan(start));
   const double far = level + std::max(options.tolerance * std::abs(level), 2 * kClip * noise.sd);
   const size_t begin = start;
   while (start + kMinSegment < steps.size() && steps[start] > far) ++start;
-  if (start > begin && out.warmth == Warmth::kFlat) out.warmth = Warmth::kWarmup;
+  if (start > begin && out.outcome == SteadyOutcome::kFlat) out.outcome = SteadyOutcome::kWarmup;
   out.start = start;
   out.level = Median(steps.subspan(start));
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where warm-up ends and the steady part of a series of step times begins, if there is one.
+// Finds the end of warm-up and the beginning of the steady part of a series of step times, if there is one.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace gapless::internal {
 
 // The classes of Barrett, Bolz-Tereick, Killick, Mount and Tratt 2017, "Virtual machine warmup blows hot and cold",
 // section 4.
-enum class Warmth {
+enum class SteadyOutcome {
   kTooShort,  // fewer than kMinSteps: nothing can be said
   kFlat,      // steady from the first step on
   kWarmup,    // slower first, and nothing before was faster than the steady part
   kSlowdown,  // some part before was faster than the steady one
   kNone       // the level still changes in the last quarter
 };
-std::string_view WarmthName(Warmth warmth);
+std::string_view SteadyOutcomeName(SteadyOutcome outcome);
 
 constexpr size_t kMinSteps = 20;
 
@@ -36,7 +36,7 @@ struct LevelSegment {
 };
 
 struct SteadyState {
-  Warmth warmth = Warmth::kTooShort;
+  SteadyOutcome outcome = SteadyOutcome::kTooShort;
   std::optional<size_t> start;         // the first steady step; absent for kTooShort and kNone
   std::optional<double> level;         // median of the steady part
   std::vector<LevelSegment> segments;  // all of the series, by change points

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests where the steady state begins, on simulated warm-ups, slowdowns and spikes.
 #include "validate/steady.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ std::vector<double> Steps(size_t n, uint64_t seed, const std::function<double(si
 
 TEST(SteadyTest, SteadyFromTheFirstStep) {
   const auto state = *FindSteadyState(Steps(200, 1, [](size_t) { return 1.0; }));
-  EXPECT_EQ(state.warmth, Warmth::kFlat);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kFlat);
   EXPECT_EQ(state.start, 0u);
   EXPECT_NEAR(*state.level, 100, 0.5);
   EXPECT_EQ(state.segments.size(), 1u);
@@ -30,7 +31,7 @@ TEST(SteadyTest, SteadyFromTheFirstStep) {
 
 TEST(SteadyTest, AWarmUpWithALevelOfItsOwn) {
   const auto state = *FindSteadyState(Steps(200, 2, [](size_t i) { return i < 30 ? 1.5 : 1.0; }));
-  EXPECT_EQ(state.warmth, Warmth::kWarmup);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kWarmup);
   EXPECT_GE(*state.start, 30u);
   EXPECT_LE(*state.start, 40u);
   ASSERT_EQ(state.segments.size(), 2u);
@@ -39,7 +40,7 @@ TEST(SteadyTest, AWarmUpWithALevelOfItsOwn) {
 
 TEST(SteadyTest, TheFirstStepsOfAJob) {
   const auto state = *FindSteadyState(Steps(100, 3, [](size_t i) { return i == 0 ? 50 : i < 3 ? 3 : 1.0; }));
-  EXPECT_EQ(state.warmth, Warmth::kWarmup);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kWarmup);
   EXPECT_GE(*state.start, 3u);
   EXPECT_LE(*state.start, 5u);
 }
@@ -47,30 +48,30 @@ TEST(SteadyTest, TheFirstStepsOfAJob) {
 TEST(SteadyTest, AGradualWarmUp) {
   const auto shape = [](size_t i) { return 1 + 0.5 * std::exp(-static_cast<double>(i) / 20); };
   const auto state = *FindSteadyState(Steps(400, 4, shape));
-  EXPECT_EQ(state.warmth, Warmth::kWarmup);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kWarmup);
   EXPECT_GE(*state.start, 50u);  // there it is still 4 % slow
   EXPECT_LE(*state.start, 200u);
 }
 
 TEST(SteadyTest, ASlowdown) {
   const auto state = *FindSteadyState(Steps(200, 5, [](size_t i) { return i < 60 ? 1.0 : 1.1; }));
-  EXPECT_EQ(state.warmth, Warmth::kSlowdown);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kSlowdown);
   EXPECT_NEAR(static_cast<double>(*state.start), 60, 3);
 }
 
 TEST(SteadyTest, NeverSteady) {
   const auto ramp = *FindSteadyState(Steps(300, 6, [](size_t i) { return 1 + static_cast<double>(i) / 300; }));
-  EXPECT_EQ(ramp.warmth, Warmth::kNone);
+  EXPECT_EQ(ramp.outcome, SteadyOutcome::kNone);
   EXPECT_FALSE(ramp.start || ramp.level);
   const auto late = *FindSteadyState(Steps(200, 7, [](size_t i) { return i < 170 ? 1.0 : 1.2; }));
-  EXPECT_EQ(late.warmth, Warmth::kNone);
+  EXPECT_EQ(late.outcome, SteadyOutcome::kNone);
 }
 
 TEST(SteadyTest, SpikesAndSmallStepsAreNotLevels) {
   const auto spikes = *FindSteadyState(Steps(200, 8, [](size_t i) { return i % 37 == 20 ? 4 : 1.0; }));
-  EXPECT_EQ(spikes.warmth, Warmth::kFlat);
+  EXPECT_EQ(spikes.outcome, SteadyOutcome::kFlat);
   const auto small = *FindSteadyState(Steps(400, 9, [](size_t i) { return i < 200 ? 1.005 : 1.0; }));
-  EXPECT_EQ(small.warmth, Warmth::kFlat);
+  EXPECT_EQ(small.outcome, SteadyOutcome::kFlat);
 }
 
 // A steady but noisy series is seldom classified as anything else.
@@ -94,31 +95,31 @@ TEST(SteadyTest, AWarmUpOfFiveStandardDeviationsIsSeenInDependentSteps) {
     auto steps = Simulate(Noise::kAr5, 100, random);
     for (size_t step = 0; step < 20; ++step) steps[step] *= 1.1;
     const auto state = *FindSteadyState(steps);
-    seen += state.warmth == Warmth::kWarmup && *state.start >= 17 && *state.start <= 60;
+    seen += state.outcome == SteadyOutcome::kWarmup && *state.start >= 17 && *state.start <= 60;
   }
   EXPECT_GE(seen, 180);
 }
 
 TEST(SteadyTest, ConstantCoarseAndLongSeriesEnd) {
   const auto constant = *FindSteadyState(std::vector<double>(50, 0.5));
-  EXPECT_EQ(constant.warmth, Warmth::kFlat);
+  EXPECT_EQ(constant.outcome, SteadyOutcome::kFlat);
   EXPECT_EQ(constant.level, 0.5);
-  EXPECT_EQ(FindSteadyState(std::vector<double>(30, 0.0))->warmth, Warmth::kFlat);
+  EXPECT_EQ(FindSteadyState(std::vector<double>(30, 0.0))->outcome, SteadyOutcome::kFlat);
   std::vector<double> coarse;
   for (int i = 0; i < 100; ++i) coarse.push_back(i % 3 == 0 ? 17 : 16);
   EXPECT_TRUE(FindSteadyState(coarse)->start);
   const auto shape = [](size_t i) { return i < 10'000 ? 1.3 : 1.0; };
   const auto state = *FindSteadyState(Steps(100'000, 11, shape));
-  EXPECT_EQ(state.warmth, Warmth::kWarmup);
+  EXPECT_EQ(state.outcome, SteadyOutcome::kWarmup);
   EXPECT_GE(*state.start, 9'900u);
   EXPECT_LE(*state.start, 20'000u);
 }
 
 TEST(SteadyTest, ShortAndBadSeries) {
   const auto few = *FindSteadyState(std::vector<double>(19, 1.0));
-  EXPECT_EQ(few.warmth, Warmth::kTooShort);
+  EXPECT_EQ(few.outcome, SteadyOutcome::kTooShort);
   EXPECT_FALSE(few.start);
-  EXPECT_EQ(FindSteadyState({})->warmth, Warmth::kTooShort);
+  EXPECT_EQ(FindSteadyState({})->outcome, SteadyOutcome::kTooShort);
   EXPECT_FALSE(FindSteadyState(std::vector<double>(30, std::nan(""))));
 }
 

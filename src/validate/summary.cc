@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements mean, standard deviation, quantiles and robust deviations. Sums are compensated (Neumaier 1974), so that
+// an offset costs no digits.
 #include "validate/summary.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the summary statistics against definitions by hand.
 #include "validate/summary.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The page of a report: its header, theme, notices and verdict, and the sections that its data have.
 import {useState} from "preact/hooks";
 import type {Data} from "./data";
 import {After} from "./sections/after";

@@ -92,7 +92,7 @@ export function legend(): object {
 
 interface Props {
   height: number;
-  label: string; // what a reader who cannot see it is told
+  label: string; // text for screen readers
   option: (theme: Theme) => Option;
   /** Called once the chart is there, and again after each redrawing. */
   ready?: (chart: Chart) => void;

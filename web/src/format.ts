@@ -59,7 +59,7 @@ export function factor(value: number): string {
   return `${value < 9.995 ? value.toFixed(2) : value.toFixed(1)}×`;
 }
 
-/** Whether a gain is one: what would show as 1.00× is none. */
+/** Returns true if a gain is visible: 1.00× is not. */
 export function buys(gain: Gain): boolean {
   return gain.expected >= 1.005;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose time or memory a row is, and choosing one of them.
+// The owner of a row's time or memory (rank and device), and the control that selects an owner.
 import type {Table} from "./data";
 
-/** "rank 3 · GPU 0", "GPU 0", "host memory"; recordings without a rank are told apart by their number. */
+/** "rank 3 · GPU 0", "GPU 0", "host memory"; recordings without a rank are numbered. */
 export function ownerOf(table: Table, row: number): string {
   const rank = table.number(row, "rank");
   const device = table.number(row, "device");

@@ -3,7 +3,7 @@
 export interface Part {
   key: "compute" | "comm" | "copy" | "data" | "launch" | "sync" | "host" | "unknown";
   name: string;
-  column: string; // of analysis `ledger` and of the breakdown
+  column: string; // column of analysis `ledger` and of the breakdown
   idle: boolean;
 }
 

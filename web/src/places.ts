@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which findings have a number in the list of what to fix, and how several are named; the same as in src/report/amounts.cc.
+// Numbers the findings of the list to fix, and formats lists of such numbers; the same as in src/report/amounts.cc.
 import type {Analyze, Bottleneck} from "./data";
 import {buys} from "./format";
 
@@ -38,8 +38,8 @@ export function trustOf({together, breakdown, run}: Analyze, places: Map<string,
   const remarks = [];
   const estimated = numbersOf(together.estimated, places);
   const leftOut = numbersOf(together.left_out, places);
-  if (estimated.length === together.bottlenecks.length) remarks.push("by the time at stake, not replayed");
-  else if (estimated.length > 0) remarks.push(`${listOf(estimated)} by the time at stake, not replayed`);
+  if (estimated.length === together.bottlenecks.length) remarks.push("from the affected time, not replayed");
+  else if (estimated.length > 0) remarks.push(`${listOf(estimated)} from the affected time, not replayed`);
   if (leftOut.length > 0)
     remarks.push(`without ${listOf(leftOut)}, ${leftOut.length === 1 ? "" : "each of "}which ${apartOf(run)}`);
   if (together.untested.length > 0)

@@ -38,7 +38,7 @@ function wordOf(text: string): Word | undefined {
   return BY_FORM.get(text) ?? BY_FORM.get(text.toLowerCase());
 }
 
-// Which text has claimed a word, and who is told when that changes. There is one page in a document.
+// The text that explains each word first, and the listeners to changes of it. A document has one page.
 const owners = new Map<Word, object>();
 let changed = () => {};
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless analyze`: reads recordings, runs the analysis, and renders it in the format of --format or of
+// the output's extension. A run folder also gets its HTML page.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -19,7 +21,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kFileWidth = 100;  // of a report that is written to a file
+constexpr int kFileWidth = 100;  // columns of a report that is written to a file
 
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
@@ -55,8 +57,8 @@ const Rule& RuleCalled(std::string_view id) {
 Result<CostRates> RatesFrom(const Arguments& arguments) {
   const auto price = arguments.Positive("price", "/gpu-hour"), carbon = arguments.Positive("carbon", "g/kWh"),
              watts = arguments.Positive("watts", "W"), hours = arguments.Positive("hours", "");
-  for (const auto* one : {&price, &carbon, &watts, &hours})
-    if (!*one) return Unexpected{one->error()};
+  for (const auto* number : {&price, &carbon, &watts, &hours})
+    if (!*number) return Unexpected{number->error()};
   const auto gpus = arguments.Number("gpus", 1, 0), epoch = arguments.Number("epoch-steps", 1, 0);
   if (!gpus) return Unexpected{gpus.error()};
   if (!epoch) return Unexpected{epoch.error()};
@@ -75,7 +77,7 @@ const Renderer& RendererOf(const Arguments& arguments) {
   return *FindRenderer(arguments.JsonToStdout() ? "json" : "terminal");
 }
 
-// Where to write. A form that is not for terminals has a file of its own, in the folder that was analysed.
+// Returns the output's path. A format that is not for terminals gets a file of its own, in the analysed folder.
 std::string OutputOf(const Arguments& arguments, const Session& session, const Renderer& renderer) {
   if (arguments.Has("output") || renderer.file.empty() || !session.terminal.is_tty)
     return std::string(arguments.Value("output"));
@@ -141,42 +143,57 @@ constexpr OptionSpec kOptions[] = {
      .letter = 'o',
      .takes = kValue,
      .value = "FILE",
-     .help = "Write the report to FILE, in the form its name ends in"},
-    {.name = "format", .takes = kValue, .value = "NAME", .help = "Form of the report", .choices = RendererNames},
+     .help = "Write the report to FILE, in the format of its extension"},
+    {.name = "format", .takes = kValue, .value = "NAME", .help = "Set the report's format", .choices = RendererNames},
     {.name = "only",
      .takes = kValue,
      .value = "RULES",
-     .help = "Show only what these rules find",
+     .help = "Show only findings of these rules",
      .choices = RuleIds,
      .is_list = true},
     {.name = "without",
      .takes = kValue,
      .value = "RULES",
-     .help = "Leave out what these rules find",
+     .help = "Leave out findings of these rules",
      .choices = RuleIds,
      .is_list = true},
     {.name = "explain",
      .takes = kValue,
      .value = "RULE",
-     .help = "Print why this rule reported something, or did not: definition, numbers, evidence",
+     .help = "Explain why this rule was or was not reported: definition, numbers, evidence",
      .choices = RuleIds},
     kSingleOption,
     {.name = "price",
      .takes = kValue,
      .value = "N",
-     .help = "What a GPU costs an hour, to print what fixes would save"},
-    {.name = "carbon", .takes = kValue, .value = "N", .help = "Grams of CO2 per kWh of the grid"},
-    {.name = "watts", .takes = kValue, .value = "N", .help = "Mean power of a GPU; otherwise its board's limit"},
-    {.name = "gpus", .takes = kValue, .value = "N", .help = "GPUs of the job; otherwise those of the recording"},
-    {.name = "hours", .takes = kValue, .value = "N", .help = "Hours a month that the job runs (730: always)"},
-    {.name = "epoch-steps", .takes = kValue, .value = "N", .help = "Steps of an epoch, for costs per epoch"},
-    {.name = "width", .takes = kValue, .value = "N", .help = "Columns to fill; otherwise as wide as the terminal"},
+     .help = "Set the price of a GPU per hour, to print the money that fixes save"},
+    {.name = "carbon",
+     .takes = kValue,
+     .value = "N",
+     .help = "Set the carbon intensity of the grid in g of CO2 per kWh"},
+    {.name = "watts", .takes = kValue, .value = "N", .help = "Set the mean power of a GPU in W (its power limit)"},
+    {.name = "gpus",
+     .takes = kValue,
+     .value = "N",
+     .help = "Set the number of GPUs of the job (those of the recording)"},
+    {.name = "hours",
+     .takes = kValue,
+     .value = "N",
+     .help = "Set the hours per month that the job runs (730, which is always)"},
+    {.name = "epoch-steps",
+     .takes = kValue,
+     .value = "N",
+     .help = "Set the steps of an epoch, to print costs per epoch"},
+    {.name = "width",
+     .takes = kValue,
+     .value = "N",
+     .help = "Set the width of the text in columns (that of the terminal)"},
     {.name = "color",
      .takes = kValue,
      .value = "WHEN",
-     .help = "When to use colour (auto: on a terminal, without NO_COLOR)",
+     .help = "Choose when to use colour (auto: on a terminal, without NO_COLOR)",
      .choices = ColourWhen},
-    {.name = "verbose", .letter = 'v', .help = "Show all evidence, and what is usually left out"},
+    {.name = "verbose", .letter = 'v', .help = "Show all findings, with all their evidence"},
     kRankOption,
     kNoCacheOption,
     {.name = "timings"},
@@ -198,11 +215,10 @@ COMMAND(analyze) = {
     .name = "analyze",
     .help = "Show where the GPU's time goes and what to fix first",
     .about =
-        "Reads recordings of a training job and reports where each step goes (compute, communication, copies, idle by "
-        "cause), which bottlenecks there are, what each costs, and what fixing it would buy, ranked.\n\nSeveral paths, "
-        "or "
-        "a folder, are the ranks of one job. A recording that cannot be read is named in the report; the others are "
-        "analysed.",
+        "Reads recordings of a training job and reports where each step goes (compute, communication, copies,"
+        " idle by cause), which bottlenecks there are, what each costs, and the speedup of fixing it, "
+        "ranked.\n\nSeveral paths, or a folder, are the ranks of one job. The report names a recording that "
+        "cannot be read, and analyses the others.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

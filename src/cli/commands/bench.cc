@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless bench`: measures one command, with --inference its requests, or with --scaling several numbers
+// of ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -33,13 +35,13 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.request.inference = arguments.Has("inference");
   for (const std::string_view other : {"scaling", "runs", "precision", "whole"})
     if (plan.request.inference && arguments.Has(other))
-      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " do not go together"));
+      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " cannot be combined"));
   if (arguments.Has("runs")) {
     const auto runs = arguments.Number("runs", 1, 1);
     if (!runs) return Unexpected{runs.error()};
     plan.runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
     if (!plan.request.folder.empty() && *plan.runs > 1)
-      return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "leave it or --runs away");
+      return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "omit --output or --runs");
   }
   const auto precision = ShareFrom(arguments, "precision", 0);
   if (!precision) return Unexpected{precision.error()};
@@ -120,11 +122,11 @@ constexpr OptionSpec kOptions[] = {
     {.name = "precision",
      .takes = kTakesValue,
      .value = "SHARE",
-     .help = "Measure until the interval is as tight as this: 1% (20 times --steps at most)"},
+     .help = "Measure until the interval is narrower than SHARE, such as 1% (at most 20 times --steps)"},
     {.name = "runs",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Processes to run (1; 10 where whole ones are measured); with --scaling, rounds over all counts"},
+     .help = "Run N processes (1; 10 if whole processes are measured); with --scaling, N rounds over all counts"},
     kScalingOption,
     kInferenceOption,
     kPatternOption,
@@ -137,7 +139,7 @@ constexpr OptionSpec kOptions[] = {
      .letter = 'o',
      .takes = kTakesValue,
      .value = "DIR",
-     .help = "Keep the run's folder, for analyze"},
+     .help = "Keep the run's folder in DIR, for gapless analyze"},
     kShowOutputOption,
 };
 constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};
@@ -153,12 +155,12 @@ constexpr Example kExamples[] = {
 
 COMMAND(bench) = {
     .name = "bench",
-    .help = "Measure a command: its steps, throughput, memory",
+    .help = "Measure a command's steps, throughput and memory",
     .about =
-        "Runs a command unchanged and measures its training steps after warm-up; then it is stopped. Where no steps "
-        "are "
-        "seen, whole processes are timed, or the numbers that --pattern finds in the output. The interval allows for "
-        "steps that depend on those before (docs/STATISTICS.md) and is refused where it could not be trusted.",
+        "Runs a command unchanged, measures its training steps after warm-up, then stops it. If no steps are "
+        "detected, it times whole processes, or reads the numbers that --pattern finds in the output. The "
+        "interval allows for autocorrelated steps (docs/STATISTICS.md) and is refused if the steps do not "
+        "support one.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

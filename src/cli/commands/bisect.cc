@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless bisect`: runs commits of a range until one of them is the first slow one with the requested
+// probability. validate/commit_search.h chooses the next commit; trial/checkout.h makes its folder.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -32,7 +34,7 @@ struct Bisect {
       Field<&Bisect::no_regression_probability>("no_regression_probability", "share", "that nothing got slower"),
       Field<&Bisect::commit>("commit", "", "the most likely first bad commit"),
       Field<&Bisect::subject>("subject", "", "its subject"),
-      Field<&Bisect::first_possible>("first_possible", "", "the first of those that cannot be told apart from it"),
+      Field<&Bisect::first_possible>("first_possible", "", "the first commit that cannot be distinguished from it"),
       Field<&Bisect::probability>("probability", "share", "that it is the first bad commit"),
       Field<&Bisect::time_ratio>("time_ratio", "ratio", "time from there on / time before"),
   };
@@ -88,7 +90,7 @@ std::string Short(const Commit& commit) {
   return StrCat(commit.sha.substr(0, kShortSha), " ", Printable(commit.subject));
 }
 
-// What a commit's run measured; absent: it cannot be run.
+// Measures one commit; absent if the commit cannot be run.
 Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, size_t index) {
   const Commit& commit = plan.commits[index];
   const auto place = checkouts.At(commit.sha);
@@ -205,17 +207,23 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
 }
 
 constexpr OptionSpec kOptions[] = {
-    {.name = "good", .takes = kTakesValue, .value = "REV", .help = "A commit from before the regression"},
-    {.name = "bad", .takes = kTakesValue, .value = "REV", .help = "A later one that has it"},
-    {.name = "build", .takes = kTakesValue, .value = "CMD", .help = "For a shell, once in each commit's checkout"},
-    {.name = "effect", .takes = kTakesValue, .value = "SHARE", .help = "The least regression to look for (2%)"},
-    {.name = "confidence", .takes = kTakesValue, .value = "SHARE", .help = "How sure the answer must be (99%)"},
+    {.name = "good", .takes = kTakesValue, .value = "REV", .help = "Name a commit from before the regression"},
+    {.name = "bad", .takes = kTakesValue, .value = "REV", .help = "Name a later commit that has the regression"},
+    {.name = "build",
+     .takes = kTakesValue,
+     .value = "CMD",
+     .help = "Run this shell command once in the checkout of each commit"},
+    {.name = "effect", .takes = kTakesValue, .value = "SHARE", .help = "Find regressions of at least SHARE (2%)"},
+    {.name = "confidence",
+     .takes = kTakesValue,
+     .value = "SHARE",
+     .help = "Stop when the probability of the answer reaches SHARE (99%)"},
     {.name = "runs", .takes = kTakesValue, .value = "N", .help = "Give up after N runs (200)"},
     {.name = "journal",
      .takes = kTakesValue,
      .value = "FILE",
-     .help = "Where the runs are kept, to go on after an interruption"},
-    {.name = "restart", .help = "Forget the runs made so far, and start again"},
+     .help = "Keep the runs in FILE, to continue after an interruption"},
+    {.name = "restart", .help = "Discard the runs made so far, and start again"},
     kWarmupOption,
     kStepsOption,
     kPatternOption,
@@ -225,7 +233,7 @@ constexpr OptionSpec kOptions[] = {
     kTimeoutOption,
     kStepFunctionOption,
     kPinOption,
-    {.name = "quiet", .letter = 'q', .help = "Do not report single runs"},
+    {.name = "quiet", .letter = 'q', .help = "Do not print a line for each run"},
 };
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Bisect>::kInfo};
 constexpr Example kExamples[] = {
@@ -239,13 +247,12 @@ COMMAND(bisect) = {
     .name = "bisect",
     .help = "Find the commit that made a command slower, from noisy runs",
     .about =
-        "Runs the command in commits between a good and a bad one, each in a checkout of its own beside the "
-        "repository, "
-        "and keeps for every commit how likely it is the first bad one. The next run is where that is the most open, "
-        "so a "
-        "commit may be run several times. It says how sure the answer is, or that nothing got slower.\n\nA command or "
-        "build that exits with 125 skips its commit. Every run is kept: the same command goes on where it was "
-        "interrupted. Only first parents are looked at. The exit status is 0 when a commit was found, 1 when not.",
+        "Runs the command in commits between a good and a bad one, each in its own checkout beside the "
+        "repository, and keeps for every commit the probability that it is the first bad one. The next run "
+        "goes to the most uncertain commit, so a commit may run several times. The answer has its "
+        "probability, or says that nothing got slower.\n\nA command or build that exits with 125 skips its "
+        "commit. Every run is kept: the same command continues after an interruption. Only first parents are "
+        "searched. The exit status is 0 if a commit was found, else 1.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless compare`: runs two commands in pairs, or compares existing log ratios (--ratios) or two files of
+// results.
 #include "base/strings.h"
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/report.h"
@@ -32,7 +34,8 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
   const auto file = ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column"));
   if (!file) return Unexpected{file.error()};
   if (file->series.size() != 1)
-    return Fail(ErrorCode::kInput, "one series of ratios is wanted", std::string(arguments.Value("ratios")));
+    return Fail(ErrorCode::kInput, "cannot read the ratios: the file must hold one series",
+                std::string(arguments.Value("ratios")));
   PairSequence sequence(*options);
   for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
   return Answer(
@@ -44,7 +47,7 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
 Result<int> ExecuteStored(const Arguments& arguments) {
   const auto& files = arguments.positionals();
   if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
-    return Fail(ErrorCode::kUsage, "two files are compared, or two commands", "",
+    return Fail(ErrorCode::kUsage, "compare takes two files or two commands", "",
                 "gapless compare before.json after.json");
   const auto pair_options = PairOptionsFrom(arguments);
   if (!pair_options) return Unexpected{pair_options.error()};
@@ -99,7 +102,7 @@ constexpr OptionSpec kOptions[] = {
     kPinOption,
     kSeedOption,
     kShowOutputOption,
-    {.name = "no-same", .help = "Do not ask whether B is the same training as A, which takes three short runs"},
+    {.name = "no-same", .help = "Skip the check that B is the same training as A, which takes three short runs"},
     {.name = "ratios",
      .takes = kTakesValue,
      .value = "FILE",
@@ -108,11 +111,14 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "NAME",
      .help = "Name the series to compare, if a file holds several"},
-    {.name = "column", .takes = kTakesValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
+    {.name = "column",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Read this column of a CSV file, given by name or number"},
     {.name = "values",
      .takes = kTakesValue,
      .value = "WHAT",
-     .help = "State what a value in the files is, if they do not say so",
+     .help = "State what a value in the files is, if the files do not record it",
      .choices = ValueKinds},
 };
 constexpr const TypeInfo* kDocuments[] = {&kCompareDocument, &kRatiosDocument, &kStoredDocument};
@@ -127,18 +133,16 @@ constexpr Example kExamples[] = {
 
 COMMAND(compare) = {
     .name = "compare",
-    .help = "Decide whether one command is faster than another",
+    .help = "Decide which of two commands is faster",
     .about =
         "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "
-        "faster, slower, equivalent, or it cannot be told. The unit is the process, summarised by its mean step "
-        "after "
-        "warm-up, or its whole time where no steps are seen; programs that train on are stopped once they are "
-        "measured.\n\nThe interval and the p value hold at whatever pair one stops, with drift and outliers "
-        "(docs/STATISTICS.md). The exit status is 0 when B is faster, 1 when it is not.\n\nTwo files of results are "
-        "compared "
-        "as they are. Where a value in them is a process there is a verdict; iterations of one process each cannot "
-        "carry "
-        "one, and it is said what they show.",
+        "faster, slower, equivalent, or no decision is possible. The unit is the process, summarised by its "
+        "mean step after warm-up, or by its whole time if no steps are detected; programs that train on are "
+        "stopped after the measurement.\n\nThe interval and the p value stay valid when checked after every "
+        "pair, with drift and outliers (docs/STATISTICS.md). The exit status is 0 if B is faster, else "
+        "1.\n\nTwo files of results are compared directly. If a value in them is a process, there is a "
+        "verdict. Iterations of one process each support no verdict, and the output describes the difference "
+        "only.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless completion`: prints the completion script of bash, zsh or fish.
 #include "base/described_json.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"

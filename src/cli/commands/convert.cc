@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless convert`: writes recordings as Chrome trace events, to a file, to standard output, or to a
+// folder with one file for each rank. --steps and --without restrict the output.
 #include <algorithm>
 #include <filesystem>
 
@@ -85,7 +87,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   const std::string_view output = arguments.Value("output");
   if (!output.empty() && output != "-") return {};
   if (arguments.JsonToStdout())
-    return Fail(ErrorCode::kUsage, "--json and the recording would both go to standard output", "",
+    return Fail(ErrorCode::kUsage, "cannot write both --json and the recording to standard output", "",
                 "write the recording to a file: -o trace.json.gz");
   if (session.terminal.is_tty)
     return Fail(ErrorCode::kUsage, "refusing to write a converted recording to a terminal", "",
@@ -189,16 +191,16 @@ constexpr OptionSpec kOptions[] = {
      .takes = kValue,
      .value = "FILE",
      .help = "Write to FILE, compressed for .gz and .zst; FOLDER/ gets a file for each rank"},
-    {.name = "format", .takes = kValue, .value = "NAME", .help = "Form of the output", .choices = WriterNames},
+    {.name = "format", .takes = kValue, .value = "NAME", .help = "Set the output's format", .choices = WriterNames},
     {.name = "steps",
      .takes = kValue,
      .value = "LIST",
-     .help = "Write only what begins while these steps run, e.g. 3,5-7",
+     .help = "Write only events that begin during these steps, e.g. 3,5-7",
      .is_list = true},
     {.name = "without",
      .takes = kValue,
      .value = "LIST",
-     .help = "Leave these parts out",
+     .help = "Leave out these parts",
      .choices = PartNames,
      .is_list = true},
     kRankOption,
@@ -216,14 +218,15 @@ constexpr Example kExamples[] = {
 
 COMMAND(convert) = {
     .name = "convert",
-    .help = "Write a recording, annotated, in a form other tools open",
+    .help = "Write an annotated recording in a format that other tools open",
     .about =
-        "Writes recordings as Chrome trace events, which ui.perfetto.dev and chrome://tracing open, with what gapless "
-        "found as tracks beside the recorded ones: steps with their ledgers, idle gaps by cause, bottlenecks with the "
-        "rows that are their evidence, counters of how busy the devices are.\n\nA file of one rank reads back as it "
-        "was: analysing it gives the same numbers, what was added is left out. Several ranks in one file share one "
-        "clock and are to look at; a folder gets one file for each and can be analysed.\n\nA file appears only when it "
-        "is complete, and never replaces an input.",
+        "Writes recordings as Chrome trace events, which ui.perfetto.dev and chrome://tracing open, with the "
+        "findings of gapless as tracks beside the recorded ones: steps with their time breakdowns, idle gaps "
+        "by cause, bottlenecks with the rows that are their evidence, and counters of device "
+        "utilization.\n\nA file of one rank can be read again: its analysis gives the same numbers, without "
+        "the added tracks. Several ranks in one file share one clock and are for viewing only; a folder gets "
+        "one file for each rank and can be analysed.\n\nA file appears only when it is complete, and never "
+        "replaces an input.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

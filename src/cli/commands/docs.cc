@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless docs`: writes the generated pages, or with --check compares them with the files. Files in
+// docs/reference without a page are reported.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -77,7 +79,8 @@ Result<int> Execute(const Arguments& arguments, Session&) {
   const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];
   std::error_code ignored;
   if (!fs::is_directory(root, ignored)) {
-    return Fail(ErrorCode::kUsage, "there is no folder for the pages", root.string(), "gapless docs FOLDER");
+    return Fail(ErrorCode::kUsage, "cannot write the pages: the folder does not exist", root.string(),
+                "gapless docs FOLDER");
   }
   const std::vector<Page> pages = GeneratedPages();
   std::vector<State> states;
@@ -98,9 +101,9 @@ Result<int> Execute(const Arguments& arguments, Session&) {
 }
 
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "FOLDER", .help = "where the pages are; docs when not given", .min = 0, .max = 1, .is_path = true}};
+    {.name = "FOLDER", .help = "folder of the pages (docs)", .min = 0, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "check", .help = "Write nothing; exit with 1 when a page is not as it would be written"}};
+    {.name = "check", .help = "Write nothing; exit with status 1 if a page is not up to date"}};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Docs>::kInfo};
 constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
 

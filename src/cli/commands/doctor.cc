@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless doctor`: runs all checks of the machine and prints their findings.
 #include "cli/command.h"
 #include "cli/commands/doctor/text.h"
 #include "cli/output.h"
@@ -26,12 +27,12 @@ constexpr Example kExamples[] = {{"gapless doctor", "Looks at this machine"},
 
 COMMAND(doctor) = {
     .name = "doctor",
-    .help = "Say what makes this machine slow or unable to profile",
+    .help = "Report what makes this machine slow or prevents profiling",
     .about =
-        "Looks at the driver, the GPUs and their clocks, memory errors and links, at permissions and limits, at the "
-        "processors, and at the tools that are there. Each finding says what was seen, why it matters and what to "
-        "type. Nothing is changed.\n\nThe exit status is 4 when a problem stands in the way of recording or training, "
-        "else 0.",
+        "Checks the driver, the GPUs and their clocks, memory errors and links, permissions and limits, the "
+        "processors, and the installed tools. Each finding has an observation, its effect and a command to "
+        "run. Nothing is changed.\n\nThe exit status is 4 if a problem prevents recording or training, else "
+        "0.",
     .positionals = {},
     .options = {},
     .examples = kExamples,

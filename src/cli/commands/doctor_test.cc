@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the text and the JSON of `gapless doctor`.
 #include <gtest/gtest.h>
 
 #include "base/strings.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless formats`: lists the readers with the extensions of their files.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
@@ -60,8 +61,8 @@ COMMAND(formats) = {
     .name = "formats",
     .help = "List the file formats that can be read",
     .about =
-        "Lists the formats of recordings that can be read. The format of a file is found from its content, "
-        "not from its name.",
+        "Lists the formats of recordings that can be read. The format of a file is detected from its content,"
+        " not from its name.",
     .positionals = {},
     .options = {},
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless gate`: judges a result against the history of a branch, or the working tree against a commit,
+// and writes the judgement in the requested formats.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -47,7 +49,7 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   }
   const bool given = !files.empty() || arguments.Has("metric");
   if (!given && !question.measure_again)
-    return Fail(ErrorCode::kUsage, "there is nothing to judge", "",
+    return Fail(ErrorCode::kUsage, "nothing to judge: no file, no --metric and no command", "",
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
   auto current = given ? RecordFromArguments(arguments, files.empty() ? "" : files[0]) : question.measure_again();
   if (!current) return Unexpected{current.error()};
@@ -124,48 +126,58 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "RESULT",
-                                            .help = "a file of results, of gapless bench or another tool",
+                                            .help = "a file of results from gapless bench or another tool",
                                             .min = 0,
                                             .max = 1,
                                             .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "baseline", .takes = kTakesValue, .value = "BRANCH", .help = "Whose history is the baseline (main)"},
+    {.name = "baseline", .takes = kTakesValue, .value = "BRANCH", .help = "Judge against the history of BRANCH (main)"},
     {.name = "against",
      .takes = kTakesValue,
      .value = "REV",
-     .help = "Run this commit and the working tree in pairs instead"},
+     .help = "Compare this commit with the working tree in paired runs instead"},
     {.name = "build",
      .takes = kTakesValue,
      .value = "CMD",
-     .help = "For a shell, once in each commit's checkout; then HEAD is run"},
+     .help = "Run this shell command once in each commit's checkout; HEAD then runs in a checkout, too"},
     {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (60)"},
-    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "The size of change that matters (5%)"},
+    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "Report changes of at least SHARE (5%)"},
     {.name = "gate",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "Metrics to judge (samples_per_second, else the step's median)",
+     .help = "Judge these metrics (samples_per_second, else the median step time)",
      .is_list = true},
-    {.name = "naive", .help = "Only compare with 95 % of the mean of the last ten runs"},
-    {.name = "record", .help = "Keep the result in the history, with what was said of it"},
-    {.name = "format", .takes = kTakesValue, .value = "FORM", .help = "Form of the output", .choices = GateFormats},
+    {.name = "naive", .help = "Use a simple rule instead: fail below 95 % of the mean of the last ten runs"},
+    {.name = "record", .help = "Record the result in the history, with its verdict"},
+    {.name = "format",
+     .takes = kTakesValue,
+     .value = "FORM",
+     .help = "Set the output's format",
+     .choices = GateFormats},
     {.name = "write",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "Write other forms to files, too: junit=gate.xml,sarif=gate.sarif",
+     .help = "Write other formats to files in addition: junit=gate.xml,sarif=gate.sarif",
      .is_list = true},
-    {.name = "db", .takes = kTakesValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
+    {.name = "db",
+     .takes = kTakesValue,
+     .value = "URL",
+     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
     {.name = "label",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Name of what was measured, when a history holds several"},
-    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Branch of the result (otherwise git's)"},
-    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Commit of the result (otherwise git's)"},
+     .help = "Name the benchmark, if the history holds several"},
+    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Set the branch of the result (git's)"},
+    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Set the commit of the result (git's)"},
     {.name = "metric",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "Metrics of the result, too: NAME=NUMBER,…",
+     .help = "Add metrics to the result: NAME=NUMBER,…",
      .is_list = true},
-    {.name = "column", .takes = kTakesValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
+    {.name = "column",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Read this column of a CSV file, given by name or number"},
     kWarmupOption,
     kStepsOption,
     kPatternOption,
@@ -186,15 +198,14 @@ constexpr Example kExamples[] = {
 
 COMMAND(gate) = {
     .name = "gate",
-    .help = "Fail when a command got slower than its history, or another commit",
+    .help = "Fail if a command is slower than its history or another commit",
     .about =
-        "Two ways. With --against the commit is checked out beside the repository, and both are run in pairs on this "
-        "machine until it is clear; that needs no history and stands noise best. Otherwise the result is judged "
-        "against "
-        "the runs of the baseline branch since their last change of level, at a false-alarm rate that holds over a "
-        "hundred runs (docs/CHANGE_POINTS.md); an alarm is confirmed by three fresh runs when a command is "
-        "given.\n\nThe "
-        "exit status is 1 for a regression. What it could have seen is said with every answer.",
+        "Judges a result in one of two ways. With --against, the commit is checked out beside the repository,"
+        " and both run in pairs on this machine until the comparison is decided; that needs no history and "
+        "tolerates noise best. Otherwise the result is judged against the runs of the baseline branch since "
+        "their last change of level, at a false-alarm rate that holds over a hundred runs "
+        "(docs/CHANGE_POINTS.md); three fresh runs confirm an alarm if a command is given.\n\nThe exit status"
+        " is 1 for a regression. Every answer includes the smallest change that it could detect.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

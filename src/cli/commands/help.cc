@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless help`: prints the help of one command or the list of all; with --json the whole grammar of the
+// command line.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
@@ -98,7 +100,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "VERB",
-                                            .help = "the verb to explain; without it, all verbs are listed",
+                                            .help = "the command to explain; without it, all commands are listed",
                                             .min = 0,
                                             .max = 1,
                                             .choices = Verbs}};
@@ -108,7 +110,7 @@ constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query
 }  // namespace
 
 COMMAND(help) = {.name = "help",
-                 .help = "Explain a verb, or list them all",
+                 .help = "Explain a command, or list all commands",
                  .about = "Prints the help of a verb, as `gapless VERB --help` does. With --json, the grammar as data.",
                  .positionals = kPositionals,
                  .options = {},

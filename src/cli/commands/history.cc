@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless history`: its options, and the dispatch to the actions of history/actions.h.
 #include "cli/command.h"
 #include "cli/commands/history/actions.h"
 
@@ -28,30 +29,33 @@ constexpr PositionalSpec kPositionals[] = {
      .max = 1,
      .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "db", .takes = kValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
+    {.name = "db", .takes = kValue, .value = "URL", .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
     {.name = "branch",
      .takes = kValue,
      .value = "NAME",
-     .help = "Branch of the run (otherwise git's) or of those wanted"},
+     .help = "Set the run's branch (git's), or select runs of this branch"},
     {.name = "commit",
      .takes = kValue,
      .value = "SHA",
-     .help = "Commit of the run (otherwise git's) or of those wanted"},
-    {.name = "label",
-     .takes = kValue,
-     .value = "NAME",
-     .help = "Name of what was measured, when a history holds several"},
+     .help = "Set the run's commit (git's), or select runs of this commit"},
+    {.name = "label", .takes = kValue, .value = "NAME", .help = "Name the benchmark, if the history holds several"},
     {.name = "metric",
      .takes = kValue,
      .value = "LIST",
-     .help = "Record these metrics, too: NAME=NUMBER,…",
+     .help = "Record these metrics in addition: NAME=NUMBER,…",
      .is_list = true},
-    {.name = "column", .takes = kValue, .value = "NAME", .help = "Column of a CSV file, by its name or number"},
-    {.name = "here", .help = "The run was on this machine: record its GPUs, driver and host"},
-    {.name = "since", .takes = kValue, .value = "TIME", .help = "Only runs from this date or time on (UTC)"},
-    {.name = "until", .takes = kValue, .value = "TIME", .help = "Only runs up to this date or time, included (UTC)"},
-    {.name = "limit", .takes = kValue, .value = "N", .help = "Only the newest N runs"},
-    {.name = "csv", .help = "List as CSV with the columns of the view benchmarks"},
+    {.name = "column",
+     .takes = kValue,
+     .value = "NAME",
+     .help = "Read this column of a CSV file, given by name or number"},
+    {.name = "here", .help = "Record this machine's GPUs, driver and host with the run"},
+    {.name = "since", .takes = kValue, .value = "TIME", .help = "Select runs from this date or time on (UTC)"},
+    {.name = "until",
+     .takes = kValue,
+     .value = "TIME",
+     .help = "Select runs up to and including this date or time (UTC)"},
+    {.name = "limit", .takes = kValue, .value = "N", .help = "Select the newest N runs"},
+    {.name = "csv", .help = "List the runs as CSV, with the columns of the view benchmarks"},
 };
 constexpr const TypeInfo* kDocuments[] = {&kHistoryListDocument, &kHistoryRecordDocument, &kHistoryExportDocument,
                                           &kHistoryImportDocument, &kHistoryAcceptDocument};
@@ -70,13 +74,13 @@ COMMAND(history) = {
     .name = "history",
     .help = "Keep the results of benchmarks, and list, export or import them",
     .about =
-        "Keeps what was measured with its commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
-        "takes results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and asv, and "
-        "plain numbers. When it returns, the run is on the disk; any number of processes may record at "
-        "once.\n\nCommit, "
-        "branch and whether there are changes come from git in the working folder, unless the file or an option says "
-        "so.\n\nWithout --db the history is history.db in $XDG_DATA_HOME/gapless or ~/.local/share/gapless. Its tables "
-        "and the view benchmarks are there for any SQL client (docs/HISTORY.md).",
+        "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
+        "reads results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and "
+        "asv, and plain numbers. The run is on the disk when `record` returns; any number of processes may "
+        "record at once.\n\nCommit, branch and the presence of changes come from git in the working folder, "
+        "unless the file or an option sets them.\n\nWithout --db the history is history.db in "
+        "$XDG_DATA_HOME/gapless or ~/.local/share/gapless. Any SQL client can read its tables and the view "
+        "benchmarks (docs/HISTORY.md).",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

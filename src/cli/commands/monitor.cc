@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless monitor`: runs a command, or joins an active run, and serves its metrics to Prometheus. Slow
+// steps are explained and the steps after them recorded.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -49,8 +51,8 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.command().empty()) {
     if (arguments.positionals().empty())
-      return Fail(ErrorCode::kUsage, "there is nothing to monitor", "",
-                  "gapless monitor -- python train.py, or the folder of a run that is under way");
+      return Fail(ErrorCode::kUsage, "nothing to monitor: no command and no run folder", "",
+                  "gapless monitor -- python train.py, or the folder of a run that is still active");
     return Attach(arguments, session);
   }
   const auto steps = arguments.Number("flight-steps", 0, FlightOptions{}.steps);
@@ -67,16 +69,19 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN", .help = "the folder of a run that is under way", .max = 1, .is_path = true}};
+    {.name = "RUN", .help = "the folder of a run that is still active", .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     kRunFolderOption,
     kSharedFolderOption,
-    {.name = "listen", .takes = kValue, .value = "ADDRESS", .help = "Where Prometheus finds /metrics (127.0.0.1:9477)"},
+    {.name = "listen",
+     .takes = kValue,
+     .value = "ADDRESS",
+     .help = "Serve /metrics for Prometheus at ADDRESS (127.0.0.1:9477)"},
     {.name = "flight-steps",
      .takes = kValue,
      .value = "N",
-     .help = "Steps to record in depth after one that is far too slow (3; 0: none)"},
-    {.name = "light", .help = "Only steps, samples and waits: the cheapest"},
+     .help = "Record N steps in depth after a step far above the run's 99th percentile (3; 0: none)"},
+    {.name = "light", .help = "Collect only steps, samples and waits, at the lowest cost"},
     kStepFunctionOption,
     kTelemetryOption,
     kQuietOption,
@@ -92,14 +97,12 @@ constexpr Example kExamples[] = {
 
 COMMAND(monitor) = {
     .name = "monitor",
-    .help = "Watch a job while it trains: metrics, and slow steps in depth",
+    .help = "Watch a job while it trains: serve metrics, record slow steps",
     .about =
-        "Runs the command as `gapless profile` does, without recording: its steps, throughput, waits, memory and loss "
-        "are "
-        "served to Prometheus. A step far above the run's own 99th percentile is explained in the run's manifest, and "
-        "the steps after it are recorded. `gapless trigger` records steps when you want it.\n\nWith the folder of a "
-        "run "
-        "that is under way, serves its metrics until it ends.",
+        "Runs the command as `gapless profile` does, without recording, and serves its steps, throughput, "
+        "waits, memory and loss to Prometheus. A step far above the run's own 99th percentile is explained in"
+        " the run's manifest, and the steps after it are recorded. `gapless trigger` records steps on "
+        "request.\n\nWith the folder of an active run, serves its metrics until it ends.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless optimize`: translates options to an OptimizeOrder, runs flows/optimization.h, and prints
+// progress and result.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -154,41 +156,51 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 std::vector<std::string_view> Classes() { return {"exact", "rounding", "stochastic", "training"}; }
 
 constexpr OptionSpec kOptions[] = {
-    {.name = "output", .letter = 'o', .takes = kTakesValue, .value = "DIR", .help = "Folder to leave (optimized)"},
+    {.name = "output",
+     .letter = 'o',
+     .takes = kTakesValue,
+     .value = "DIR",
+     .help = "Write the results to DIR (optimized)"},
     {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
-    {.name = "only", .takes = kTakesValue, .value = "FIXES", .help = "Try only these: workers=4,amp (may repeat)"},
-    {.name = "without", .takes = kTakesValue, .value = "FIXES", .help = "Do not try these"},
+    {.name = "only",
+     .takes = kTakesValue,
+     .value = "FIXES",
+     .help = "Try only these fixes: workers=4,amp (may repeat)"},
+    {.name = "without", .takes = kTakesValue, .value = "FIXES", .help = "Do not try these fixes"},
     {.name = "allow",
      .takes = kTakesValue,
      .value = "CLASS",
-     .help = "The most that a fix may change (stochastic)",
+     .help = "Try only fixes up to this safety class (stochastic)",
      .choices = Classes},
-    {.name = "exact", .help = "Only what leaves losses and parameters the same, bit for bit"},
-    {.name = "grid", .help = "Try every value of a fix, not only those that suit this machine"},
-    {.name = "bottlenecks", .takes = kTakesValue, .value = "FILE", .help = "Order by the bottlenecks of this report"},
+    {.name = "exact", .help = "Try only fixes that keep losses and parameters the same, bit for bit"},
+    {.name = "grid", .help = "Try every value of a fix, not only the values that suit this machine"},
+    {.name = "bottlenecks",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Order the fixes by the bottlenecks of this report"},
     {.name = "fix",
      .takes = kTakesValue,
      .value = "FILE[=CLASS]",
-     .help = "Try a fix of your own, too: a Python file (may repeat)"},
+     .help = "Try your own fix in addition: a Python file (may repeat)"},
     {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Reject a fix after N pairs without a result (12)"},
     {.name = "metric",
      .takes = kTakesValue,
      .value = "NAME=REGEX",
-     .help = "A result that the program prints, and that must stay: the last match"},
+     .help = "Keep a result that the program prints: the last match of REGEX must not change"},
     kMarginOption,
-    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Steps of each run that do not count (5)"},
+    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each run before measuring (5)"},
     {.name = "steps",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Steps to measure of each run, fewer where they are long (50)"},
+     .help = "Measure N steps of each run, fewer if steps are long (50)"},
     kTimeoutOption,
     kStepFunctionOption,
     kPinOption,
     kSeedOption,
-    {.name = "keep-candidate", .help = "Leave candidate.json where fixes stay and all together are not proved"},
-    {.name = "fresh", .help = "Forget the decisions of an interrupted run"},
+    {.name = "keep-candidate", .help = "Write candidate.json if fixes are accepted but all together are not proved"},
+    {.name = "fresh", .help = "Discard the decisions of an interrupted run"},
     {.name = "list", .help = "List the fixes"},
-    {.name = "quiet", .letter = 'q', .help = "Say nothing on standard error"},
+    {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"},
 };
 constexpr const TypeInfo* kDocuments[] = {&kOptimizeDocument, &kFixesDocument};
 constexpr Example kExamples[] = {
@@ -203,19 +215,16 @@ COMMAND(optimize) = {
     .name = "optimize",
     .help = "Make a training command faster, with proof, without editing it",
     .about =
-        "Records the command once, orders the fixes by the gain that each promises per second of its trial, and tries "
-        "them "
-        "one after the other on the unmodified script. A fix stays only when pairs of runs, or blocks of steps within "
-        "a run, show that it is "
-        "significantly faster and that the losses agree as its class promises. All that stay are proved together in "
-        "the end.\n\nA run that crashes, hangs or runs out of memory is contained and told. Nothing of yours is "
-        "written to: there is a folder with a recipe for `gapless run`, a patch for the script, and a report with "
-        "every "
-        "decision. What was interrupted goes on where it was.\n\nThe exit status is 0 when all that stay are proved "
-        "to be faster together, at 95 %; else it is 1, and there is no recipe and no patch. --keep-candidate then "
-        "leaves "
-        "what "
-        "stayed in its own trial as candidate.json, which is a recipe that says of itself that it is unproved.",
+        "Records the command once, orders the fixes by predicted gain per second of trial, and tries them one"
+        " after the other on the unmodified script. A fix is accepted only if pairs of runs, or blocks of "
+        "steps within a run, show that it is significantly faster and that the losses agree as its safety "
+        "class promises. All accepted fixes are proved together in the end.\n\nA run that crashes, hangs or "
+        "runs out of memory is contained and reported. Your files are not changed: the results are a folder "
+        "with a recipe for `gapless run`, a patch for the script, and a report with every decision. An "
+        "interrupted run continues from its last decision.\n\nThe exit status is 0 if all accepted fixes "
+        "together are proved to be faster, at 95 %; else it is 1, and there is neither recipe nor patch. "
+        "--keep-candidate then writes the fixes accepted in their own trials as candidate.json, a recipe that"
+        " is marked as unproved.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless predict`: predicts the speedup of fixes from a recording, compares a prediction with a measured
+// recording, and records the comparison.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -19,8 +21,9 @@ Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& a
     combinations.push_back(std::move(*items));
   }
   if (!combinations.empty()) return combinations;
-  for (const WhatIf* one : AllWhatIfs())
-    if (one->value.empty() || one->value.starts_with('[')) combinations.push_back({{.name = std::string(one->name)}});
+  for (const WhatIf* what_if : AllWhatIfs())
+    if (what_if->value.empty() || what_if->value.starts_with('['))
+      combinations.push_back({{.name = std::string(what_if->name)}});
   return combinations;
 }
 
@@ -60,21 +63,21 @@ Result<double> MeasuredShare(const Arguments& arguments, const Session& session,
   Tables tables(loaded->run);
   const auto after = Predictor::Make(tables);
   if (!after || after->step_ns() <= 0 || before.step_ns() <= 0)
-    return Fail(ErrorCode::kInput, "there is no step to measure", path);
+    return Fail(ErrorCode::kInput, "cannot measure: the recording has no complete step", path);
   return static_cast<double>(after->step_ns()) / static_cast<double>(before.step_ns());
 }
 
 Result<void> CheckMeasured(const Arguments& arguments) {
   if (arguments.Has("record") && !arguments.Has("measured"))
-    return Fail(ErrorCode::kUsage, "--record goes with --measured", "",
+    return Fail(ErrorCode::kUsage, "--record requires --measured", "",
                 "gapless predict before --what amp --measured after --record");
   if (arguments.Has("measured") && arguments.Values("what").size() != 1)
-    return Fail(ErrorCode::kUsage, "--measured goes with one --what", "",
+    return Fail(ErrorCode::kUsage, "--measured requires exactly one --what", "",
                 "gapless predict before --what amp --measured after");
   return {};
 }
 
-// What came of the prediction; kept, when that was asked for.
+// Compares the prediction with the recording of --measured, and records the comparison if --record asks for it.
 Result<void> Measure(const Arguments& arguments, const Session& session, PredictView& view) {
   if (!arguments.Has("measured")) return {};
   const auto step = MeasuredShare(arguments, session, view.predictor);
@@ -98,7 +101,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!analysis) return Unexpected{analysis.error()};
   WarnOfLosses((*analysis)->loaded());
   const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows);
-  if (!predictor) return Fail(ErrorCode::kInput, "no operator and no work of a device was recorded");
+  if (!predictor)
+    return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
   if (predictor->check().accepted()) {
     GAPLESS_TRY(Fill(arguments, *combinations, view));
@@ -121,23 +125,23 @@ constexpr OptionSpec kOptions[] = {
     {.name = "what",
      .takes = OptionSpec::Takes::kValue,
      .value = "ITEMS",
-     .help = "A combination: workers=8,amp,host=0.5 (may repeat; otherwise each on its own)"},
-    {.name = "path", .help = "Show the critical path too: what the step's time is made of"},
+     .help = "Predict this combination: workers=8,amp,host=0.5 (may repeat; else each fix alone)"},
+    {.name = "path", .help = "Show the step's critical path in addition"},
     {.name = "sweep",
      .takes = OptionSpec::Takes::kValue,
      .value = "WHAT",
-     .help = "Show what cheaper kernels, operators or threads would buy, one by one",
+     .help = "Show the speedup from making each kernel, operator or thread cheaper, one by one",
      .choices = SweepNames},
     {.name = "measured",
      .takes = OptionSpec::Takes::kValue,
      .value = "RUN",
-     .help = "Hold the prediction against a run or recording with the fix"},
-    {.name = "record", .help = "Keep what came of it: later predictions of the kind learn from it"},
+     .help = "Compare the prediction with a run or recording that has the fix"},
+    {.name = "record", .help = "Record the comparison, which corrects later predictions of the same kind"},
     {.name = "db",
      .takes = OptionSpec::Takes::kValue,
      .value = "URL",
-     .help = "Where that is kept: sqlite:FILE or postgresql://…"},
-    {.name = "list", .help = "List what can be asked"},
+     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
+    {.name = "list", .help = "List the fixes that can be predicted"},
     kRankOption,
     kNoCacheOption,
 };
@@ -155,10 +159,11 @@ COMMAND(predict) = {
     .name = "predict",
     .help = "Estimate the speedup of each fix before it is tried",
     .about =
-        "Rebuilds from a recording what every instant waited for, and replays a step with other times: kernels that "
-        "are faster, a host that launches less, batches that come from workers. What is recorded is replayed first, "
-        "and so is a device and a host of other speed; a recording that does not pass gets no prediction, and the "
-        "reason.\n\nThe interval is what the fix is known to bring, widened by the replay's own error.",
+        "Rebuilds from a recording the dependencies between its events, and replays a step with other times: "
+        "faster kernels, fewer launches by the host, batches loaded by workers. First the step is replayed as"
+        " recorded, and with a device and a host of other speed; a recording that fails this check gets no "
+        "prediction, but the reason.\n\nThe 80 % prediction interval is the known range of the fix's effect, "
+        "widened by the replay's own error.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

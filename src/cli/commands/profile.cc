@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless profile`: its options, the recorder's settings, and with --with the further runs under nsys and
+// ncu.
 #include <algorithm>
 #include <cstdio>
 
@@ -34,10 +36,10 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
                        {"warmup", 0, &options.warmup},
                        {"steps", 1, &options.active},
                        {"repeat", 1, &options.repeat}};
-  for (const auto& one : numbers) {
-    const auto number = Steps(arguments, one.option, one.least, *one.into);
+  for (const auto& item : numbers) {
+    const auto number = Steps(arguments, item.option, item.least, *item.into);
     if (!number) return Unexpected{number.error()};
-    *one.into = *number;
+    *item.into = *number;
   }
   options.light = arguments.Has("light");
   // Two recorders would fight over CUPTI.
@@ -91,7 +93,7 @@ constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr OptionSpec kOptions[] = {
     kRunFolderOption,
     kSharedFolderOption,
-    {.name = "steps", .takes = kValue, .value = "N", .help = "Steps to record with PyTorch's profiler (6)"},
+    {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (6)"},
     {.name = "wait",
      .takes = kValue,
      .value = "N",
@@ -99,31 +101,34 @@ constexpr OptionSpec kOptions[] = {
     {.name = "warmup",
      .takes = kValue,
      .value = "N",
-     .help = "Steps that the profiler warms up with, and discards (3)"},
-    {.name = "repeat", .takes = kValue, .value = "N", .help = "Number of times to skip, warm up and record (1)"},
-    {.name = "no-shapes", .help = "Leave the operators' shapes out: cheaper, no FLOPs"},
-    {.name = "no-stacks", .help = "Leave Python's calls out: cheaper, no source lines"},
-    {.name = "memory", .help = "Record allocations, too, and a snapshot of PyTorch's allocator"},
+     .help = "Warm the profiler up for N steps, which are discarded (3)"},
+    {.name = "repeat", .takes = kValue, .value = "N", .help = "Skip, warm up and record N times (1)"},
+    {.name = "no-shapes", .help = "Do not record operator shapes: lower cost, no FLOPs"},
+    {.name = "no-stacks", .help = "Do not record Python calls: lower cost, no source lines"},
+    {.name = "memory", .help = "Record allocations and a snapshot of PyTorch's allocator in addition"},
     {.name = "python",
      .takes = OptionSpec::Takes::kOptionalValue,
      .value = "HOW",
-     .help = "Profile the Python code, in workers too: by samples, or HOW",
+     .help = "Profile the Python code, in workers too (by sampling)",
      .choices = PythonProfiles},
     {.name = "light", .help = "Record only steps, samples and waits, not operators"},
-    {.name = "no-record", .help = "Record all that is cheap, but not operators"},
-    {.name = "explicit-steps", .help = "A step ends where the program calls gapless.step(), nowhere else"},
+    {.name = "no-record", .help = "Record everything that has a low cost, but no operators"},
+    {.name = "explicit-steps", .help = "End steps only where the program calls gapless.step()"},
     {.name = "with",
      .takes = kValue,
      .value = "TOOLS",
-     .help = "Run the command again under nsys, and ncu on the five largest kernels",
+     .help = "Run the command again under nsys, and under ncu for the five longest kernels",
      .choices = OtherTools,
      .is_list = true},
-    {.name = "trace", .takes = kValue, .value = "LIST", .help = "What nsys records (cuda,nvtx,cublas,cudnn)"},
-    {.name = "duration", .takes = kValue, .value = "SECONDS", .help = "How long nsys records (to the end)"},
-    {.name = "cuda-memory-usage", .help = "Have nsys record device memory, too"},
-    {.name = "kernel-name", .takes = kValue, .value = "NAME", .help = "Kernel that ncu measures, or regex:…"},
-    {.name = "launch-count", .takes = kValue, .value = "N", .help = "Launches of each kernel that ncu measures (3)"},
-    {.name = "set", .takes = kValue, .value = "NAME", .help = "Set of metrics that ncu measures (full)"},
+    {.name = "trace",
+     .takes = kValue,
+     .value = "LIST",
+     .help = "Set the sources that nsys records (cuda,nvtx,cublas,cudnn)"},
+    {.name = "duration", .takes = kValue, .value = "SECONDS", .help = "Let nsys record for this time (to the end)"},
+    {.name = "cuda-memory-usage", .help = "Let nsys record device memory in addition"},
+    {.name = "kernel-name", .takes = kValue, .value = "NAME", .help = "Let ncu measure this kernel, or regex:…"},
+    {.name = "launch-count", .takes = kValue, .value = "N", .help = "Let ncu measure N launches of each kernel (3)"},
+    {.name = "set", .takes = kValue, .value = "NAME", .help = "Let ncu measure this set of metrics (full)"},
     {.name = "comprehensive", .help = "Record everything: --python, --with nsys,ncu, and one report at the end"},
     kCuptiOption,
     kStepFunctionOption,
@@ -142,13 +147,12 @@ constexpr Example kExamples[] = {
 
 COMMAND(profile) = {
     .name = "profile",
-    .help = "Run a training command unchanged and record what it does",
+    .help = "Run a training command unchanged and record it",
     .about =
-        "Runs the command as it is and leaves a folder: the steps it took, what they waited for, telemetry of the "
-        "machine, and a few steps recorded by PyTorch's profiler, in every process of it. The script is not edited; "
-        "its output, signals and exit status stay its own.\n\nWhat was recorded until then is in the folder whenever "
-        "the "
-        "command, or gapless itself, is killed. GAPLESS_DISABLE=1 in a process keeps everything out of it.",
+        "Runs the command unchanged and writes a folder: its steps, their waits, telemetry of the machine, "
+        "and a few steps recorded by PyTorch's profiler, in every process. The script is not edited; its "
+        "output, signals and exit status stay its own.\n\nIf the command or gapless is killed, the folder "
+        "holds everything recorded until then. GAPLESS_DISABLE=1 in a process switches gapless off there.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

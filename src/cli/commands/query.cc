@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless query`: runs one SQL statement on recordings and prints the rows as table, CSV or JSON; --tables
+// lists tables and columns.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -204,12 +206,12 @@ constexpr PositionalSpec kPaths = [] {
 }();
 constexpr PositionalSpec kPositionals[] = {kPaths,
                                            {.name = "SQL",
-                                            .help = "one statement that reads; - reads it from standard input",
+                                            .help = "one SELECT statement; - reads it from standard input",
                                             .min = 1,
                                             .max = 1,
                                             .unless = kNoSql}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "tables", .help = "List the tables, or the columns of the tables named"},
+    {.name = "tables", .help = "List the tables, or the columns of the given tables"},
     {.name = "file",
      .letter = 'f',
      .takes = OptionSpec::Takes::kValue,
@@ -237,13 +239,12 @@ constexpr Example kExamples[] = {
 
 COMMAND(query) = {
     .name = "query",
-    .help = "Ask a recording with SQL",
+    .help = "Query a recording with SQL",
     .about =
-        "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all analyses, and "
-        "prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or changed.\n\nTimes are "
-        "integers "
-        "in nanoseconds from the start of the run. A column x_id names a row of table x. NULL means that something "
-        "was not recorded; it is never shown as 0.",
+        "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all "
+        "analyses, and prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or "
+        "changed.\n\nTimes are integers in nanoseconds from the start of the run. A column x_id names a row "
+        "of table x. NULL means \"not recorded\"; it is never shown as 0.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

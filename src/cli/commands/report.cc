@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless report`: reads results of other commands and writes them as one document in Markdown or HTML.
 #include <filesystem>
 
 #include "base/strings.h"
@@ -55,13 +56,17 @@ constexpr PositionalSpec kPositionals[] = {
      .max = 1000,
      .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "style", .takes = kTakesValue, .value = "NAME", .help = "Form of the report (lab)", .choices = StyleNames},
+    {.name = "style",
+     .takes = kTakesValue,
+     .value = "NAME",
+     .help = "Set the report's format (lab)",
+     .choices = StyleNames},
     {.name = "output",
      .letter = 'o',
      .takes = kTakesValue,
      .value = "FILE",
      .help = "Write to FILE.md, with its pictures in a folder beside it, or to FILE.html"},
-    {.name = "title", .takes = kTakesValue, .value = "TEXT", .help = "Heading of the report (Performance report)"},
+    {.name = "title", .takes = kTakesValue, .value = "TEXT", .help = "Set the report's title (Performance report)"},
     kRankOption,
     kNoCacheOption,
 };
@@ -76,13 +81,14 @@ constexpr Example kExamples[] = {
 
 COMMAND(report) = {
     .name = "report",
-    .help = "Write up what was measured: baseline, fixes, proof, conclusions",
+    .help = "Write a document of the results: baseline, fixes, conclusions",
     .about =
-        "Makes one document of several results: the baseline with its main bottlenecks, a table of every fix with its "
-        "predicted and measured speedup, losses over each other, a step before and after, scaling, and what to do "
-        "next. Every sentence follows from a number of the results; a section without numbers says which command "
-        "gives them.\n\nThe first recording is the baseline and the last one the optimised run. Results of bench are "
-        "the stages of a table, in the order given, and the first is what the others are compared with.",
+        "Makes one document of several results: the baseline with its main bottlenecks, a table of every fix "
+        "with its predicted and measured speedup, the losses of both trainings, a step before and after, "
+        "scaling, and the next steps. Every sentence follows from a number of the results; a section without "
+        "numbers names the command that measures them.\n\nThe first recording is the baseline and the last "
+        "one the optimised run. Results of bench are the stages of a table, in the order given; the others "
+        "are compared with the first.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless run`: applies the fixes of a recipe to a command, reports the effect of each, and warns about
+// differences of command, PyTorch or machine. --print writes the equivalent command without gapless.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -58,13 +60,13 @@ struct Run {
   std::string recipe{};
   int exit_status = 0, signal = 0;
   std::vector<SwitchedFix> fixes{};
-  std::vector<std::string> silent{};
+  std::vector<std::string> unreported{};
   static constexpr FieldInfo kFields[] = {
       Field<&Run::recipe>("recipe", "", "file of the recipe"),
       Field<&Run::exit_status>("exit_status", "", "status of the command"),
       Field<&Run::signal>("signal", "", "signal that ended it", kUnlessEmpty),
       Field<&Run::fixes>("fixes", "", "what was reported of each fix"),
-      Field<&Run::silent>("silent", "", "fixes of which nothing was reported"),
+      Field<&Run::unreported>("silent", "", "fixes that no process reported"),
   };
 };
 
@@ -73,7 +75,7 @@ struct Run {
 namespace {
 
 struct Plan {
-  std::string path;  // of the recipe
+  std::string path;  // path of the recipe
   Recipe recipe{};
   std::vector<std::string> command{};
   bool of_recipe = false;  // the command is the recipe's own
@@ -83,7 +85,7 @@ struct Plan {
 Result<Plan> PlanFrom(const Arguments& arguments) {
   Plan plan{.path = std::string(arguments.Value("recipe"))};
   if (plan.path.empty())
-    return Fail(ErrorCode::kUsage, "there is no recipe", "", "gapless run --recipe optimized.json -- python train.py");
+    return Fail(ErrorCode::kUsage, "no recipe given", "", "gapless run --recipe optimized.json -- python train.py");
   auto recipe = ReadRecipe(plan.path);
   if (!recipe) return Unexpected{recipe.error()};
   plan.recipe = std::move(*recipe);
@@ -94,7 +96,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
       return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
                   plan.path, "give the command after --, as you would type it");
   if (plan.command.empty())
-    return Fail(ErrorCode::kUsage, "there is no command to run", plan.path, "give it after --, as you would type it");
+    return Fail(ErrorCode::kUsage, "cannot run: no command given", plan.path,
+                "write the command after --: -- python train.py");
   const auto own = OwnFixesFrom(arguments.Values("fix"));
   if (!own) return Unexpected{own.error()};
   std::vector<std::string> files;
@@ -158,8 +161,8 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
   documents::Run document{.recipe = plan.path,
                           .exit_status = result.exit_status,
                           .signal = result.signal,
-                          .silent = watch.Silent(plan.use.fixes)};
-  for (const ToldFix& report : watch.reports())
+                          .unreported = watch.Unreported(plan.use.fixes)};
+  for (const ReportedFix& report : watch.reports())
     document.fixes.push_back(
         {report.change.fix, report.change.value, report.change.state, report.change.what, report.pids.size()});
   return DocumentOf("run", document, plan.use.notes);
@@ -180,15 +183,15 @@ void SayBefore(const Plan& plan) {
 void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
   for (const auto& process : result.processes)
     for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", message));
-  // Without a training that tells, what the environment does is done.
-  const auto silent = watch.Silent(watch.saw_training() ? plan.use.fixes : NeedGapless(plan));
-  if (silent.empty()) return;
-  const std::string items = Join(silent, ", ");
+  // If no training reported, only fixes that need the agent can be missing; those set by the environment are applied.
+  const auto unreported = watch.Unreported(watch.saw_training() ? plan.use.fixes : NeedGapless(plan));
+  if (unreported.empty()) return;
+  const std::string items = Join(unreported, ", ");
   Say(watch.saw_training() ? StrCat("nothing was heard of ", items)
                            : StrCat("no training with PyTorch was seen, so these are not on: ", items));
 }
 
-// What both launches below need of the arguments.
+// Returns the launch options that both launches below share.
 LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch& watch) {
   return {.command = plan.command,
           .environment = plan.use.environment,
@@ -274,23 +277,23 @@ constexpr OptionSpec kOptions[] = {
      .letter = 'r',
      .takes = kValue,
      .value = "FILE",
-     .help = "What gapless optimize wrote: JSON or YAML"},
-    {.name = "only",
+     .help = "Apply the recipe in FILE, which gapless optimize wrote (JSON or YAML)"},
+    {.name = "only", .takes = kValue, .value = "LIST", .help = "Apply only these fixes of the recipe", .is_list = true},
+    {.name = "without",
      .takes = kValue,
      .value = "LIST",
-     .help = "Fixes of the recipe to switch on, no others",
+     .help = "Leave out these fixes of the recipe",
      .is_list = true},
-    {.name = "without", .takes = kValue, .value = "LIST", .help = "Fixes of the recipe to leave out", .is_list = true},
     {.name = "fix",
      .takes = kValue,
      .value = "FILE",
-     .help = "The Python file of a fix of your own that the recipe names (may repeat)"},
-    {.name = "print", .help = "Run nothing: print the command as it runs without gapless"},
+     .help = "Load your own fix, named by the recipe, from this Python file (may repeat)"},
+    {.name = "print", .help = "Print the equivalent command without gapless, and run nothing"},
     {.name = "output",
      .letter = 'o',
      .takes = kValue,
      .value = "DIR",
-     .help = "Folder to leave, as of gapless profile --light (none)"},
+     .help = "Record the run to DIR, as gapless profile --light does (no recording)"},
     kStepFunctionOption,
     kSharedFolderOption,
     kQuietOption,
@@ -307,20 +310,17 @@ constexpr Example kExamples[] = {
 
 COMMAND(run) = {
     .name = "run",
-    .help = "Run a command with the fixes of a recipe switched on",
+    .help = "Run a command with the fixes of a recipe",
     .about =
-        "Runs the command with the fixes on that `gapless optimize` found to pay. The script is not edited; its "
-        "output, "
-        "signals and exit status stay its own. What each fix changed, or why it did not, is said on standard error, "
-        "and "
-        "where the command, PyTorch or the machine are others than those of the recipe. A recipe switches on what "
-        "gapless has "
-        "and loads no code: the file of a fix of your own is given by --fix.\n\nWithout a command, the one "
-        "of the recipe is run. With --print nothing is run: the exit status is then 0 when the printed line does all "
-        "that "
-        "the recipe does, and 1 when fixes are missing in it.\n\nBelow another gapless (`gapless validate -- CMD -- "
-        "gapless run --recipe optimized.json -- CMD`, and so `bench`, `compare`, `gate`, `profile`) that one sees the "
-        "steps of the command as if it ran it itself.",
+        "Runs the command with the fixes that `gapless optimize` accepted. The script is not edited; its "
+        "output, signals and exit status stay its own. Standard error lists what each fix changed, or why it "
+        "did not, and any difference of the command, PyTorch or the machine from those of the recipe. A "
+        "recipe applies built-in fixes only and loads no code: --fix gives the file of your own "
+        "fix.\n\nWithout a command, the command of the recipe is run. With --print nothing is run: the exit "
+        "status is then 0 if the printed line has all fixes of the recipe, and 1 if some are "
+        "missing.\n\nBelow another gapless (`gapless validate -- CMD -- gapless run --recipe optimized.json "
+        "-- CMD`, and also `bench`, `compare`, `gate`, `profile`) the outer one measures the steps of the "
+        "command as if it ran the command itself.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless same`: makes the recordings that the decision needs, or reads existing ones, and prints if two
+// commands are the same training.
 #include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
@@ -112,17 +114,17 @@ constexpr OptionSpec kOptions[] = {
     {.name = "claim",
      .takes = kTakesValue,
      .value = "PRECISION",
-     .help = "Allow rounding to this precision; otherwise the finest is found under which B is the same as A",
+     .help = "Allow rounding to this precision (the finest at which B is the same training as A)",
      .choices = Precisions},
-    {.name = "exact", .help = "Answer yes only if every loss and parameter is the same, bit for bit"},
+    {.name = "exact", .help = "Accept only losses and parameters that are the same, bit for bit"},
     {.name = "steps",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Compare the first N optimiser steps (20; fewer where they take more than 2 minutes)"},
+     .help = "Compare the first N optimiser steps (20; fewer if they take more than 2 minutes)"},
     {.name = "recordings",
      .takes = kTakesValue,
      .value = "DIR",
-     .help = "Decide on recordings that were made before (docs/parity.md has their files)"},
+     .help = "Compare existing recordings in DIR (docs/parity.md lists their files)"},
     kAOption,
     kBOption,
     kTimeoutOption,
@@ -142,17 +144,15 @@ constexpr Example kExamples[] = {
 
 COMMAND(same) = {
     .name = "same",
-    .help = "Decide whether two commands are the same training, up to rounding",
+    .help = "Decide if two commands are the same training, up to rounding",
     .about =
-        "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every step, so "
-        "that "
-        "each step is compared from the same point. Gradients are held against what rounding changes (the second run "
-        "of "
-        "A, with noise of that size on its weights), updates against a plain optimiser of the same class and settings. "
-        "docs/parity.md has the rule, its limits and how often it is wrong.\n\nThe program needs PyTorch and an "
-        "optimiser "
-        "of torch.optim. The exit status is 0 when B is the same training (bit for bit, up to rounding, or with other "
-        "random numbers of the same distribution), 1 when it is another one, 5 when nothing can be told.",
+        "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every "
+        "step, so that each step is compared from the same point. Gradients are compared with the effect of "
+        "rounding (the second run of A, with noise of that size on its weights), updates with a plain "
+        "optimiser of the same class and settings. docs/parity.md has the rule, its limits and its error "
+        "rates.\n\nThe program needs PyTorch and an optimiser of torch.optim. The exit status is 0 if B is "
+        "the same training (bit for bit, up to rounding, or with other random numbers of the same "
+        "distribution), 1 if it is another one, 5 if no decision is possible.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

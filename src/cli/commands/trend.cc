@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless trend`: reads a history or a file of numbers, finds changes of level and drift, and prints them
+// or draws them as SVG or HTML.
 #include <algorithm>
 #include <set>
 
@@ -41,7 +43,7 @@ Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter&
   return records;
 }
 
-// What there is instead, when nothing was found.
+// Returns the benchmarks and metrics of the history, listed in place of a trend if nothing matched.
 Result<std::string> WhatThereIs(History& history, const Session& session) {
   constexpr int64_t kNewest = 1000;
   const auto records = Read(history, {.limit = kNewest, .with_samples = false}, session);
@@ -82,7 +84,7 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
     for (const BenchmarkRecord& record : runs.records)
       for (const MetricRecord& metric : record.metrics) present.insert(metric.name);
     if (!runs.records.empty())
-      return Fail(ErrorCode::kInput, "no run has this metric", Printable(name),
+      return Fail(ErrorCode::kInput, "cannot show the metric: no run has it", Printable(name),
                   StrCat("there are ", Some({present.begin(), present.end()})));
   }
   return {};
@@ -91,7 +93,7 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
 Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
-  std::optional<size_t> limit;  // of what is left
+  std::optional<size_t> limit;  // maximum number of runs after filtering
   if (filter->limit) limit = static_cast<size_t>(*filter->limit);
   filter->limit.reset();
   filter->with_samples = false;
@@ -134,10 +136,11 @@ Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) 
   if (!report.trends.empty()) return report;
   std::vector<std::string> names;
   for (const ResultSeries& series : file->series) names.push_back(series.name);
-  return Fail(ErrorCode::kInput, "the file has no such series", Join(wanted, ","), StrCat("there are ", Some(names)));
+  return Fail(ErrorCode::kInput, "cannot show the series: the file does not have it", Join(wanted, ","),
+              StrCat("there are ", Some(names)));
 }
 
-// What goes to standard output goes there alone.
+// Returns an error if more than one output goes to standard output.
 Result<void> CheckOutputs(const Arguments& arguments) {
   int to_stdout = 0;
   for (const std::string_view option : {"svg", "html", "json"}) {
@@ -159,17 +162,17 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
     if (arguments.Has("lower-is-better")) trend.higher_is_better = false;
     if (arguments.Has("higher-is-better")) trend.higher_is_better = true;
   }
-  bool silent = false;
+  bool on_stdout = false;
   const auto write = [&](std::string_view option, std::string (*draw)(const TrendReport&)) -> Result<void> {
     if (!arguments.Has(option)) return {};
-    silent = silent || arguments.Value(option) == "-";
+    on_stdout = on_stdout || arguments.Value(option) == "-";
     return WriteFile(arguments.Value(option), draw(*report));
   };
   GAPLESS_TRY(write("svg", TrendSvg));
   GAPLESS_TRY(write("html", TrendHtml));
-  if (silent && !arguments.Has("json")) return 0;
+  if (on_stdout && !arguments.Has("json")) return 0;
   return PrintTextOrJson(
-      arguments, [&] { return silent ? "" : TrendText(*report, session.terminal.utf8); },
+      arguments, [&] { return on_stdout ? "" : TrendText(*report, session.terminal.utf8); },
       [&] { return TrendJson(*report); });
 }
 
@@ -179,32 +182,38 @@ constexpr PositionalSpec kPositionals[] = {{.name = "FILE",
                                             .max = 1,
                                             .is_path = true}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "db", .takes = kTakesValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
-    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Whose runs (main)"},
+    {.name = "db",
+     .takes = kTakesValue,
+     .value = "URL",
+     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
+    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Show runs of this branch (main)"},
     {.name = "label",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Name of what was measured, when a history holds several"},
-    {.name = "host", .takes = kTakesValue, .value = "NAME", .help = "Only runs on this host"},
+     .help = "Name the benchmark, if the history holds several"},
+    {.name = "host", .takes = kTakesValue, .value = "NAME", .help = "Select runs on this host"},
     {.name = "metric",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "Which metrics (throughput, step, utilisation, memory)",
+     .help = "Show these metrics (throughput, step time, utilisation, memory)",
      .is_list = true},
-    {.name = "since", .takes = kTakesValue, .value = "TIME", .help = "Only runs from this date or time on (UTC)"},
+    {.name = "since", .takes = kTakesValue, .value = "TIME", .help = "Select runs from this date or time on (UTC)"},
     {.name = "until",
      .takes = kTakesValue,
      .value = "TIME",
-     .help = "Only runs up to this date or time, included (UTC)"},
-    {.name = "limit", .takes = kTakesValue, .value = "N", .help = "Only the newest N of these runs"},
+     .help = "Select runs up to and including this date or time (UTC)"},
+    {.name = "limit", .takes = kTakesValue, .value = "N", .help = "Select the newest N of these runs"},
     {.name = "column",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Of a CSV file: the column, by its name or number"},
-    {.name = "higher-is-better", .help = "A rise is an improvement, where that is not known"},
-    {.name = "lower-is-better", .help = "A fall is an improvement, where that is not known"},
-    {.name = "svg", .takes = kTakesValue, .value = "FILE", .help = "Write a picture, too: a panel for each metric"},
-    {.name = "html", .takes = kTakesValue, .value = "FILE", .help = "Write a page for a browser, too"},
+     .help = "Read this column of a CSV file, given by name or number"},
+    {.name = "higher-is-better", .help = "Treat a rise as an improvement, if the metric's direction is unknown"},
+    {.name = "lower-is-better", .help = "Treat a fall as an improvement, if the metric's direction is unknown"},
+    {.name = "svg",
+     .takes = kTakesValue,
+     .value = "FILE",
+     .help = "Write an SVG chart in addition, with a panel for each metric"},
+    {.name = "html", .takes = kTakesValue, .value = "FILE", .help = "Write an HTML page in addition"},
 };
 constexpr const TypeInfo* kDocuments[] = {&kTrendDocument};
 constexpr Example kExamples[] = {
@@ -218,13 +227,13 @@ constexpr Example kExamples[] = {
 
 COMMAND(trend) = {
     .name = "trend",
-    .help = "Show when a benchmark's level changed, and by which commits",
+    .help = "Show when a benchmark's level changed, and the commits between",
     .about =
-        "Finds the changes of level in the history of each metric: when, by how much, between which commits, for the "
-        "better or the worse; and slow drift since the last one. Outliers, and runs that follow the one before, are "
-        "allowed for (docs/CHANGE_POINTS.md).\n\nRuns of one benchmark on one kind of machine make a series: those of "
-        "the "
-        "newest run; others are left out, and how many. Dates are UTC, and --until is included.",
+        "Finds the changes of level in the history of each metric: their dates, sizes, commits and "
+        "directions, and slow drift since the last change. The method allows for outliers and for runs that "
+        "depend on the one before (docs/CHANGE_POINTS.md).\n\nRuns of one benchmark on one kind of machine "
+        "make a series. The series of the newest run is shown, with the number of runs left out. Dates are "
+        "UTC, and --until is included.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

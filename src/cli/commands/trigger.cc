@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless trigger`: posts one request to the agents of an active run through the control block, and waits
+// for their answers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -49,7 +51,7 @@ constexpr auto kTick = std::chrono::milliseconds(20);
 constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
-// What one training process did with the command.
+// A training process's answer to the request.
 struct Reply {
   std::string folder;
   bool answered = false;
@@ -78,7 +80,7 @@ class Waiting {
   void Look() {
     rings_.Drain(false, [&](AgentProcess& process, const wire::RingRecord& record) { Take(process, record); });
   }
-  // Have all processes that train answered, and written what they were asked for?
+  // Returns true if all training processes have answered and written the requested files.
   bool Over() const {
     bool any = false;
     for (const auto& process : rings_.processes()) {
@@ -127,12 +129,13 @@ Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seco
   while (!waiting.Over()) {
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     if (std::chrono::steady_clock::now() > end)
-      return Fail(ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
-                  "commands are acted on between two steps: does the job still take steps? --timeout waits longer");
+      return Fail(
+          ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
+          "processes answer between two steps: check that the job still takes steps, or use a longer --timeout");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
     if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive() && !waiting.Over())
-      return Fail(ErrorCode::kEnvironment, "the run has ended meanwhile");
+      return Fail(ErrorCode::kEnvironment, "the run ended before it answered");
   }
   return {};
 }
@@ -158,41 +161,41 @@ std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t s
   return DocumentOf("trigger", document);
 }
 
-struct Wish {
+struct AgentRequest {
   wire::AgentCommand command = wire::AgentCommand::kRecord;
   int64_t argument = kDefaultSteps;
   std::string text;
 };
 
-Result<Wish> WishFrom(const Arguments& arguments) {
-  Wish wish;
+Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
+  AgentRequest request;
   const auto steps = arguments.Number("steps", 1, kDefaultSteps), stop = arguments.Number("stop-after", 1, 1),
              python = arguments.Number("python", 1, 1);
   for (const auto* number : {&steps, &stop, &python})
     if (!*number) return Unexpected{number->error()};
-  wish.argument = std::min<int64_t>(*steps, kMaxSteps);
-  wish.text = "asked for";
-  if (arguments.Has("memory")) wish = {wire::AgentCommand::kMemory, 0, ""};
-  if (arguments.Has("python")) wish = {wire::AgentCommand::kPython, *python, ""};
-  if (arguments.Has("stop-after")) wish = {wire::AgentCommand::kStop, *stop, ""};
-  if (arguments.Has("fix")) wish = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
-  if (arguments.Has("unfix")) wish = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
-  return wish;
+  request.argument = std::min<int64_t>(*steps, kMaxSteps);
+  request.text = "asked for";
+  if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
+  if (arguments.Has("python")) request = {wire::AgentCommand::kPython, *python, ""};
+  if (arguments.Has("stop-after")) request = {wire::AgentCommand::kStop, *stop, ""};
+  if (arguments.Has("fix")) request = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
+  if (arguments.Has("unfix")) request = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
+  return request;
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& folder = arguments.positionals().front();
-  const auto wish = WishFrom(arguments);
-  if (!wish) return Unexpected{wish.error()};
+  const auto request = AgentRequestFrom(arguments);
+  if (!request) return Unexpected{request.error()};
   const auto seconds = arguments.Number("timeout", 1, kDefaultWaitS);
   if (!seconds) return Unexpected{seconds.error()};
   auto control = ControlBlock::Open(folder);
   if (!control) return Unexpected{control.error()};
-  Waiting waiting(folder, wish->command);
+  Waiting waiting(folder, request->command);
   if (!IsAlive(control->launcher_pid()) && !waiting.AnyAlive())
-    return Fail(ErrorCode::kInput, "this run has ended", folder,
-                "only a run that is under way can be asked for something");
-  const auto sequence = control->Post(wish->command, wish->argument, wish->text);
+    return Fail(ErrorCode::kInput, "cannot send a request: this run has ended", folder,
+                "name the folder of a run that is still active");
+  const auto sequence = control->Post(request->command, request->argument, request->text);
   if (!sequence) return Unexpected{sequence.error()};
   waiting.Posted(*sequence);
   GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMaxWaitS), session));
@@ -202,7 +205,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN", .help = "the folder of a run that is under way", .min = 1, .max = 1, .is_path = true}};
+    {.name = "RUN", .help = "the folder of a run that is still active", .min = 1, .max = 1, .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (3)"},
     {.name = "memory", .help = "Write a snapshot of PyTorch's allocator instead"},
@@ -210,7 +213,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "fix", .takes = kValue, .value = "ID", .help = "Switch a fix on instead"},
     {.name = "unfix", .takes = kValue, .value = "ID", .help = "Switch a fix off instead"},
     {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
-    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Give up after this time (120)"},
+    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Wait at most this time for answers (120)"},
 };
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Trigger>::kInfo};
 constexpr Example kExamples[] = {
@@ -222,10 +225,11 @@ constexpr Example kExamples[] = {
 
 COMMAND(trigger) = {
     .name = "trigger",
-    .help = "Ask a job that is under way for a recording, or something else",
+    .help = "Ask an active job for a recording, a snapshot or a fix",
     .about =
-        "Asks the processes of a run that `gapless profile` or `gapless monitor` started, and waits until all have "
-        "answered. All ranks of a host act on the same step, two steps after the first of them has seen the command.",
+        "Sends a request to the processes of a run that `gapless profile` or `gapless monitor` started, and "
+        "waits until all have answered. All ranks of a host act on the same step, two steps after the first "
+        "of them has seen the request.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless tune`: measures settings of data loader, batch size, ranks or communication, and prints which
+// one is significantly faster.
 #include <algorithm>
 #include <optional>
 
@@ -150,9 +152,9 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!order) return Unexpected{order.error()};
   const bool needs_ranks = question == "scaling" || question == "comm";
   if (!needs_ranks && !order->ranks.empty())
-    return Fail(ErrorCode::kUsage, "--ranks goes with scaling and comm", question);
+    return Fail(ErrorCode::kUsage, "--ranks requires the question scaling or comm", question);
   if (arguments.Has("grid") && question != "dataloader")
-    return Fail(ErrorCode::kUsage, "--grid goes with dataloader", question);
+    return Fail(ErrorCode::kUsage, "--grid requires the question dataloader", question);
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order->request));
   if (question == "scaling") return TuneScaling(arguments, session, *order);
   if (question == "comm") return TuneComm(arguments, session, *order);
@@ -162,23 +164,23 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
 constexpr PositionalSpec kPositionals[] = {
     {.name = "QUESTION", .help = "dataloader, batch, scaling or comm", .min = 1, .max = 1, .choices = Questions}};
 constexpr OptionSpec kOptions[] = {
-    {.name = "grid", .help = "dataloader: pinned memory and how far to load ahead, too"},
+    {.name = "grid", .help = "dataloader: try pinned memory and prefetch factors in addition"},
     {.name = "ranks",
      .takes = kTakesValue,
      .value = "LIST",
-     .help = "scaling: 1,2,4,8 up to the number of GPUs; comm: one number (2)",
+     .help = "Set the numbers of ranks: for scaling a list (1,2,4,8 up to the number of GPUs), for comm one (2)",
      .is_list = true},
     {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
     {.name = "rounds",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Give up telling settings apart after N rounds (12)"},
+     .help = "Stop after N rounds if settings are not significantly different (12)"},
     kMarginOption,
-    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Steps of each run that do not count (5)"},
+    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each run before measuring (5)"},
     {.name = "steps",
      .takes = kTakesValue,
      .value = "N",
-     .help = "Steps to measure of each run, fewer where they are long (50)"},
+     .help = "Measure N steps of each run, fewer if steps are long (50)"},
     kTimeoutOption,
     kStepFunctionOption,
     kPinOption,
@@ -196,14 +198,16 @@ constexpr Example kExamples[] = {
 
 COMMAND(tune) = {
     .name = "tune",
-    .help = "Answer one question: workers, batch size, scaling, communication",
+    .help = "Measure one setting: workers, batch size, scaling, communication",
     .about =
-        "Runs an unmodified training script under several settings, in rounds of random order, and says "
-        "which is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until "
-        "they do not fit or bring nothing more, with and without mixed precision. `scaling` runs it with several "
-        "ranks. `comm` measures what a step takes with and without the exchange of gradients, and one rank alone: the "
+        "Runs an unmodified training script under several settings, in rounds of random order, and reports "
+        "which one is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger "
+        "until "
+        "they do not fit or save nothing more, with and without mixed precision. `scaling` runs it with several "
+        "ranks. `comm` measures the step time with and without the gradient all-reduce, and that of one rank alone: "
+        "the "
         "shares of compute, overhead and communication.\n\nNothing stays changed: `gapless optimize --only` proves "
-        "what was found and makes a recipe and a patch of it.",
+        "the setting and writes a recipe and a patch for it.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `gapless validate`: compares the original with the optimised command, checks that both are the same
+// training, and judges the result against the history.
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/commands/compare/report.h"
@@ -29,12 +31,12 @@ std::vector<std::string> WithConfig(const std::vector<std::string>& command, std
 Result<TwoCommands> BothFrom(const Arguments& arguments) {
   if (!arguments.Has("baseline") && !arguments.Has("optimized")) return CommandsFrom(arguments);
   if (!arguments.Has("baseline") || !arguments.Has("optimized"))
-    return Fail(ErrorCode::kUsage, "--baseline and --optimized go together");
+    return Fail(ErrorCode::kUsage, "--baseline and --optimized must be given together");
   TwoCommands both{WithConfig(arguments.command(), arguments.Value("baseline")),
                    WithConfig(arguments.command(), arguments.Value("optimized"))};
   if (!both.first.empty()) return both;
-  return Fail(ErrorCode::kUsage, "where does the configuration stand in the command?", CommandText(arguments.command()),
-              "put {config} there: -- python train.py --config {config}");
+  return Fail(ErrorCode::kUsage, "cannot place the configuration: the command has no {config}",
+              CommandText(arguments.command()), "write {config} for it: -- python train.py --config {config}");
 }
 
 Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
@@ -85,34 +87,38 @@ constexpr OptionSpec kOptions[] = {
     {.name = "allow",
      .takes = kTakesValue,
      .value = "CHANGE",
-     .help = "The most that B may change of the training (stochastic: other random numbers of the same distribution)",
+     .help =
+         "Accept changes of the training up to this class (stochastic: other random numbers of the same distribution)",
      .choices = Changes},
     {.name = "baseline",
      .takes = kTakesValue,
      .value = "FILE",
-     .help = "Configuration as it was: stands for {config} in the command"},
+     .help = "Replace {config} in the command by this for the first command"},
     {.name = "optimized",
      .takes = kTakesValue,
      .value = "FILE",
-     .help = "Configuration to be validated: the same for the second command"},
+     .help = "Replace {config} in the command by this for the second command"},
     {.name = "output",
      .letter = 'o',
      .takes = kTakesValue,
      .value = "FILE",
-     .help = "Write the JSON there, too: validation_report.json"},
-    {.name = "db", .takes = kTakesValue, .value = "URL", .help = "Where the history is: sqlite:FILE or postgresql://…"},
+     .help = "Write the JSON to FILE in addition: validation_report.json"},
+    {.name = "db",
+     .takes = kTakesValue,
+     .value = "URL",
+     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
     {.name = "baseline-branch",
      .takes = kTakesValue,
      .value = "BRANCH",
-     .help = "Whose history it must not fall behind (main)"},
-    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "The size of regression that matters (5%)"},
-    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Commit of the result (otherwise git's)"},
-    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Branch of the result (otherwise git's)"},
+     .help = "Judge the second command against the history of BRANCH (main)"},
+    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "Report regressions of at least SHARE (5%)"},
+    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Set the commit of the result (git's)"},
+    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Set the branch of the result (git's)"},
     {.name = "label",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Name of what was measured, when a history holds several"},
-    {.name = "no-record", .help = "Do not keep the result in the history"},
+     .help = "Name the benchmark, if the history holds several"},
+    {.name = "no-record", .help = "Do not record the result in the history"},
     kPairsOption,
     kBudgetOption,
     kMarginOption,
@@ -141,14 +147,13 @@ constexpr Example kExamples[] = {
 
 COMMAND(validate) = {
     .name = "validate",
-    .help = "Prove an optimisation: faster, learns the same, no regression",
+    .help = "Prove an optimisation: faster, the same training, no regression",
     .about =
-        "Runs the command as it was and the optimised one in pairs, as compare does, asks whether both are the same "
-        "training, as same does, judges the optimised one against the history of the branch, as gate does, and records "
-        "it there when it "
-        "is accepted. It is "
-        "accepted when it is faster, trains the same (up to rounding, or with other random numbers), and is no "
-        "regression.\n\nThe exit status is 0 when it is accepted, 1 when not; the reasons are named.",
+        "Runs the original and the optimised command in pairs, as compare does, checks that both are the same"
+        " training, as same does, judges the optimised command against the history of the branch, as gate "
+        "does, and records it there if it is accepted. It is accepted if it is faster, trains the same (up to"
+        " rounding, or with other random numbers), and is no regression.\n\nThe exit status is 0 if it is "
+        "accepted, else 1; the reasons are named.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

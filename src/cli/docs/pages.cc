@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects all generated pages: the reference, the man page, the completions, and the JSON schemas.
 #include "cli/docs/pages.h"
 
 #include "base/described_json.h"

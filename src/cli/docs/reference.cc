@@ -70,7 +70,7 @@ std::string LinksTo(std::span<const std::string_view> names, std::string_view pa
 }
 
 bool IsWhatIf(std::string_view name) {
-  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* one) { return one->name == name; });
+  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
 // A line for each time that it was measured.
@@ -144,10 +144,10 @@ std::string WhatIfsPage() {
       "What `gapless predict --what` can ask. Safety says what else may change: *exact* leaves every number as it\n"
       "is, *rounding* computes the same in other precision or order, *stochastic* draws other\n"
       "random numbers of the same distribution, *training* is another training, *hardware*\n"
-      "changes the machine. How predictions are made: [What would a fix buy?](../PREDICTION.md).");
-  for (const WhatIf* one : AllWhatIfs())
-    out += StrCat("\n## ", one->name, "\n\n", one->help, " (`", UsageOf(*one), "`, ", ToString(SafetyOf(*one)),
-                  ").\n\n", one->why, "\n");
+      "changes the machine. How predictions are made: [Predicted speedup of a fix](../PREDICTION.md).");
+  for (const WhatIf* what_if : AllWhatIfs())
+    out += StrCat("\n## ", what_if->name, "\n\n", what_if->help, " (`", UsageOf(*what_if), "`, ",
+                  ToString(SafetyOf(*what_if)), ").\n\n", what_if->why, "\n");
   return out;
 }
 

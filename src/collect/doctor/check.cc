@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs all checks of `gapless doctor` and sorts their findings by severity. Surroundings are the real machine here;
+// tests pass a fake one.
 #include "collect/doctor/check.h"
 
 #include <poll.h>

@@ -53,7 +53,7 @@ struct Surroundings {
   std::shared_ptr<const nvml::Library> nvml{};
   Error nvml_error{};
 };
-// Those of this machine and process.
+// Returns the surroundings of this machine and process.
 Surroundings RealSurroundings();
 
 struct DoctorCheck {

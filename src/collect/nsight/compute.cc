@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from ncu's
+// log.
 #include "collect/nsight/compute.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ std::string Content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Why ncu measured nothing, by what it wrote into its log.
+// Returns the reason why ncu measured nothing, derived from its log.
 Error WhyNothing(const std::string& log_path, int status, const KernelTarget& target) {
   const std::string log = Content(log_path);
   if (log.find("ERR_NVGPUCTRPERM") != std::string::npos)

@@ -60,8 +60,8 @@ class NsightComputeProfiler {
   // permission to read the counters, kCommand when no launch matched, each with what to do.
   Result<NsightComputeResult> ProfileKernel(const std::vector<std::string>& command, const KernelTarget& target,
                                             const std::string& output, const NsightComputeOptions& options = {}) const;
-  // Measures all targets, one after the other, as <folder>/kernel-1 and so on. What failed for one does not end the
-  // others, except when it will fail for all; see `failures`.
+  // Measures all targets, one after the other, as <folder>/kernel-1 and so on. A target that fails does not end the
+  // others, except if all would fail; see `failures`.
   Result<std::vector<NsightComputeResult>> ProfileKernels(const std::vector<std::string>& command,
                                                           std::span<const KernelTarget> targets,
                                                           const std::string& folder,

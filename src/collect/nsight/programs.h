@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// How to get a tool that is not there; "" for tools that are not known.
+// Returns a command or address to install a missing tool; "" for unknown tools.
 std::string_view HowToGet(std::string_view tool);
 
 // The tool's file: from `find`, or from PATH when that is empty. An error says how to get it.

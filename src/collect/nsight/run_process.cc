@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a process with its own environment and output files, and waits for its end.
 #include "collect/nsight/run_process.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs nsys around a command and exports its report to SQLite.
 #include "collect/nsight/systems.h"
 
 #include <filesystem>

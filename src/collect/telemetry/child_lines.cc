@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a program with a non-blocking pipe and splits its output into lines.
 #include "collect/telemetry/child_lines.h"
 
 #include <fcntl.h>

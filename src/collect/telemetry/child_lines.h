@@ -25,7 +25,7 @@ class ChildLines {
   bool Start(const std::vector<std::string>& argv);
   // The whole lines that have come since the last call; at the end of the output also a last one without its end.
   std::vector<std::string> Take();
-  // Has the output ended, or was nothing started?
+  // Returns true if the output has ended or nothing was started.
   bool ended() const { return pipe_ < 0; }
   // Ends the program, at once.
   void Stop();

@@ -22,7 +22,7 @@
 
 namespace gapless::internal {
 
-// Where collectors look. Tests give folders of their own.
+// The folders that collectors read. Tests pass their own.
 struct TelemetrySources {
   std::string proc = "/proc";
   std::string sys = "/sys";
@@ -38,7 +38,7 @@ struct Tick {
   std::span<const int64_t> followed = {};  // the processes of the run, by pid, ascending
 };
 
-// Is it time again? The first call always says yes.
+// A timer that is due at a fixed rate; the first call always returns true.
 class Due {
  public:
   explicit Due(int64_t period_ns) : period_ns_(period_ns) {}

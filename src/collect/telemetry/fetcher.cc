@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the fetcher's thread; the newest answer replaces the one before.
 #include "collect/telemetry/fetcher.h"
 
 #include <httplib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens libnvidia-ml at run time and looks up each function. A function that is missing in this driver stays null.
 #include "collect/telemetry/nvml.h"
 
 #include <dlfcn.h>

@@ -89,7 +89,7 @@ struct Functions {
 };
 // NOLINTEND(readability-identifier-naming)
 
-// Why clocks are below what the chip could do: one bit each.
+// The reasons for clocks below the chip's maximum, one bit each.
 struct ClockReason {
   uint64_t bit;
   const char* name;
@@ -99,7 +99,7 @@ inline constexpr ClockReason kClockReasons[] = {
     {0x8, "hw_slowdown"}, {0x10, "sync_boost"},    {0x20, "sw_thermal"},
     {0x40, "hw_thermal"}, {0x80, "power_brake"},   {0x100, "display_clocks"},
 };
-// Those that make work slower than it was asked to be.
+// The reasons that slow work down.
 inline constexpr uint64_t kSlowingReasons = 0x8 | 0x20 | 0x40 | 0x80;
 
 // The opened library, initialised; shut down when the last owner goes.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads small files of /proc and /sys in one call, and parses their words and numbers.
 #include "collect/telemetry/proc.h"
 
 #include <dirent.h>

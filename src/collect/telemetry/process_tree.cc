@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds all descendants of a process from /proc/PID/stat. Start times distinguish a reused pid.
 #include "collect/telemetry/process_tree.h"
 
 #include <algorithm>

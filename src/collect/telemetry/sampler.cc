@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the sampling thread: opens the collectors, samples at a fixed rate, and appends to the file. A full disk
+// ends the file, not the run.
 #include "collect/telemetry/sampler.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the sampler on this process and on fake /proc trees.
 #include "collect/telemetry/sampler.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encodes telemetry records: series are announced once, and values of one sample are written together.
 #include "collect/telemetry/sink.h"
 
 #include <algorithm>

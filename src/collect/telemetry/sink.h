@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where collectors put what they measured: encodes records of telemetry.gts (wire/telemetry_stream.h) into memory.
+// The receiver of measured values: encodes records of telemetry.gts (wire/telemetry_stream.h) into memory.
 #pragma once
 
 #include <cstdint>

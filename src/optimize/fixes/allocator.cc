@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `allocator`: settings of PyTorch's caching allocator.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `amp`: automatic mixed precision with bf16, or with fp16 and a gradient scaler.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

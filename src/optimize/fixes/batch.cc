@@ -24,9 +24,9 @@ FIX(batch) = {
     .why =
         "Where kernels are too small to fill the GPU and memory is free. DataLoader gets K times the batch_size: "
         "fewer, larger steps, whose speed counts in samples. Learning rate, schedule and the number of steps "
-        "have to follow: another training. What does not fit into memory is found out by trying, contained and "
-        "refused. No figure holds for all models; `gapless predict --what batch=N` tells what a recording lets "
-        "expect.",
+        "have to follow, so this is another training. A batch that does not fit into memory "
+        "fails in its trial, which is contained, and is rejected. No figure holds for all models; `gapless predict "
+        "--what batch=N` estimates the gain from a recording.",
     .effort = Effort::kQuick,
     .predictable = false,  // `predict --what batch=N` takes samples, this a factor
     .order = 30,

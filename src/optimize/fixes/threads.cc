@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `threads`: the number of threads within operators.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `workers`: the number of worker processes of each DataLoader.
 #include <algorithm>
 #include <charconv>
 

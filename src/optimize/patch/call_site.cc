@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds a call in a Python statement and splits its arguments.
 #include "optimize/patch/call_site.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
 
-// Of a logical line, the next byte that is neither white space nor comment nor a backslash before a line end.
+// Returns the next byte of a logical line that is neither white space nor comment nor a backslash before a line end.
 size_t NextCode(const PythonSource& source, size_t at, size_t end) {
   while (at < end && (source.KindAt(at) == ByteKind::kComment || IsSpace(source.text()[at]) ||
                       (source.IsCode(at) && source.text()[at] == '\\')))
@@ -107,7 +108,7 @@ std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& lin
   return found;
 }
 
-// Of several calls in a statement those that this line of the file belongs to, at best those that begin on it.
+// Returns the calls of a statement that this line of the file belongs to, preferably those that begin on it.
 std::vector<CallSite> At(const PythonSource& source, int line, const std::vector<CallSite>& calls) {
   std::vector<CallSite> on, within;
   for (const CallSite& call : calls) {

@@ -12,23 +12,24 @@ namespace gapless::internal {
 
 struct Argument {
   size_t begin = 0, end = 0;  // without white space and comments around it
-  std::string_view name{};    // of `name=value`
+  std::string_view name{};    // name in `name=value`
   size_t value_begin = 0;     // behind `name=`, `*`, `**`
   int stars = 0;
   bool generator = false;  // `x for x in y` without brackets of its own
 };
 
 struct CallSite {
-  size_t name_begin = 0, open = 0, close = 0;  // of the called name's last part, and of the brackets
+  size_t name_begin = 0, open = 0, close = 0;  // offsets of the called name's last part and of the brackets
   std::vector<Argument> arguments{};
   std::optional<size_t> last_comma{};  // the one behind the last argument
 };
 
-// The call of `name` at a line of the file: `name(`, `a.b.name(`, or a name that an import gave it. An error says why
-// there is none, or which of several it is cannot be told.
+// Finds the call of `name` at a line of the file: `name(`, `a.b.name(`, or a name that an import binds. Returns an
+// error with the reason if no call or more than one call matches.
 Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int line);
 
-// Which parameters of well-known callables come first, in order: a positional argument may be what a keyword would set.
+// Returns the first parameters of well-known callables, in order: a positional argument may set what a keyword would
+// set.
 std::vector<std::string_view> PositionalNames(std::string_view call);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merges edits of one Python file: calls, settings, statements before, after and around others. Overlapping edits are
+// refused.
 #include "optimize/patch/file_editor.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kPythonIndent = 4;  // of lines that the agent gives
+constexpr size_t kPythonIndent = 4;  // indent of lines that the agent gives
 
 bool IsOneLine(std::string_view text) {
   return std::ranges::none_of(text, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
@@ -54,8 +56,8 @@ bool Overlap(std::vector<Splice> splices) {
   return false;
 }
 
-// What a statement sets: "torch.set_num_threads" of a call, "torch.backends.cudnn.benchmark" of an assignment; empty:
-// it is neither. `sign` is then '(' or '='.
+// Returns the target of a statement: "torch.set_num_threads" of a call, "torch.backends.cudnn.benchmark" of an
+// assignment; empty for any other statement. Sets `sign` to '(' or '='.
 std::string_view Target(std::string_view code, char& sign) {
   const size_t end = code.find_first_of("(=,:;#'\"");
   if (end == std::string_view::npos || (code[end] != '(' && code[end] != '=') || code.substr(end).starts_with("=="))
@@ -113,7 +115,7 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
   if (edit.set.empty()) return Misfit("the edit says nothing");
   auto site = FindCall(source_, edit.call, edit.line);
   if (!site) return Unexpected{site.error()};
-  const auto same = [&](const CallEdit& one) { return one.site.name_begin == site->name_begin; };
+  const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site->name_begin; };
   auto found = std::ranges::find_if(calls_, same);
   const bool known = found != calls_.end();
   CallEdit merged = known ? *found : CallEdit{.site = *site, .name = edit.call, .set = {}};
@@ -163,8 +165,8 @@ Result<void> FileEditor::AddStatement(const Edit& edit) {
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
   if (IsReplaced(made)) return Misfit(StrCat("another change replaces line ", edit.line));
   AddImports(edit, made.begin);
-  const auto same_block = [&](const StatementEdit& one) {
-    return one.kind == EditKind::kWith && made.kind == EditKind::kWith && one.begin == made.begin;
+  const auto same_block = [&](const StatementEdit& statement_edit) {
+    return statement_edit.kind == EditKind::kWith && made.kind == EditKind::kWith && statement_edit.begin == made.begin;
   };
   const auto block = std::ranges::find_if(statements_, same_block);
   if (block == statements_.end()) {
@@ -177,12 +179,12 @@ Result<void> FileEditor::AddStatement(const Edit& edit) {
 
 // A statement that is put somewhere, or goes into a block, is no longer there: a replacement takes it.
 bool FileEditor::IsReplaced(const StatementEdit& edit) const {
-  return std::ranges::any_of(settings_, [&](const Splice& one) {
-    if (one.place != SplicePlace::kReplacement) return false;
-    if (edit.kind == EditKind::kAfter) return one.begin < edit.end && edit.end < one.end;
-    if (edit.kind == EditKind::kBefore) return one.begin < edit.begin && edit.begin < one.end;
-    const bool around = edit.begin <= one.begin && one.end <= edit.end;
-    return edit.begin < one.end && one.begin < edit.end && !around;
+  return std::ranges::any_of(settings_, [&](const Splice& splice) {
+    if (splice.place != SplicePlace::kReplacement) return false;
+    if (edit.kind == EditKind::kAfter) return splice.begin < edit.end && edit.end < splice.end;
+    if (edit.kind == EditKind::kBefore) return splice.begin < edit.begin && edit.begin < splice.end;
+    const bool around = edit.begin <= splice.begin && splice.end <= edit.end;
+    return edit.begin < splice.end && splice.begin < edit.end && !around;
   });
 }
 
@@ -198,13 +200,14 @@ Result<void> FileEditor::AddReplacement(const Edit& edit) {
   if (end == source_.text().size() && !source_.ends_with_line_end())
     text.resize(text.size() - source_.line_end().size());
   const Splice splice{first.begin, end, std::move(text), SplicePlace::kReplacement, first.begin, end};
-  const auto same = [&](const Splice& one) {
-    return one.begin == splice.begin && one.end == splice.end && one.text == splice.text;
+  const auto same = [&](const Splice& item) {
+    return item.begin == splice.begin && item.end == splice.end && item.text == splice.text;
   };
   if (std::ranges::any_of(settings_, same)) return {};
   settings_.push_back(splice);
-  if (Overlap(SplicesOfCalls()) ||
-      std::ranges::any_of(statements_, [&](const StatementEdit& one) { return IsReplaced(one); })) {
+  if (Overlap(SplicesOfCalls()) || std::ranges::any_of(statements_, [&](const StatementEdit& statement_edit) {
+        return IsReplaced(statement_edit);
+      })) {
     settings_.pop_back();
     return Misfit(StrCat("another change replaces line ", edit.line));
   }
@@ -231,8 +234,9 @@ void FileEditor::AddImports(const Edit& edit, size_t limit) {
 // did, or says so already.
 Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edit) {
   std::vector<const LogicalLine*> found;
-  for (const LogicalLine& one : source_.lines())
-    if (!one.opens_block && !one.shared && SetsTheSame(source_.CodeOf(one), line)) found.push_back(&one);
+  for (const LogicalLine& logical_line : source_.lines())
+    if (!logical_line.opens_block && !logical_line.shared && SetsTheSame(source_.CodeOf(logical_line), line))
+      found.push_back(&logical_line);
   if (found.empty()) return false;
   if (found.size() > 1)
     return Misfit(StrCat("lines ", found[0]->first, " and ", found[1]->first, " both set what it sets"));

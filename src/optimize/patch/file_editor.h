@@ -30,7 +30,7 @@ class FileEditor {
   };
   struct StatementEdit {
     EditKind kind;
-    size_t begin, end;  // of the statement, in bytes
+    size_t begin, end;  // byte range of the statement
     std::string_view indent;
     std::vector<std::string> lines;
     bool operator==(const StatementEdit&) const = default;

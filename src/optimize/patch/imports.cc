@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the imports of a Python file, the names they bind, and the place for a further import.
 #include "optimize/patch/imports.h"
 
 #include <algorithm>
@@ -55,14 +56,14 @@ std::vector<Binding> BindingsOf(std::string_view statement) {
   if (from && (words.size() < 4 || words[2] != "import")) return found;
   for (size_t i = from ? 3 : 1; i < words.size() && words[i] != ";"; ++i) {
     if (words[i] == ",") continue;
-    Binding one{.module = from ? words[1] : words[i], .name = from ? words[i] : "", .as = words[i]};
+    Binding binding{.module = from ? words[1] : words[i], .name = from ? words[i] : "", .as = words[i]};
     if (i + 2 < words.size() && words[i + 1] == "as") {
-      one.as = words[i + 2];
+      binding.as = words[i + 2];
       i += 2;
     } else if (!from) {
-      one.as = FirstPart(words[i]);
+      binding.as = FirstPart(words[i]);
     }
-    found.push_back(std::move(one));
+    found.push_back(std::move(binding));
   }
   return found;
 }
@@ -101,12 +102,12 @@ size_t BehindImports(const PythonSource& source) {
 size_t ImportedBehind(const PythonSource& source, std::string_view statement, size_t limit) {
   const auto wanted = BindingsOf(statement);
   std::vector<Binding> have;
-  const auto is_there = [&](const Binding& one) {
+  const auto is_there = [&](const Binding& binding) {
     return std::ranges::any_of(have, [&](const Binding& other) {
       // `import a.b` makes `a` known, too.
-      const bool whole = one.name.empty() && other.name.empty() && one.as == one.module &&
-                         FirstPart(other.module) == one.module && other.as == one.as;
-      return other == one || whole;
+      const bool whole = binding.name.empty() && other.name.empty() && binding.as == binding.module &&
+                         FirstPart(other.module) == binding.module && other.as == binding.as;
+      return other == binding || whole;
     });
   };
   const auto& lines = source.lines();

@@ -10,23 +10,23 @@
 
 namespace gapless::internal {
 
-// What one import binds: `import a.b` → {"a.b", "", "a"}, `from a import b as c` → {"a", "b", "c"}.
+// A name bound by an import: `import a.b` → {"a.b", "", "a"}, `from a import b as c` → {"a", "b", "c"}.
 struct Binding {
   std::string module{}, name{}, as{};
   bool operator==(const Binding&) const = default;
 };
-// Of a line such as "from a import b, c as d"; nothing: it is no import.
+// Returns the bindings of a line such as "from a import b, c as d"; empty if the line is no import.
 std::vector<Binding> BindingsOf(std::string_view statement);
 
 // Other names under which `from … import name as other` makes it known.
 std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name);
 
-// Where lines go that follow the imports at the top of the file: behind the last import that comes before anything but
-// a few plain statements; without one behind the documentation text and `from __future__`.
+// Returns the offset for lines that follow the imports at the top of the file: after the last import that only a few
+// plain statements precede; without imports after the docstring and `from __future__`.
 size_t BehindImports(const PythonSource& source);
 
-// Where the file itself imports all that `statement` does, at its top level and before `limit`: behind that. 0: it
-// does not.
+// Returns the offset after the file's own imports of everything in `statement`, at its top level and before `limit`; 0
+// if the file does not import it.
 size_t ImportedBehind(const PythonSource& source, std::string_view statement, size_t limit);
 
 }  // namespace gapless::internal

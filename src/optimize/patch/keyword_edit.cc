@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets keyword arguments of a call, in the call's own style of lines and commas.
 #include "optimize/patch/keyword_edit.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ class Editing {
 
   size_t StartOfLine(size_t offset) const { return source_.StartOf(source_.LineOf(offset)); }
 
-  // Does the closing bracket stand on a line of its own?
+  // Returns true if the closing bracket is on a line of its own.
   bool OneALine() const {
     const std::string_view before = Text(StartOfLine(call_.close), call_.close);
     return before.find_first_not_of(" \t") == std::string_view::npos;
@@ -101,7 +102,7 @@ class Editing {
     const Argument& last = call_.arguments.back();
     if (!call_.last_comma) after_last_ += ",";
     if (!after_last_.empty()) Replace(last.end, last.end, after_last_);
-    // As the arguments that begin a line; where none does, one level below the bracket.
+    // Indents like the arguments that begin a line; without such arguments one level below the bracket.
     const bool begins_line =
         Text(StartOfLine(last.begin), last.begin).find_first_not_of(" \t") == std::string_view::npos;
     const std::string indent =

@@ -200,7 +200,7 @@ class PythonScanner {
     return Error("a field of a string that does not end", begin);
   }
 
-  // Is the string at `quote` one with fields, by its prefix?
+  // Returns true if the prefix of the string at `quote` makes it one with replacement fields.
   bool HasFields(size_t quote) const {
     size_t begin = quote;
     while (begin > 0 && IsNameByte(text_[begin - 1])) --begin;

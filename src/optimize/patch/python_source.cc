@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements lines, blocks and statements of a scanned Python file.
 #include "optimize/patch/python_source.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ int PythonSource::LineOf(size_t offset) const {
 }
 
 size_t PythonSource::IndexAt(int line) const {
-  const auto found = std::ranges::find_if(lines_, [&](const LogicalLine& one) { return one.last >= line; });
+  const auto found =
+      std::ranges::find_if(lines_, [&](const LogicalLine& logical_line) { return logical_line.last >= line; });
   if (found == lines_.end() || found->first > line) return lines_.size();
   return static_cast<size_t>(found - lines_.begin());
 }

@@ -45,7 +45,7 @@ class PythonSource {
   // The white space before its first word.
   std::string_view IndentOf(const LogicalLine& line) const;
 
-  int LineOf(size_t offset) const;  // of the file, from 1
+  int LineOf(size_t offset) const;  // line of the file, from 1
   size_t StartOf(int line) const { return starts_[static_cast<size_t>(line) - 1]; }
   int LineCount() const { return static_cast<int>(starts_.size()); }
   std::string_view line_end() const { return line_end_; }  // "\n" or "\r\n", what most lines end with
@@ -56,11 +56,12 @@ class PythonSource {
   size_t IndexAt(int line) const;
   // `else`, `except`, `case` …: a line that continues the statement above it.
   bool IsClause(size_t index) const;
-  // Where the statement begins that the line is the head of: the first of its decorators. And one past its last line.
+  // Returns the first line of the statement headed by this line: its first decorator. PastOf() returns the line after
+  // it.
   size_t FirstOf(size_t index) const;
   size_t PastOf(size_t index) const;
-  // The logical lines [first, past) of the statements of one block that begin and end at these lines of the file. An
-  // error says why they are none.
+  // Returns the logical lines [first, past) of the statements of one block that begin and end at these lines of the
+  // file. Returns an error with the reason if the lines are not whole statements.
   struct Statements {
     size_t first = 0, past = 0;
   };
@@ -73,7 +74,7 @@ class PythonSource {
 
   std::vector<ByteKind> kinds_;
   std::vector<LogicalLine> lines_;
-  std::vector<size_t> starts_;  // of the lines of the file
+  std::vector<size_t> starts_;  // offsets at which the lines of the file start
   std::string line_end_ = "\n", unit_ = "    ";
   std::unique_ptr<const std::string> text_;  // keywords point into it
 };

@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-// What is put into the same place stands in this order.
+// The order of insertions at the same place.
 enum class SplicePlace : uint8_t {
   kAfter,
   kImport,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes splices of a file as a unified diff with three lines of context.
 #include "optimize/patch/unified_diff.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ class Differ {
     if (open_.first < open_.past || !open_.text.empty()) groups_.push_back(open_);
   }
 
-  // Lines at both ends that stay the same are none of the change.
+  // Equal lines at both ends are not part of the change.
   void Trim(Group& group) const {
     std::string_view text = group.text;
     while (group.first < group.past && text.starts_with(old_[group.first]) && old_[group.first].ends_with('\n'))
@@ -122,7 +123,7 @@ class Differ {
 
   std::string_view text_;
   Lines old_;
-  std::vector<size_t> starts_;  // of the old lines, and the end
+  std::vector<size_t> starts_;  // offsets at which the old lines start, and the end
   Group open_;
   std::vector<Splice> pending_;
   std::vector<Group> groups_;

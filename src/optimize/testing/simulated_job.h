@@ -23,16 +23,16 @@ struct SimulatedFix {
   double samples = 1;                              // on the samples of a step
   double memory = 1;                               // on what the GPU's allocator holds
   double wall_s = 0;                               // that a run takes longer, or says so
-  ParityVerdict training = ParityVerdict::kExact;  // of a comparison with the job as it is
+  ParityVerdict training = ParityVerdict::kExact;  // result of a comparison with the unchanged job
 };
 
 class SimulatedJob : public JobRunner {
  public:
   explicit SimulatedJob(uint64_t seed, double noise = 0.01) : random_(seed), noise_(noise) {}
-  // By item ("workers=4") or name; one that is not named does nothing.
+  // Key: item ("workers=4") or name; a fix without an entry has no effect.
   std::map<std::string, SimulatedFix, std::less<>> fixes{};
   size_t steps = 40, runs = 0;
-  double samples = 0, memory_bytes = 0;  // of a step, of the GPU; 0: not known
+  double samples = 0, memory_bytes = 0;  // samples of a step, memory of the GPU; 0: unknown
   size_t interrupt_at = SIZE_MAX;        // the user ends it with this run
 
   Result<RunSample> Run(const FixSet& set) override {

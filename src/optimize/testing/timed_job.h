@@ -19,7 +19,7 @@ class TimedJob : public SimulatedJob {
 
   double startup_s = 3, step_ms = 20;
   size_t max_steps = 5000;                        // the program ends by itself after them
-  double run_noise = 0.015, step_noise = 0.05;    // of the logarithm
+  double run_noise = 0.015, step_noise = 0.05;    // standard deviations of the logarithm
   std::function<double(double at_s)> load{};      // factor on all times at a moment; none: 1
   std::function<double(const FixSet&)> beside{};  // factor on the steps of a set, beside those of its fixes
 

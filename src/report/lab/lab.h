@@ -28,7 +28,7 @@ struct LabStage {
   std::optional<double> step_ms{}, samples_per_second{}, memory_bytes{}, gpu_utilization{}, loss{}, metric{};
   std::string gpu_utilization_source{}, memory_source{};
   std::optional<LabRatio> predicted{}, measured{};
-  std::vector<double> losses{};      // of each step; NaN where none was seen
+  std::vector<double> losses{};      // loss of each step; NaN if none was seen
   std::vector<std::string> noise{};  // what disturbed the measurement
 };
 
@@ -55,7 +55,7 @@ struct LabRecording {
   std::vector<LabOperator> top{};
   StepPicture picture{};                   // no lanes: there is no complete step
   std::optional<StepPicture> predicted{};  // with the fixes that can be replayed
-  std::vector<double> losses{};            // of each step; NaN where none was seen
+  std::vector<double> losses{};            // loss of each step; NaN if none was seen
 };
 
 struct LabReason {
@@ -111,9 +111,9 @@ struct LabView {
 
 struct LabBlock {
   enum class Kind : uint8_t { kParagraph, kTable, kPicture, kList } kind = Kind::kParagraph;
-  std::string text{};                            // of a paragraph; of a picture its name: "loss"
-  std::string svg{};                             // of a picture
-  std::vector<std::vector<std::string>> rows{};  // of a table: the head first; of a list: a cell each
+  std::string text{};                            // text of a paragraph; for a picture its name: "loss"
+  std::string svg{};                             // SVG of a picture
+  std::vector<std::vector<std::string>> rows{};  // cells of a table, head first; of a list one cell each
 };
 struct LabSection {
   std::string heading{};

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the document of `gapless report`: sentences follow from numbers, absent values are dashes, and names are
+// escaped.
 #include "report/lab/lab.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws the charts of `gapless report` as SVG: losses, a step's timeline, and scaling.
 #include <algorithm>
 #include <cmath>
 

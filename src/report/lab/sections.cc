@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the sections of `gapless report` about the baseline, a step before and after, and the conclusions.
 #include "report/lab/sections.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the tables of `gapless report`: fixes, stages, recordings and operators. Columns that no row fills are
+// dropped.
 #include <algorithm>
 
 #include "base/strings.h"

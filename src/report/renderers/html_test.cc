@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no browser is needed to tell: the data are whole and inert. tests/html_report.py compares them with SQL, and
+// Checks that need no browser: the data are complete and inert. tests/html_report.py compares them with SQL, and
 // web/test/ reads the page as a person does.
 #include <gtest/gtest.h>
 

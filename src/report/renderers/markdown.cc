@@ -51,11 +51,13 @@ void AppendBreakdown(std::string& out, const RunSummary& summary) {
   out +=
       "\n## Where the time goes\n\n| | compute | communication | copy | idle | idle: data | launch | sync | host | "
       "unknown |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-  const auto row = [&](const std::string& name, const DeviceBreakdown& one) {
+  const auto row = [&](const std::string& name, const DeviceBreakdown& device_breakdown) {
     out += "| " + name;
-    for (const int64_t part : {one.compute_ns, one.exposed_comm_ns, one.exposed_copy_ns, one.idle_ns, one.idle_data_ns,
-                               one.idle_launch_ns, one.idle_sync_ns, one.idle_host_ns, one.idle_unknown_ns})
-      out += StrCat(" | ", FormatPercent(ShareIn(part, one.wall_ns)));
+    for (const int64_t part :
+         {device_breakdown.compute_ns, device_breakdown.exposed_comm_ns, device_breakdown.exposed_copy_ns,
+          device_breakdown.idle_ns, device_breakdown.idle_data_ns, device_breakdown.idle_launch_ns,
+          device_breakdown.idle_sync_ns, device_breakdown.idle_host_ns, device_breakdown.idle_unknown_ns})
+      out += StrCat(" | ", FormatPercent(ShareIn(part, device_breakdown.wall_ns)));
     out += " |\n";
   };
   if (summary.breakdown.size() > 1)

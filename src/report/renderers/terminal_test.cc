@@ -281,16 +281,16 @@ TEST_F(RendererTest, ExplainingARuleShowsItsDefinitionAndNumbers) {
   Add(Device(0, 600, 0, 400));
   diagnosis.bottlenecks.push_back(Waiting());
   const auto rule = [](std::string_view id) -> const Rule& {
-    return **std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+    return **std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
   };
   const Report report{run, *tables, diagnosis, summary, failures, cost};
   const std::string spoke = ExplainText(report, rule("data_loading"), {});
   for (const std::string_view part : {"what it looks at", "Reported at 5 %", "reported here", "1 − exp(−0.300 / 0.15)",
                                       "24.8 %", "in train.py:41", "DataLoader(num_workers=4)"})
     EXPECT_TRUE(Contains(spoke, part)) << part << "\nis missing in\n" << spoke;
-  const std::string silent = ExplainText(report, rule("launch_bound"), {});
-  EXPECT_TRUE(Contains(silent, "not reported here")) << silent;
-  EXPECT_TRUE(Contains(silent, "ledger")) << silent;
+  const std::string explanation = ExplainText(report, rule("launch_bound"), {});
+  EXPECT_TRUE(Contains(explanation, "not reported here")) << explanation;
+  EXPECT_TRUE(Contains(explanation, "ledger")) << explanation;
   EXPECT_TRUE(Contains(ExplainJson(report, rule("data_loading")), "\"definition\""));
 }
 

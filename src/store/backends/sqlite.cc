@@ -34,7 +34,7 @@ constexpr Dialect kDialect = {
     .table_exists = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
 };
 
-// How long one statement has waited for other processes.
+// The time that one statement has waited for other processes.
 struct Waiting {
   std::chrono::steady_clock::time_point since;
 };

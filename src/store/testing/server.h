@@ -41,7 +41,7 @@ inline bool Shell(const std::string& line) {
   return std::system((line + " >/dev/null 2>&1 </dev/null").c_str()) == 0;  // NOLINT(cert-env33-c)
 }
 
-// Where initdb and pg_ctl are; empty: nowhere.
+// Returns the folder of initdb and pg_ctl; empty if they are not installed.
 inline std::string Binaries() {
   std::error_code ignored;
   std::string found;

@@ -57,7 +57,7 @@ ParityReport CheckRounding(const ParityRecording& baseline, std::span<const Pari
 ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const ParityRecording> reseeded,
                                const ParityRecording& candidate, const OtherRandomness& other);
 
-// How many events, from the first on, start from the same parameters as the baseline's.
+// Returns the number of events, from the first on, that start from the same parameters as the baseline's.
 size_t ComparableEvents(const ParityRecording& baseline, const ParityRecording& candidate);
 
 // The name that the optimiser's first event gave a tensor; "tensor 3" without one.

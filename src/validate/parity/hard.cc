@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the tests that need no statistics: optimiser settings, values that are not finite, and updates that do not
+// follow the optimiser.
 #include <algorithm>
 #include <cmath>
 

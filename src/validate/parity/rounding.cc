@@ -96,7 +96,7 @@ class Rounding {
   double typical_ = 0, loss_ = 0;  // the largest that was found
 };
 
-// By tensor the largest that any run says rounding does; empty for a first event, which has no noise.
+// Returns per tensor the largest effect of rounding in any run; empty for a first event, which has no noise.
 std::vector<double> Rounding::NoiseOf(size_t event, bool first, std::vector<double>& unscaled) const {
   std::vector<double> largest;
   for (const Noise& noise : noises_) {

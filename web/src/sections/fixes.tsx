@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to fix, by what it buys: what is wrong, what it costs, what to type. The evidence unfolds.
+// The list of findings by expected gain: problem, cost and command. The evidence unfolds.
 import {useState} from "preact/hooks";
 import type {Analyze, Bottleneck, Data, Evidence} from "../data";
 import {amounts, bounds, factor, percent} from "../format";
@@ -174,7 +174,7 @@ function Fix({of: bottleneck, place, analyze, path}: {of: Bottleneck; place: num
   );
 }
 
-/** No finding: because there is none, or because too little was recorded to tell. */
+/** The text for an empty list: nothing to fix, or too little was recorded. */
 function Nothing({data: {analyze, page}}: {data: Data}) {
   const noWork = !analyze.breakdown?.length;
   return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of table slowest_step laid out as lanes: per rank the idle gaps and streams of its devices, and for one rank the
+// Lays the rows of table slowest_step out as lanes: per rank the idle gaps and streams of its devices, and for one rank the
 // calls of its host threads, one line per depth.
 import type {Table} from "../data";
 
@@ -8,7 +8,7 @@ export interface Lane {
   title: string;
   kind: "rank" | "idle" | "gpu" | "host";
   top: number;
-  height: number; // of all its lines
+  height: number; // height of all its lines
 }
 
 export interface Box {
@@ -31,9 +31,9 @@ export interface Layout {
 
 const HEIGHT = {rank: 22, idle: 16, gpu: 20, host: 15} as const;
 const GAP = 5;
-const MOST_DEPTHS = 9; // of a host thread; deeper calls are in table slowest_step
-const MOST_THREADS = 6;
-const MOST_LANES = 120;
+const MAX_DEPTHS = 9; // depths of a host thread; deeper calls are in table slowest_step
+const MAX_THREADS = 6;
+const MAX_LANES = 120;
 
 function keyOf(table: Table, row: number): string {
   const cells = ["trace", "lane", "device", "stream", "tid"].map((name) => table.column(name)[row] ?? "");
@@ -106,12 +106,12 @@ export function layOut(table: Table, hostOf: number): Layout {
         continue;
       }
       if (lane === "host" && trace !== hostOf) continue;
-      if ((lane === "host" && ++threads > MOST_THREADS) || layout.lanes.length >= MOST_LANES) {
+      if ((lane === "host" && ++threads > MAX_THREADS) || layout.lanes.length >= MAX_LANES) {
         layout.hidden += 1;
         continue;
       }
       const kind = lane as "idle" | "gpu" | "host";
-      const shown = rows.filter((row) => (table.number(row, "depth") ?? 0) < MOST_DEPTHS);
+      const shown = rows.filter((row) => (table.number(row, "depth") ?? 0) < MAX_DEPTHS);
       const depths = 1 + shown.reduce((most, row) => Math.max(most, table.number(row, "depth") ?? 0), 0);
       const {label, title} = labelOf(table, first);
       const top = add(kind, label, title, depths);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was lost in reading, and what could not run: before anything else, since it bounds all that follows.
+// Notices of data lost in reading and of rules that could not run. They come first: they limit all other figures.
 import type {Data} from "../data";
 
 const MOST = 5;

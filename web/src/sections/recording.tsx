@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all this rests on: the files, what was lost in reading them, and what the recording does not hold.
+// The section about the recording: its files, the data lost in reading, and the kinds of data that it lacks.
 import type {Data} from "../data";
 import {count, duration} from "../format";
 import {Scroll} from "../scroll";

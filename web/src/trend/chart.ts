@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ECharts is told to draw of a metric: runs as points, levels as steps, changes as lines across, drift dashed.
+// Builds the ECharts options of a metric's chart: runs as points, levels as steps, changes as lines across, drift dashed.
 import {axis, base, type Option, tip, tooltip} from "../chart";
 import {colour} from "../theme";
 import {type Change, fourDigits, type Kind, type Metric, type Runs, tick, whenOf} from "./data";
 
 const CROWD = 1500; // runs; beyond, points are fainter and drawn as one
-const MOST_NAMED = 24; // changes
+const MAX_NAMED = 24; // changes
 const LABEL_PX = 80;
 
 const COLOURS: Record<Kind, string> = {improvement: "good", regression: "critical", change: "dim"};
@@ -52,7 +52,7 @@ function named(metric: Metric): Set<Change> {
   const apart = (metric.values.length * LABEL_PX) / document.documentElement.clientWidth;
   const names = new Set<Change>();
   for (const change of [...metric.changes].sort((a, b) => size(b) - size(a))) {
-    if (names.size < MOST_NAMED && [...names].every((other) => Math.abs(other.index - change.index) >= apart))
+    if (names.size < MAX_NAMED && [...names].every((other) => Math.abs(other.index - change.index) >= apart))
       names.add(change);
   }
   return names;
@@ -87,7 +87,7 @@ function changeSeries(metric: Metric): object {
         lineStyle: {
           color: colour(COLOURS[change.kind]),
           type: DASHES[change.kind],
-          opacity: names.has(change) || metric.changes.length <= MOST_NAMED ? 1 : 0.15,
+          opacity: names.has(change) || metric.changes.length <= MAX_NAMED ? 1 : 0.15,
         },
       })),
     },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the latency, throughput and token times of `gapless bench --inference`.
 #include "cli/commands/bench/inference.h"
 
 #include "base/described_json.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless bench`: where the steady steps begin, the step time with its interval, throughput and
+// memory.
 #include "cli/commands/bench/report.h"
 
 #include "base/strings.h"
@@ -8,18 +10,20 @@
 namespace gapless::internal {
 namespace {
 
-std::string WarmthText(const std::vector<RunSample>& samples) {
+std::string OutcomeText(const std::vector<RunSample>& samples) {
   if (samples[0].source != SampleSource::kSteps || samples.size() > 1) return "";
   const auto steady = FindSteadyState(SeriesOf(samples));
   if (!steady) return "";
-  switch (steady->warmth) {
-    case Warmth::kNone: return "the level still changes at the end: these are not steady steps; measure more, later\n";
-    case Warmth::kWarmup:
+  switch (steady->outcome) {
+    case SteadyOutcome::kNone:
+      return "the level still changes at the end: these are not steady steps; measure more, later\n";
+    case SteadyOutcome::kWarmup:
       return StrCat("steady from measured step ", *steady->start, " on: --warmup ", samples[0].warmup + *steady->start,
                     "\n");
-    case Warmth::kSlowdown: return StrCat("some steps before step ", *steady->start, " were faster than those after\n");
-    case Warmth::kFlat:
-    case Warmth::kTooShort: break;
+    case SteadyOutcome::kSlowdown:
+      return StrCat("some steps before step ", *steady->start, " were faster than those after\n");
+    case SteadyOutcome::kFlat:
+    case SteadyOutcome::kTooShort: break;
   }
   return "";
 }
@@ -55,7 +59,7 @@ std::string BenchText(const std::vector<RunSample>& samples) {
   if (metrics.memory_usage_gb)
     text += StrCat("  memory ", FormatNumber(*metrics.memory_usage_gb, 3), " GB (", metrics.memory_source, ")\n");
   if (!interval.low && !interval.refusal.empty()) text += StrCat("  no interval: ", interval.refusal, "\n");
-  text += WarmthText(samples);
+  text += OutcomeText(samples);
   for (const std::string& seen : NoiseSeen(first)) text += StrCat("noise: ", seen, "\n");
   return text;
 }

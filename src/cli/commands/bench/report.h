@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless bench` says of the processes it measured: at least one, all of the same command and source.
+// The output of `gapless bench`: text and JSON about one or more measured processes of the same command and source.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and appends the journal of a bisection, one JSON object a line. A last line that was cut off is dropped.
 #include "cli/commands/bisect/journal.h"
 
 #include <charconv>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMark = "gapless bisect 1\t";
 constexpr std::string_view kCannotRun = "skip";
-constexpr size_t kDigits = 16;  // of a digest: as a name that is enough
+constexpr size_t kDigits = 16;  // hexadecimal digits of a digest that name a file
 constexpr size_t kMaxBytes = size_t{1} << 24;
 
 std::string LineOf(const JournalEntry& entry) {
@@ -45,9 +46,10 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   std::string text = ContentOf(journal.path_, kMaxBytes);
   if (!anew && !text.empty() && !text.starts_with(head)) {
     if (!text.starts_with(kMark))
-      return Fail(ErrorCode::kInput, "this file is not a journal of gapless bisect", journal.path_,
+      return Fail(ErrorCode::kInput, "cannot continue: this file is not a journal of gapless bisect", journal.path_,
                   "name another file");
-    return Fail(ErrorCode::kInput, "this journal is of another search", journal.path_, "--restart begins it anew");
+    return Fail(ErrorCode::kInput, "cannot continue: this journal belongs to another search", journal.path_,
+                "add --restart to begin again");
   }
   std::string kept = head;
   if (!anew && !text.empty()) {

@@ -31,7 +31,7 @@ class Journal {
   std::vector<JournalEntry> entries_;
 };
 
-// Where the journal of this search is by default: in the user's folder for state.
+// Returns the default path of this search's journal, in the user's folder for state.
 std::string DefaultJournalPath(const std::string& key);
 
 }  // namespace gapless::internal

@@ -46,7 +46,7 @@ struct LossParity {
   std::optional<double> spread{};
   size_t steps = 0;
   static constexpr FieldInfo kFields[] = {
-      Field<&LossParity::parity>("parity", "", "is B the same training as A? missing: nothing could be told"),
+      Field<&LossParity::parity>("parity", "", "is B the same training as A? missing: no decision was possible"),
       Field<&LossParity::max_difference>("max_difference", "", "largest difference of the losses of a step"),
       Field<&LossParity::spread>("spread", "", "the same between two runs of A"),
       Field<&LossParity::steps>("steps", "count", "steps with a loss on both sides"),

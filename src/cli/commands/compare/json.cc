@@ -20,7 +20,7 @@ documents::Pairs PairsDocument(const PairSequence& sequence, const PairOptions& 
           .log_ratios = {sequence.log_ratios().begin(), sequence.log_ratios().end()}};
 }
 
-// `parity` is the decision about the training; it is left out where nothing could be told.
+// Returns the decision about the training; absent if no decision was possible.
 std::optional<documents::LossParity> LossOf(const Comparison& comparison) {
   const auto losses = comparison.Losses();
   if (!losses) return std::nullopt;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints a paired comparison: the verdict, a table of both sides, the evidence, the training check and the
+// disturbances.
 #include "cli/commands/compare/report.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless compare` says what pairs of processes showed.
+// The output of `gapless compare` for paired runs.
 #pragma once
 
 #include <cstdint>

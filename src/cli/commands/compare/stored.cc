@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
+// the ratio with its interval. A verdict needs values that are processes.
 #include "cli/commands/compare/stored.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's
 
 constexpr size_t kMaxNames = 8;
 constexpr int kNameColumns = 60;
-constexpr std::string_view kMainSeries = "step_time";  // of gapless bench, which has others beside it
+constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
 
 std::string NamesOf(const std::vector<const ResultSeries*>& all) {
   std::vector<std::string> names;
@@ -55,7 +57,7 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
     const ResultSeries* const left = Find(a, name);
     const ResultSeries* const right = Find(b, name);
     if (left != nullptr && right != nullptr) return std::pair(left, right);
-    return Fail(ErrorCode::kInput, "this series is not in both files", name,
+    return Fail(ErrorCode::kInput, "cannot compare: this series is not in both files", name,
                 StrCat("there are ", NamesOf(left == nullptr ? a : b)));
   }
   if (a.series.size() == 1 && b.series.size() == 1) return std::pair(a.series.data(), b.series.data());
@@ -67,25 +69,27 @@ Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultF
     if (series.values.size() > 1 && other->values.size() > 1) sampled.push_back(&series);
   }
   if (common.empty())
-    return Fail(ErrorCode::kInput, "the files have no series in common", "",
+    return Fail(ErrorCode::kInput, "cannot compare: the files have no series in common", "",
                 StrCat("there are ", NamesOf(a), " and ", NamesOf(b)));
   const auto& candidates = sampled.empty() ? common : sampled;
   const auto main = std::find_if(candidates.begin(), candidates.end(),
                                  [](const ResultSeries* series) { return series->name == kMainSeries; });
   if (candidates.size() > 1 && main == candidates.end())
-    return Fail(ErrorCode::kInput, "both files hold several series", "",
+    return Fail(ErrorCode::kInput, "cannot choose a series: both files hold several", "",
                 StrCat("--series names one of ", NamesOf(candidates)));
   const ResultSeries* const chosen = main == candidates.end() ? candidates[0] : *main;
   return std::pair(chosen, Find(b, chosen->name));
 }
 
-// Are they the same quantity?
+// Returns an error if the two series are not the same quantity.
 Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   const auto unit = [](const ResultSeries& series) { return series.unit.empty() ? "none" : Printable(series.unit); };
   if (a.unit != b.unit)
-    return Fail(ErrorCode::kInput, StrCat("the units differ: ", unit(a), " and ", unit(b)), Printable(a.name));
+    return Fail(ErrorCode::kInput, StrCat("cannot compare: the units differ: ", unit(a), " and ", unit(b)),
+                Printable(a.name));
   if (a.higher_is_better && b.higher_is_better && *a.higher_is_better != *b.higher_is_better)
-    return Fail(ErrorCode::kInput, "higher is better in one file and worse in the other", Printable(a.name));
+    return Fail(ErrorCode::kInput, "cannot compare: higher is better in one file and worse in the other",
+                Printable(a.name));
   return {};
 }
 
@@ -93,7 +97,7 @@ Result<std::vector<double>> Logs(const ResultSeries& series) {
   std::vector<double> logs;
   for (const double value : series.values) {
     if (!(value > 0))
-      return Fail(ErrorCode::kInput, "only values above zero can be compared as ratios", Printable(series.name));
+      return Fail(ErrorCode::kInput, "cannot compare as ratios: a value is not above zero", Printable(series.name));
     logs.push_back(std::log(value));
   }
   return logs;
@@ -173,7 +177,7 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
              "commands: gapless compare -- A -- B";
     case Sampling::kUnknown: break;
   }
-  return "the files do not tell what a value is; --values process says that each is a process of its own";
+  return "the files do not record what a value is; if each value is a process of its own, add --values process";
 }
 
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
@@ -196,7 +200,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   TakeInterval(*a_logs, *b_logs, comparison);
   comparison.other_machine = !IsSameMachine(a.facts, b.facts);
   if (comparison.sampling != Sampling::kProcess || comparison.other_machine) {
-    // Of what holds between processes nothing is known, so no interval and no p value is said of it.
+    // The spread between processes is unknown, so neither an interval nor a p value is given.
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;

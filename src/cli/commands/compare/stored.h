@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless compare A.json B.json`: two stored results. What they can show depends on what a value in them is.
+// The comparison of two stored results, `gapless compare A.json B.json`. Its meaning depends on what a value is.
 //
 // Values of processes: two independent samples whose size was fixed before; the interval of the shift of the logarithms
 // (Hodges and Lehmann 1963) decides, and the Mann-Whitney test gives the p value. Values of iterations of one process
-// each: they show how these two processes ran. The next pair of processes may differ by more than all of their
-// iterations (memory layout, clocks), so that a difference is told, but no verdict on the commands is given.
+// each: they describe these two processes only. The next pair of processes may differ by more than all of their
+// iterations (memory layout, clocks), so that a difference is reported, but no verdict on the commands is given.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@
 namespace gapless::internal {
 
 struct StoredComparison {
-  std::string name, b_name, unit;  // of the quantity that is compared
+  std::string name, b_name, unit;  // name and unit of the compared quantity
   Sampling sampling = Sampling::kUnknown;
   bool higher_is_better = false;
   size_t a_count = 0, b_count = 0;
   double a = 0, b = 0;  // medians
   SpeedVerdict verdict = SpeedVerdict::kCannotTell;
-  RatioInterval speedup;  // of B over A; above 1 is better
+  RatioInterval speedup;  // speedup of B over A; above 1 is better
   std::optional<double> p_mann_whitney, p_welch;
   std::optional<double> mde_share;  // absent where no verdict can be given
   double margin = 0;

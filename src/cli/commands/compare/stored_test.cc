@@ -62,7 +62,7 @@ TEST(StoredTest, MoreIsFasterWhereMoreIsBetter) {
   EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kSlower) << "without a word, less is better";
   EXPECT_EQ(Compare(a, b, {.higher_is_better = true}).verdict, SpeedVerdict::kFaster);
   b.higher_is_better = true;
-  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kFaster) << "one file tells it";
+  EXPECT_EQ(Compare(a, b).verdict, SpeedVerdict::kFaster) << "one file records it";
 }
 
 TEST(StoredTest, EquivalentWithinTheMarginElseItCannotBeTold) {
@@ -131,7 +131,8 @@ TEST(StoredTest, WhatHasNoRatioIsRefused) {
 TEST(StoredTest, DifferentQuantitiesAreRefused) {
   ResultSeries seconds = Series({1, 2}), bytes = Series({1, 2}), none = Series({1, 2}), rate = Series({1, 2});
   bytes.unit = "bytes", none.unit = "", rate.higher_is_better = true;
-  EXPECT_NE(Refusal(File({seconds}), File({bytes})).find("the units differ: s and bytes"), std::string::npos);
+  EXPECT_NE(Refusal(File({seconds}), File({bytes})).find("cannot compare: the units differ: s and bytes"),
+            std::string::npos);
   EXPECT_NE(Refusal(File({seconds}), File({none})).find("s and none"), std::string::npos);
   EXPECT_NE(Refusal(File({seconds}), File({rate})).find("worse in the other"), std::string::npos);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the findings of `gapless doctor`. Problems and warnings have their effect and a command; other findings take
+// one line.
 #include "cli/commands/doctor/text.h"
 
 #include <algorithm>
@@ -61,7 +63,8 @@ Tone ToneOf(Health health) {
 }
 
 int64_t CountOf(std::span<const CheckedFinding> findings, Health health) {
-  return std::ranges::count(findings, health, [](const CheckedFinding& one) { return one.finding.health; });
+  return std::ranges::count(findings, health,
+                            [](const CheckedFinding& checked_finding) { return checked_finding.finding.health; });
 }
 
 std::string Headline(std::span<const CheckedFinding> findings, const Paint& paint) {
@@ -115,7 +118,7 @@ bool IsHealthy(std::span<const CheckedFinding> findings) { return CountOf(findin
 std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options) {
   const Paint paint(options);
   std::string out = Headline(findings, paint) + "\n";
-  for (const CheckedFinding& one : findings) AppendFinding(out, one.finding, paint);
+  for (const CheckedFinding& checked_finding : findings) AppendFinding(out, checked_finding.finding, paint);
   return options.utf8 ? out : ToAscii(out);
 }
 

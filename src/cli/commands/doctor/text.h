@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless doctor` prints: for people, and as JSON.
+// The output of `gapless doctor`: text for people, and JSON.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOpt
 extern const TypeInfo kDoctorDocument;
 std::string DoctorJson(std::span<const CheckedFinding> findings);
 
-// Does nothing stand in the way?
+// Returns true if no finding is a problem.
 bool IsHealthy(std::span<const CheckedFinding> findings);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints a judgement as text, Markdown, JUnit, SARIF and GitHub workflow commands. SARIF viewers require a file for
+// each result: the script of the command, else the repository's root.
 #include "cli/commands/gate/report.h"
 
 #include <algorithm>
@@ -70,7 +72,7 @@ void WriteLocation(JsonWriter& json, const std::string& place) {
   json.EndArray();
 }
 
-// As workflow commands want their text.
+// Escapes text for GitHub workflow commands.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);

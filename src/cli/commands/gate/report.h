@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which `gapless gate` tells what it found.
+// The output formats of `gapless gate`.
 #pragma once
 
 #include <string>

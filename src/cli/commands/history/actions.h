@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless history` can do. FILE is the second argument; empty: there was none.
+// The actions of `gapless history`. FILE is the second argument; empty if it was not given.
 #pragma once
 
 #include <string>

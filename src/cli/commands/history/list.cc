@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time.
 #include <algorithm>
 
 #include "base/described_json.h"
@@ -141,7 +142,7 @@ Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_
   const std::string_view text = arguments.Value(option);
   const auto time = is_end ? ParseUntil(text) : ParseTimestamp(text);
   if (time) return time;
-  return Fail(ErrorCode::kUsage, StrCat("--", option, " wants a date or a time, not '", Printable(text), "'"), "",
+  return Fail(ErrorCode::kUsage, StrCat("--", option, " requires a date or a time, not '", Printable(text), "'"), "",
               StrCat("--", option, " 2026-11-21, or --", option, " 2026-11-21T18:30:00Z"));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records results in a history. Values of options replace those of the file, and those of the file replace git's.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -65,22 +66,22 @@ namespace {
 
 constexpr size_t kShownCommit = 12;  // characters
 
-// NAME=VALUE: a metric of its own, or another value for one of the file's.
+// Adds one metric given as NAME=VALUE; it replaces the file's metric of the same name.
 Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
   const size_t equals = text.rfind('=');
   const std::string name = text.substr(0, equals), value = equals == std::string::npos ? "" : text.substr(equals + 1);
   double number = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (name.empty() || code != std::errc() || end != value.data() + value.size() || !std::isfinite(number))
-    return Fail(ErrorCode::kUsage, StrCat("--metric wants NAME=NUMBER, not '", Printable(text), "'"), "",
+    return Fail(ErrorCode::kUsage, StrCat("--metric requires NAME=NUMBER, not '", Printable(text), "'"), "",
                 "--metric samples_per_second=812.5");
   std::erase_if(record.metrics, [&](const MetricRecord& metric) { return metric.name == name; });
   record.metrics.push_back({.name = name, .value = number, .unit = {}, .higher_is_better = {}, .samples = {}});
   return {};
 }
 
-// What was given wins over the file, the file over the working folder. Git's branch and state belong to its commit:
-// they are left out when the commit is another one.
+// Takes commit, branch and state from the options, else from the file, else from the working folder. Git's branch and
+// state belong to git's commit: they are left out if another commit is recorded.
 void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
   if (arguments.Has("commit")) {
     record.commit_sha = arguments.Value("commit");
@@ -162,7 +163,7 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   }
   for (const std::string& metric : arguments.List("metric")) GAPLESS_TRY(AddMetric(metric, record));
   if (record.metrics.empty())
-    return Fail(ErrorCode::kUsage, "there is nothing to record", "",
+    return Fail(ErrorCode::kUsage, "nothing to record: no file and no --metric", "",
                 "name a file of results, or give --metric NAME=NUMBER");
   TakeGiven(arguments, record);
   if (arguments.Has("here")) TakeMachine(record);
@@ -186,8 +187,8 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);
   if (run.empty() || code != std::errc() || end != run.data() + run.size())
-    return Fail(ErrorCode::kUsage, "which run is accepted?", Printable(run),
-                "gapless history list shows their numbers");
+    return Fail(ErrorCode::kUsage, "cannot accept a run: this is not a number of a run", Printable(run),
+                "gapless history list");
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Exports a history as JSON lines or CSV, imports such a file, and accepts a run as the new level.
 #include "store/transfer.h"
 
 #include <fstream>
@@ -50,7 +51,7 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
   if (filter != HistoryFilter()) return 0;
   const auto advice = history.ListAdvice();
   if (!advice) return Unexpected{advice.error()};
-  for (const AdviceRecord& one : *advice) output.Write(LineOf(one) + "\n");
+  for (const AdviceRecord& advice_record : *advice) output.Write(LineOf(advice_record) + "\n");
   return static_cast<int64_t>(advice->size());
 }
 
@@ -62,7 +63,7 @@ constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
   if (to_stdout && arguments.JsonToStdout())
-    return Fail(ErrorCode::kUsage, "--json and the history would both go to standard output", "",
+    return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");
   const auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
@@ -94,9 +95,9 @@ Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
   std::ifstream stored;
   if (file != "-") stored.open(file, std::ios::binary);
   std::istream& in = file == "-" ? std::cin : stored;
-  if (!in) return Fail(ErrorCode::kInput, "the file cannot be read", file);
+  if (!in) return Fail(ErrorCode::kInput, "cannot read the file", file);
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return Fail(ErrorCode::kInput, "the file cannot be read", file);
+  if (in.bad()) return Fail(ErrorCode::kInput, "cannot read the file", file);
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   const auto imported = ImportInto(*history, text, file);

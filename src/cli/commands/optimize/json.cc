@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace documents {
 
-// `parity` is the decision in one word; it is left out where nothing could be told.
+// `parity` is the decision in one word; it is left out if no decision was possible.
 struct KeptTraining {
   bool parity = false, exact = false;
   static constexpr FieldInfo kFields[] = {
@@ -22,7 +22,7 @@ struct TrainingPair {
   std::optional<KeptTraining> loss{};
   std::optional<Parity> training{};
   static constexpr FieldInfo kFields[] = {
-      Field<&TrainingPair::loss>("loss", "", "the decision in one word; missing: nothing could be told"),
+      Field<&TrainingPair::loss>("loss", "", "the decision in one word; missing: no decision was possible"),
       Field<&TrainingPair::training>("training", "", "is the training the same? missing: not asked"),
   };
 };
@@ -107,7 +107,8 @@ struct Optimize {
       Field<&Optimize::metric_name>("metric_name", "", "name of the metric of --metric", kUnlessEmpty),
       Field<&Optimize::applied>("applied", "", "fixes that stayed and are proved together"),
       Field<&Optimize::refused>("refused", "", "fixes that did not stay"),
-      Field<&Optimize::proved>("proved", "", "all together are significantly faster, and nothing speaks against them"),
+      Field<&Optimize::proved>("proved", "",
+                               "all together are significantly faster, and no reason against them was found"),
       Field<&Optimize::conclusion>("conclusion", "", "the result as a sentence"),
       Field<&Optimize::speedup>("speedup", "", "measured speed-up of all fixes together"),
       Field<&Optimize::pairs>("pairs", "count", "pairs that it is from"),

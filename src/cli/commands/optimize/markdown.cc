@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the result of `gapless optimize` as Markdown: the table of fixes, the rejected fixes with their reasons, and
+// the proof.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"

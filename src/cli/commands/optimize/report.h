@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless optimize` says what it found: a table that grows by one row for each fix that stays, what was refused
-// and why, and what to do next. Text, Markdown and the page show the same rows; JSON has the numbers.
+// The output of `gapless optimize`: a table with one row for each accepted fix, the rejected fixes with their reasons,
+// and the next step. Text, Markdown and the page show the same rows; JSON has the numbers.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct OptimizeView {
   const Optimized& result;
   std::vector<std::string> command{};
   std::string about{};               // "2 processors · torch 2.15.0"
-  std::string metric_name{};         // of --metric; empty: none
+  std::string metric_name{};         // name of --metric; empty: none
   std::vector<std::string> found{};  // bottlenecks: a line each
   Patch patch{};
   std::string patch_root{};  // where it applies; empty: here
@@ -31,16 +31,17 @@ struct StageRow {
   std::string what{}, step{}, throughput{}, speedup{}, memory{}, gpu{}, loss{}, metric{};
 };
 std::vector<StageRow> RowsOf(const OptimizeView& view);
-std::vector<std::string> HeadOf(const OptimizeView& view);  // of the columns that any row fills
+std::vector<std::string> HeadOf(const OptimizeView& view);  // heads of the columns that any row fills
 std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::string>& head);
 
 struct RefusedRow {
   std::string item{}, reason{};
 };
-// What was tried and did not stay; then, where `tried` is false, what was never tried.
+// Returns the fixes that were tried and rejected; if `tried` is false, also the fixes that were never tried.
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);
 
-// What had no time, with what it promises: "expected 1.40×, its trial takes about 53 s".
+// Returns the fixes that the budget left no time for, with their prediction: "expected 1.40×, its trial takes about 53
+// s".
 std::vector<RefusedRow> UntriedOf(const Optimized& result);
 // One sentence on the budget, no full stop: that it was used, or that nothing is left to try. Empty: interrupted.
 std::string BudgetText(const Optimized& result);
@@ -52,12 +53,12 @@ std::string SpeedupText(const RatioInterval& speedup);
 // Returns in words if the training stays the same: "the same, bit for bit, over 20 steps".
 std::string TrainingText(const std::optional<ParityReport>& training);
 
-// Whether the table tells of all together in a row of their own: the last fix's does not.
+// Returns true if the table has a separate row for all fixes together: false if it would repeat the last fix's row.
 bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.
 std::string ProofText(const Optimized& result);
-// Of fixes that stayed in their trials without a proof of the whole, what there is to do; no full stop. Empty: proved,
-// or none stayed.
+// Returns the next step for fixes that were kept without a proof of all together, without a full stop. Empty: proved,
+// or no fix was kept.
 std::string UnprovedText(const OptimizeView& view);
 
 std::string OptimizeText(const OptimizeView& view, int width);

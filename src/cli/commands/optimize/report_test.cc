@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the text and the Markdown of `gapless optimize` for proved, unproved and empty results.
 #include "cli/commands/optimize/report.h"
 
 #include <gtest/gtest.h>

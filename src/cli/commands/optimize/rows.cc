@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the table of `gapless optimize`, which text and Markdown share: one row for each accepted fix, and one for all
+// together.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless optimize` on a terminal.
 #include <algorithm>
 
 #include "base/strings.h"

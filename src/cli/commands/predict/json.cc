@@ -63,7 +63,7 @@ struct TestedKind {
   };
 };
 
-// Without a reason, all of a prediction is there; with one, there is none.
+// A prediction is complete if it has no `reason`; with a reason it is empty.
 struct Predicted {
   std::vector<std::string> what{};
   std::string reason{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless predict` prints.
+// The output of `gapless predict`: text and JSON.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace gapless::internal {
 struct PredictView {
   const Predictor& predictor;
   std::vector<Prediction> predictions{};
-  std::optional<CriticalPath> path{};  // of the main rank as recorded
+  std::optional<CriticalPath> path{};  // critical path of the main rank as recorded
   std::optional<double> measured{};    // the step after, as a share of the one before; of the only prediction
   std::string_view sweep_by{};
   std::vector<SweptPart> sweep{};
@@ -32,7 +32,8 @@ inline bool IsWithin(const StepShares& shares, double measured) {
   return measured >= shares.low && measured <= shares.high;
 }
 
-std::string PredictText(const PredictView& view, int columns);  // lines of at most so many, where names allow it
+std::string PredictText(const PredictView& view,
+                        int columns);  // lines of at most `columns` columns, unless a name is longer
 // The documents of --json; with --list, of the what-ifs.
 extern const TypeInfo kPredictDocument, kWhatIfsDocument;
 std::string PredictJson(const PredictView& view);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless predict` prints.
+// The text of `gapless predict`: the predicted step time with its interval, assumptions, and fixes without effect.
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +34,7 @@ std::string Remark(std::string_view what, const std::string& text, int columns) 
   return out;
 }
 
-// How such predictions fared on machines of this kind.
+// Returns the test results of such predictions on machines of this kind.
 std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int columns) {
   const auto tested = predictor.calibration().TestedOf(item.name);
   const std::string where = predictor.machine() == Machine::kGpu ? "GPUs" : "CPUs";
@@ -53,8 +53,8 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   std::string text =
       StrCat("  ", name, "  ", Padded(Ms(StepNs(predictor, share.expected)), 10), "  ", Factor(1 / share.expected),
              " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", ToString(prediction.safety), "\n");
-  for (const std::string& one : prediction.nothing) text += Remark("no effect: ", one, columns);
-  for (const std::string& one : prediction.assumptions) text += Remark("if ", one, columns);
+  for (const std::string& item : prediction.nothing) text += Remark("no effect: ", item, columns);
+  for (const std::string& assumption : prediction.assumptions) text += Remark("if ", assumption, columns);
   if (prediction.nothing.size() < prediction.what.size())
     for (const WhatIfItem& item : prediction.what) text += TestedText(predictor, item, columns);
   if (prediction.work != 1)
@@ -128,8 +128,9 @@ std::string PredictText(const PredictView& view, int columns) {
 
 std::string WhatIfsText() {
   std::string text;
-  for (const WhatIf* one : AllWhatIfs()) {
-    text += StrCat("  ", Padded(UsageOf(*one), 18), Padded(std::string(ToString(SafetyOf(*one))), 12), one->help, "\n");
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    text += StrCat("  ", Padded(UsageOf(*what_if), 18), Padded(std::string(ToString(SafetyOf(*what_if))), 12),
+                   what_if->help, "\n");
   }
   return text;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the inputs of `gapless report` and detects the kind of each: a run folder, a folder of optimize, a recording,
+// JSON of bench or tune, or a history.
 #include "cli/commands/report/inputs.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Summarises a recording for `gapless report`: step time, utilisation, bottlenecks, operators and one step's timeline.
 #include <algorithm>
 #include <cmath>
 #include <limits>

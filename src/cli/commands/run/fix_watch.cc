@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the agents' reports on fixes while a command runs, one entry for each fix, with the number of processes.
 #include "cli/commands/run/fix_watch.h"
 
 #include <algorithm>
@@ -30,26 +31,26 @@ void FixWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   if (record.kind != wire::RecordKind::kFix) return;
   auto change = ParseChange(process.texts[record.a], record.value);
   if (!change) return;
-  const auto same = [&](const ToldFix& report) {
+  const auto same = [&](const ReportedFix& report) {
     return report.change.fix == change->fix && report.change.value == change->value &&
            report.change.state == change->state && report.change.what == change->what;
   };
   auto found = std::ranges::find_if(reports_, same);
   if (found == reports_.end()) {
     say_(SentenceOf(*change));
-    found = reports_.insert(reports_.end(), ToldFix{.change = std::move(*change)});
+    found = reports_.insert(reports_.end(), ReportedFix{.change = std::move(*change)});
   }
   found->pids.insert(header.pid);
 }
 
-std::vector<std::string> FixWatch::Silent(const std::vector<std::string>& items) const {
-  std::vector<std::string> silent;
+std::vector<std::string> FixWatch::Unreported(const std::vector<std::string>& items) const {
+  std::vector<std::string> unreported;
   for (const std::string& item : items) {
     const std::string_view name = std::string_view(item).substr(0, item.find('='));
-    const auto is_it = [&](const ToldFix& report) { return report.change.fix == name; };
-    if (std::ranges::none_of(reports_, is_it)) silent.push_back(item);
+    const auto is_it = [&](const ReportedFix& report) { return report.change.fix == name; };
+    if (std::ranges::none_of(reports_, is_it)) unreported.push_back(item);
   }
-  return silent;
+  return unreported;
 }
 
 std::string SentenceOf(const Change& change) {

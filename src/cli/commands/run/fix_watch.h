@@ -13,8 +13,8 @@
 
 namespace gapless::internal {
 
-// What one fix did, in how many processes.
-struct ToldFix {
+// The effect of one fix, with the number of processes that reported it.
+struct ReportedFix {
   Change change;
   std::set<int64_t> pids{};
 };
@@ -27,17 +27,17 @@ class FixWatch : public Watcher {
   FixWatch(const Recipe& recipe, Say say) : recipe_(recipe), say_(std::move(say)) {}
   void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
 
-  const std::vector<ToldFix>& reports() const { return reports_; }
+  const std::vector<ReportedFix>& reports() const { return reports_; }
   bool saw_training() const { return saw_training_; }
-  // Those of the items of which nothing was heard.
-  std::vector<std::string> Silent(const std::vector<std::string>& items) const;
+  // Returns the items that no process reported.
+  std::vector<std::string> Unreported(const std::vector<std::string>& items) const;
 
  private:
   void TakeVersions(const wire::RingHeader& header);
 
   const Recipe& recipe_;
   Say say_;
-  std::vector<ToldFix> reports_;
+  std::vector<ReportedFix> reports_;
   bool saw_training_ = false;
 };
 

@@ -22,8 +22,7 @@ constexpr size_t kMaxPoints = 1500, kMaxTitles = 500, kMaxLabels = 24;
 constexpr size_t kDates = 6;
 constexpr int kTitleColumns = 46;
 
-// Light unless the viewer prefers dark. Better and worse are told apart without colour, too: by the dashes and the
-// sign.
+// Light unless the viewer prefers dark. Dashes and the sign distinguish better from worse without colour, too.
 constexpr std::string_view kStyle =
     "<style>.gapless-trend{--ink:#16202b;--soft:#566270;--grid:#dfe3e8;--run:#6f93c4;--level:#1f5fa8;--worse:#b42318;"
     "--better:#18794e;--back:#ffffff}"
@@ -82,7 +81,7 @@ class Panel {
     return left_ + (kWidth - left_ - kRight) * (last > 0 ? run / last : 0.5);
   }
   double X(size_t run) const { return X(static_cast<double>(run)); }
-  // Where a level begins: between two runs.
+  // Returns the x coordinate at which a level begins, between two runs.
   double Edge(size_t run) const {
     return run == 0 ? left_ : run == trend_.points.size() ? kWidth - kRight : X(static_cast<double>(run) - 0.5);
   }
@@ -152,7 +151,7 @@ std::string Panel::Dates() const {
   const bool within_a_day = first && end && DayOf(*first) == DayOf(*end);
   std::vector<size_t> runs = {0, last};
   for (size_t i = 1; i + 1 < kDates; ++i) runs.push_back(last * i / (kDates - 1));
-  std::vector<std::string> told;
+  std::vector<std::string> labels;
   std::vector<std::pair<double, double>> taken;
   std::string out;
   for (const size_t run : runs) {
@@ -160,9 +159,9 @@ std::string Panel::Dates() const {
     std::string text = !time ? StrCat(run + 1) : within_a_day ? FormatTimestamp(*time).substr(11, 5) : DayOf(*time);
     const double half = kLetter * DisplayWidth(text) / 2;
     const double x = std::clamp(X(run), left_ + half, kWidth - kRight - half);
-    if (std::find(told.begin(), told.end(), text) != told.end() || !Reserve(taken, x, half)) continue;
+    if (std::find(labels.begin(), labels.end(), text) != labels.end() || !Reserve(taken, x, half)) continue;
     out += Text("s", "middle", x, kHeight - 12, text);
-    told.push_back(std::move(text));
+    labels.push_back(std::move(text));
   }
   return out;
 }
@@ -263,12 +262,12 @@ std::string Panel::DriftLine() const {
 
 std::string TrendSvg(const TrendReport& report) {
   const auto panels = static_cast<double>(std::max<size_t>(report.trends.size(), 1));
-  std::vector<std::string> told;
+  std::vector<std::string> descriptions;
   for (const Trend& trend : report.trends)
-    told.push_back(
+    descriptions.push_back(
         StrCat(Printable(trend.metric), ": ", trend.points.size(), " runs, changes of level: ", trend.changes.size()));
   std::string out = StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gapless-trend\" viewBox=\"0 0 ", kWidth,
-                           " ", kHeight * panels, "\" role=\"img\" aria-label=\"", XmlEscaped(Join(told, "; ")),
+                           " ", kHeight * panels, "\" role=\"img\" aria-label=\"", XmlEscaped(Join(descriptions, "; ")),
                            "\">\n", kStyle, "\n<rect width=\"100%\" height=\"100%\" fill=\"var(--back)\"/>\n");
   std::vector<Panel> drawn;
   double left = 0;

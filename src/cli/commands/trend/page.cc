@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int kDigits = 6;  // after the first one, of what is drawn
 
-// What is drawn needs fewer digits than a double has, and a page holds tens of thousands of them.
+// Rounds a value for the page: a chart needs fewer digits than a double has, and a page holds tens of thousands of
+// values.
 double Rounded(double value) {
   char buffer[40];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kDigits).ptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless trend` shows histories: as text, JSON, pictures and a page.
+// The output of `gapless trend`: text, JSON, SVG pictures and an HTML page.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace gapless::internal {
 
 struct TrendReport {
-  std::string place{};                // of the history, or the file
-  std::string branch{}, benchmark{};  // empty: not told
+  std::string place{};                // path of the history, or of the file
+  std::string branch{}, benchmark{};  // empty: not recorded
   bool is_history = true;             // false: a file of bare series
   size_t runs = 0;                    // that any metric could have a value of
   size_t other_benchmarks = 0, other_machines = 0;

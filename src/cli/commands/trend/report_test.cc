@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless trend` prints, draws and writes, of small and of unpleasant histories.
+// Tests the text, the chart and the page of `gapless trend`, for short and for difficult histories.
 #include "cli/commands/trend/report.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(TrendTextTest, OfWhatThereIsLittleLittleIsSaid) {
   EXPECT_EQ(TrendText(ReportOf({}), true), "no runs in sqlite:h.db\n");
   const std::string one = TrendText(ReportOf({DayByDay({5})}), true);
   EXPECT_TRUE(Has(one, "1 run of")) << one;
-  EXPECT_TRUE(Has(one, "too few to tell a change of level: it takes 10")) << one;
+  EXPECT_TRUE(Has(one, "too few to find a change of level; needs at least 10")) << one;
   const std::string constant = TrendText(ReportOf({DayByDay(std::vector<double>(50, 3.25))}), true);
   EXPECT_TRUE(Has(constant, "no change of level")) << constant;
 }

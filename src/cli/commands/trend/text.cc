@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints trends on a terminal: a sparkline, the changes of level with their commits, and drift.
 #include <algorithm>
 #include <cmath>
 
@@ -87,7 +88,7 @@ std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
   if (trend.higher_is_better) text += *trend.higher_is_better ? ", higher is better" : ", lower is better";
   text += StrCat("\n    ", Spark(trend, utf8), "\n", Changes(trend));
   if (runs < kMinRuns)
-    text += StrCat("    too few to tell a change of level: it takes ", kMinRuns, "\n");
+    text += StrCat("    too few to find a change of level; needs at least ", kMinRuns, "\n");
   else if (trend.changes.empty())
     text += "    no change of level\n";
   if (const std::string drift = DriftText(trend); !drift.empty()) text += StrCat("    ", drift, "\n");
@@ -122,7 +123,7 @@ std::string TrendText(const TrendReport& report, bool utf8) {
   for (const std::string& note : report.notes) text += StrCat("  ", Printable(note), "\n");
   for (const Trend& trend : report.trends) text += StrCat("\n", Metric(report, trend, utf8));
   if (utf8) return text;
-  std::string plain;  // of what is written here, only "µs" is not ASCII
+  std::string plain;  // "µs" is the only text here that is not ASCII
   for (size_t at = 0; at < text.size(); ++at) {
     const bool micro = text.compare(at, 2, "µ") == 0;
     plain += micro ? 'u' : text[at];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the range and the ticks of a chart of a trend. Outliers far from the other values do not widen the range.
 #include "cli/commands/trend/view.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ TrendView ViewOf(const Trend& trend) {
   view.low = near_high > near_low ? std::max(sorted.front(), near_low - far) : sorted.front();
   view.high = near_high > near_low ? std::min(sorted.back(), near_high + far) : sorted.back();
   const double size = std::max(std::abs(view.low), std::abs(view.high));
-  // A range that doubles of this size hardly resolve is none.
+  // A range that doubles of this size hardly resolve counts as flat.
   const bool flat = view.high - view.low <= std::max(size * 1e-12, kSmallest);
   const double room = flat ? (size > kSmallest ? size : 1) * kHeadroom : (view.high - view.low) * kHeadroom;
   view.low -= room, view.high += room;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values a chart of a trend spans, and what its axis says.
+// The range of values that a chart of a trend spans, and the label of its axis.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats the values, times, units and commits of trends for people. Text from a history is untrusted; the results are
+// printable.
 #include "cli/commands/trend/words.h"
 
 #include <algorithm>

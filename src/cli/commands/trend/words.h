@@ -33,9 +33,9 @@ std::string ShortCommit(std::string_view commit);    // ten digits of a hash; ot
 bool IsHash(std::string_view commit);                // at least seven hexadecimal digits, nothing else
 std::string WhenOf(const Trend& trend, size_t run);  // "2026-03-04 3f2a91c0de", "2026-03-04 12:30", "value 17"
 
-// Which commits may have brought a change, as `git log` takes them where they are hashes; "" when they are not known.
+// Returns the commits that may have caused a change, as a `git log` range if they are hashes; "" if they are unknown.
 std::string CommitsText(const Trend& trend, const ChangePoint& change);
-// "drifts by -1.9 % over the last 120 runs, for the worse"; "" when there is nothing to tell.
+// Returns "drifts by -1.9 % over the last 120 runs, for the worse"; "" if there is no drift to report.
 std::string DriftText(const Trend& trend);
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless tune` found, as text and JSON.
+// The output of `gapless tune`, as text and JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless tune`: a table of settings with the conclusion, or the shares of compute, overhead and
+// communication.
 #include <algorithm>
 #include <cmath>
 

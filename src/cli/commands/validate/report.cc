@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of `gapless validate`: accepted or not, with each reason.
 #include "cli/commands/validate/report.h"
 
 #include "base/strings.h"
@@ -15,7 +16,7 @@ struct Validate {
   Gate regression{};
   std::optional<int64_t> recorded_run{};
   static constexpr FieldInfo kFields[] = {
-      Field<&Validate::accepted>("accepted", "", "B is faster, and nothing speaks against it"),
+      Field<&Validate::accepted>("accepted", "", "B is faster, and no reason against it was found"),
       Field<&Validate::reasons_against>("reasons_against", "", "why it was refused"),
       Spliced<&Validate::comparison>(),
       Field<&Validate::regression>("regression", "", "B against the history"),
@@ -28,7 +29,7 @@ struct Validate {
 constinit const TypeInfo kValidateDocument = describe::MakeType<documents::Validate>();
 
 std::string ValidationText(const Validation& validation) {
-  const std::string head = validation.IsAccepted() ? "accepted: faster, and nothing speaks against it"
+  const std::string head = validation.IsAccepted() ? "accepted: faster, and no reason against it was found"
                                                    : StrCat("refused: ", Join(validation.against, "; "));
   return StrCat(head, "\n\n", CompareText(validation.comparison), "\n", GateText(validation.judgement),
                 validation.recorded       ? StrCat("recorded as run ", *validation.recorded, "\n")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `gapless validate` says what it found.
+// The output of `gapless validate`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that the NVIDIA driver can be used: its library opens, and all of its GPUs can be reached.
 #include <algorithm>
 
 #include "base/strings.h"

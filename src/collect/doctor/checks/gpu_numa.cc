@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that the process may run on at least one processor of each GPU's NUMA node.
 #include <set>
 
 #include "base/strings.h"

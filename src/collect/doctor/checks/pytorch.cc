@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that Python has PyTorch, without importing it, which takes seconds.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks which external tools (such as nsys and ncu) are installed, and their versions.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/nsight/programs.h"

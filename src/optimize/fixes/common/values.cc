@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks and proposes values that several fixes share: counts, factors and lists of processors.
 #include "optimize/fixes/common/values.h"
 
 #include <algorithm>

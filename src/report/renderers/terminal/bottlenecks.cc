@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the list of findings: title with gain, label, first evidence, recommendations, and the findings that the same
+// fix removes.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -10,7 +12,7 @@ namespace {
 
 constexpr int kMargin = 4;        // " 1  "
 constexpr int kMaxShown = 5;      // bottlenecks; -v shows all
-constexpr size_t kMaxAdvice = 2;  // of each
+constexpr size_t kMaxAdvice = 2;  // maximum number of fixes, and of documents, of a bottleneck
 
 Tone ToneOf(double severity) {
   return severity > kCriticalSeverity ? Tone::kCritical : severity >= kWarningSeverity ? Tone::kWarning : Tone::kDim;
@@ -105,10 +107,10 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
 
 // The findings that hang under a bottleneck, a line each; in long, with what was seen.
 void AppendCured(std::string& out, const Bottleneck& head, const Report& report, const Paint& paint) {
-  for (const Bottleneck& one : report.diagnosis.bottlenecks) {
-    if (one.cured_by != head.id) continue;
-    AppendIndented(out, StrCat(one.title, " (", one.id, ")"), paint, Tone::kPlain, "+ ");
-    if (paint.verbose()) AppendIndented(out, one.description, paint, Tone::kDim, "  ");
+  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) {
+    if (bottleneck.cured_by != head.id) continue;
+    AppendIndented(out, StrCat(bottleneck.title, " (", bottleneck.id, ")"), paint, Tone::kPlain, "+ ");
+    if (paint.verbose()) AppendIndented(out, bottleneck.description, paint, Tone::kDim, "  ");
   }
 }
 
@@ -122,13 +124,14 @@ std::string One(int place, const Bottleneck& bottleneck, const Report& report, c
   return out;
 }
 
-// What was found, and is not shortened by what is known to cure it.
+// Returns the findings that no known fix shortens.
 std::string NotToFix(const Report& report, const Paint& paint) {
   std::string out;
-  for (const Bottleneck& one : report.diagnosis.bottlenecks)
-    if (one.cured_by.empty() && !IsToFix(one))
-      AppendIndented(out, StrCat(one.title, " (", one.id, ", ", FactorText(one.gain->expected), ")"), paint,
-                     Tone::kDim);
+  for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks)
+    if (bottleneck.cured_by.empty() && !IsToFix(bottleneck))
+      AppendIndented(out,
+                     StrCat(bottleneck.title, " (", bottleneck.id, ", ", FactorText(bottleneck.gain->expected), ")"),
+                     paint, Tone::kDim);
   return out.empty()
              ? out
              : paint.In(Tone::kDim, "seen; the fixes that are known for it would not shorten the step") + "\n" + out;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the time breakdown of the mean step as a bar with remarks, and one line for each rank.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxRanks = 8;
 constexpr int kRankColumns = 30;         // name and bar
-constexpr double kWorthSaying = 0.0005;  // of the wall time
+constexpr double kWorthSaying = 0.0005;  // share of the wall time
 
 double ShareOf(int64_t part, int64_t wall) {
   return wall == 0 ? 0 : static_cast<double>(part) / static_cast<double>(wall);
@@ -102,7 +103,8 @@ std::string LineOf(const Row& row, const Report& report, const Paint& paint) {
 
 double IdleShare(const DeviceBreakdown* device) { return ShareOf(device->idle_ns, device->wall_ns); }
 
-// The device that the others wait for more than for all others together, as table ranks counts it; null: there is none.
+// Returns the device that the others wait for more than for all others together, from table ranks; null if no device
+// is.
 const DeviceBreakdown* StragglerOf(const Table& ranks, const std::vector<const DeviceBreakdown*>& devices) {
   int64_t all_ns = 0;
   size_t slowest = 0;

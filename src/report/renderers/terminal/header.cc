@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the report's first lines and its notes.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements colours, stacked bars, padding and wrapping for the terminal, and the replacement of characters outside
+// ASCII.
 #include "report/renderers/terminal/paint.h"
 
 #include <algorithm>

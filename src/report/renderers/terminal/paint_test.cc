@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests bars, wrapping, padding and ASCII output.
 #include "report/renderers/terminal/paint.h"
 
 #include <gtest/gtest.h>

@@ -9,19 +9,19 @@
 
 namespace gapless::internal {
 
-// Whose run it is and how long a step takes.
+// Returns the run's origin and its step time.
 std::string HeaderSection(const Report& report, const Paint& paint);
-// What was lost in reading, other executions that are left out, rules that could not run.
+// Returns the notes on lost data, on other executions that are left out, and on rules that could not run.
 std::string NotesSection(const Report& report, const Paint& paint);
-// Where a step goes: one bar, and a line per kind of time.
+// Returns the time breakdown of a step: one bar, and a line for each kind of time.
 std::string BreakdownSection(const Report& report, const Paint& paint);
 // The same per rank, in short, when there are several.
 std::string RanksSection(const Report& report, const Paint& paint);
-// What to fix, by what it buys.
+// Returns the findings to fix, by expected gain.
 std::string BottlenecksSection(const Report& report, const Paint& paint);
-// What takes the time: kernels, or operators when nothing ran on a GPU.
+// Returns the longest kernels; operators if nothing ran on a GPU.
 std::string TopSection(const Report& report, const Paint& paint);
-// What to type next.
+// Returns the suggested next commands.
 std::string NextSection(const Report& report, const Paint& paint);
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes the time, from the tables of analyses: a few rows, in their order.
+// The section with the longest kernels or operators: the first rows of the analyses' tables, in their order.
 #include <algorithm>
 #include <functional>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens libpq at run time and looks up its functions, so that gapless runs without PostgreSQL.
 #include "store/backends/postgres/libpq.h"
 
 #include <dlfcn.h>

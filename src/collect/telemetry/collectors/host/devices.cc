@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Samples network interfaces and disks from /sys and /proc as rates in bytes per second.
 #include <filesystem>
 
 #include "base/strings.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Samples pressure stall information and the throttling of the process's control group.
 #include "base/strings.h"
 #include "collect/telemetry/collectors/host/parts.h"
 #include "collect/telemetry/proc.h"

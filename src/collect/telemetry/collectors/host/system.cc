@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Samples processor time by state, context switches, memory and processor frequency.
 #include <algorithm>
 
 #include "base/strings.h"
