@@ -65,8 +65,8 @@ class Reader {
   };
 
   static Role RoleOf(std::string_view name) {
-    const auto* const layer =
-        std::find_if(std::begin(kLayers), std::end(kLayers), [&](const LayerName& one) { return one.name == name; });
+    const auto* const layer = std::find_if(std::begin(kLayers), std::end(kLayers),
+                                           [&](const LayerName& layer_name) { return layer_name.name == name; });
     return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name),
             IsOfSequences(name)};
   }

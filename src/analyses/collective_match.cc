@@ -137,8 +137,8 @@ void Align(Traces traces, Group& group) {
     if (other.first_ordinal == kAbsent) continue;
     least = std::min(least, other.first_ordinal);
   }
-  for (Sequence& one : group.sequences)
-    if (one.first_ordinal != kAbsent) one.first_ordinal -= least;
+  for (Sequence& sequence : group.sequences)
+    if (sequence.first_ordinal != kAbsent) sequence.first_ordinal -= least;
 }
 
 // What all ranks together say of one collective.
@@ -149,13 +149,13 @@ struct Meeting {
 
 std::vector<Meeting> MeetingsOf(Traces traces, const Group& group) {
   std::vector<Meeting> meetings;
-  for (const Sequence& one : group.sequences) {
-    if (one.first_ordinal == kAbsent) continue;
-    const auto first = static_cast<size_t>(one.first_ordinal);
-    if (meetings.size() < first + one.rows.size()) meetings.resize(first + one.rows.size());
-    for (size_t i = 0; i < one.rows.size(); ++i) {
+  for (const Sequence& sequence : group.sequences) {
+    if (sequence.first_ordinal == kAbsent) continue;
+    const auto first = static_cast<size_t>(sequence.first_ordinal);
+    if (meetings.size() < first + sequence.rows.size()) meetings.resize(first + sequence.rows.size());
+    for (size_t i = 0; i < sequence.rows.size(); ++i) {
       Meeting& meeting = meetings[first + i];
-      const Interval span = SpanOf(*traces[one.trace], one.rows[i]);
+      const Interval span = SpanOf(*traces[sequence.trace], sequence.rows[i]);
       const bool fresh = meeting.ranks++ == 0;
       meeting.sum_ns += span.length();
       meeting.shortest = fresh ? span.length() : std::min(meeting.shortest, span.length());
@@ -173,16 +173,16 @@ void Fill(Traces traces, const Group& group, CollectiveMatches& matches) {
   size_t opening = 0;
   while (opening < meetings.size() && meetings[opening].ranks < all) ++opening;
   std::vector<uint8_t> last_told(meetings.size()), first_told(meetings.size());
-  for (const Sequence& one : group.sequences) {
-    if (one.first_ordinal == kAbsent) continue;
-    for (size_t i = 0; i < one.rows.size(); ++i) {
-      const size_t ordinal = static_cast<size_t>(one.first_ordinal) + i;
+  for (const Sequence& sequence : group.sequences) {
+    if (sequence.first_ordinal == kAbsent) continue;
+    for (size_t i = 0; i < sequence.rows.size(); ++i) {
+      const size_t ordinal = static_cast<size_t>(sequence.first_ordinal) + i;
       const Meeting& meeting = meetings[ordinal];
-      CollectiveMatch& match = matches[one.trace][one.rows[i]];
+      CollectiveMatch& match = matches[sequence.trace][sequence.rows[i]];
       match.ordinal = static_cast<int64_t>(ordinal);
       match.ranks = meeting.ranks;
       if (meeting.ranks < 2) continue;
-      const Interval span = SpanOf(*traces[one.trace], one.rows[i]);
+      const Interval span = SpanOf(*traces[sequence.trace], sequence.rows[i]);
       match.opening = ordinal <= opening;
       match.transfer_ns = meeting.shortest;
       match.wait_ns = span.length() - meeting.shortest;

@@ -43,7 +43,7 @@ struct Matched {
       : run(std::move(ranks)), matches(MatchCollectives(run.primary())) {}
   std::vector<int64_t> Ordinals(size_t trace) const {
     std::vector<int64_t> all;
-    for (const CollectiveMatch& one : matches[trace]) all.push_back(one.ordinal);
+    for (const CollectiveMatch& collective_match : matches[trace]) all.push_back(collective_match.ordinal);
     return all;
   }
   Run run;

@@ -129,7 +129,7 @@ std::vector<uint8_t> HostOperators(const Trace& trace) {
     const SliceId parent = slices.parent[row];
     if (of[row] == kPlain && parent.valid() && of[parent.value] == kHostWork) of[row] = kHostWork;
   }
-  for (uint8_t& one : of) one = one == kHostWork;
+  for (uint8_t& item : of) item = item == kHostWork;
   return of;
 }
 

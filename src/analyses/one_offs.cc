@@ -44,14 +44,14 @@ class Finder {
   std::vector<OneOff> Find() {
     for (uint32_t row = 0; row < slices_.size(); ++row) Look(row);
     for (const std::vector<Capture>& of_thread : CapturesByThread(trace_))
-      for (const Capture& one : of_thread) found_.push_back({OneOffKind::kCapture, one.span, one.begin});
+      for (const Capture& capture : of_thread) found_.push_back({OneOffKind::kCapture, capture.span, capture.begin});
     std::stable_sort(found_.begin(), found_.end(), [](const OneOff& a, const OneOff& b) {
       return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
     });
     int64_t until = std::numeric_limits<int64_t>::min();
-    std::erase_if(found_, [&](const OneOff& one) {
-      const bool inside = one.span.end <= until;
-      until = std::max(until, one.span.end);
+    std::erase_if(found_, [&](const OneOff& one_off) {
+      const bool inside = one_off.span.end <= until;
+      until = std::max(until, one_off.span.end);
       return inside;
     });
     return std::move(found_);
@@ -134,7 +134,7 @@ std::vector<OneOff> FindOneOffs(const Trace& trace, const Intervals& busy) { ret
 
 Intervals IdleInOneOffs(const std::vector<OneOff>& one_offs, const Intervals& busy) {
   Intervals spans;
-  for (const OneOff& one : one_offs) AppendMerged(spans, one.span);
+  for (const OneOff& one_off : one_offs) AppendMerged(spans, one_off.span);
   return Subtract(spans, busy);
 }
 

@@ -24,7 +24,7 @@ inline constexpr size_t kMaxLinks = 15;  // TraceLens: more kernels are no candi
 
 struct ChainLink {
   SliceId op;
-  StringId name;       // of the operator
+  StringId name;       // name of the operator
   uint32_t first = 0;  // its first kernel: row of gpu_ops
   uint32_t kernels = 0;
   int64_t dur_ns = 0;
@@ -35,7 +35,7 @@ struct OpChain {
   std::span<const ChainLink> links;  // at least one; valid during the call
   GpuOpId before2, before, after;  // the kernels around it on the stream, of the same thread and step; not valid: none
   int32_t device = 0;
-  int64_t elements = 0;  // of the largest tensor; 0: not recorded
+  int64_t elements = 0;  // elements of the largest tensor; 0: not recorded
 };
 
 // Receives chains; of one stream in order.

@@ -27,8 +27,8 @@ int64_t OverlapOf(const Trace& trace, SliceId slice, Interval span);
 inline int64_t Middle(Interval span) { return span.start + span.length() / 2; }
 
 struct HostContext {
-  std::string_view operator_name;  // of the outermost operator around the slice, or itself; "" none
-  std::string_view annotation;     // of the innermost annotation around it, steps aside
+  std::string_view operator_name;  // name of the outermost operator around the slice, or of the slice; "": none
+  std::string_view annotation;     // text of the innermost annotation around the slice, except steps; "": none
   std::string_view source_line;    // "file:line"
 };
 HostContext ContextOf(const Trace& trace, SliceId slice);

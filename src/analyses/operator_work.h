@@ -31,15 +31,15 @@ constexpr bool IsMatrixWork(WorkKind kind) { return kind <= WorkKind::kAttention
 
 struct Work {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  double flops = kNone;        // of one call, as executed
+  double flops = kNone;        // FLOPs of one call, as executed
   double model_flops = kNone;  // without what is computed a second time
   double bytes = kNone;
   int64_t batch = kAbsent, m = kAbsent, n = kAbsent, k = kAbsent;  // as matrix products
-  ElementType type = ElementType::kUnknown;                        // of the first operand
+  ElementType type = ElementType::kUnknown;                        // type of the first operand
 };
 
 struct WorkFormula {
-  std::string_view name;  // of the operator
+  std::string_view name;  // name of the operator
   WorkKind kind;
   Work (*work)(const WorkFormula& formula, std::span<const Input> inputs);
   int at[5] = {-1, -1, -1, -1, -1};  // places of the inputs the formula needs; their meaning is its own

@@ -51,8 +51,9 @@ void OptimizerUpdates::AddBackward(const Trace& trace) {
   for (size_t row = 0; row < slices.size(); ++row) {
     if (is_node[static_cast<uint32_t>(slices.name[row])] == 0) continue;
     const Interval node = SpanOf(slices, row);
-    const auto after = std::upper_bound(all_.begin(), all_.end(), node.start,
-                                        [](int64_t at, const OptimizerUpdate& one) { return at < one.span.start; });
+    const auto after = std::upper_bound(
+        all_.begin(), all_.end(), node.start,
+        [](int64_t at, const OptimizerUpdate& optimizer_update) { return at < optimizer_update.span.start; });
     if (after == all_.begin() || std::prev(after)->span.end < node.end) continue;
     AppendMerged(backward_[static_cast<size_t>(std::prev(after) - all_.begin())], node);
   }

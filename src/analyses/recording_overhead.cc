@@ -6,10 +6,12 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kCallNs = 2000;                                                          // a call of CUDA
-constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs = 2500;   // of Kineto
-constexpr int64_t kPythonNs = 800;                                                         // of Kineto
-constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // of Nsight Systems
+constexpr int64_t kCallNs = 2000;  // a call of CUDA
+constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100,
+                  kStacksNs = 2500;  // CPU time that Kineto adds per record, in ns
+constexpr int64_t kPythonNs = 800;   // CPU time that Kineto adds per record, in ns
+constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000,
+                  kOperatorWithShapesNs = 8000;  // CPU time that Nsight Systems adds per record, in ns
 
 struct Costs {
   int64_t operator_ns = 0, python_ns = 0, call_ns = 0, annotation_ns = 0;

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Repeat> FindIn(const std::string& tokens) {
   std::vector<Repeat> all;
-  RepeatFinder finder([&](const Repeat& one) { all.push_back(one); });
+  RepeatFinder finder([&](const Repeat& repeat) { all.push_back(repeat); });
   for (const char token : tokens) finder.Add(static_cast<uint64_t>(token));
   finder.Finish();
   return all;

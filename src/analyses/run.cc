@@ -17,7 +17,7 @@ namespace {
 // The place of an analysis in AllAnalyses(), which is sorted by name.
 size_t IndexOf(std::string_view name) {
   const auto all = AllAnalyses();
-  const auto at = std::ranges::lower_bound(all, name, {}, [](const Analysis* one) { return one->name; });
+  const auto at = std::ranges::lower_bound(all, name, {}, [](const Analysis* analysis) { return analysis->name; });
   assert(at != all.end() && (*at)->name == name && "no analysis of that name");
   return static_cast<size_t>(at - all.begin());
 }

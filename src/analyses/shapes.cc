@@ -113,8 +113,8 @@ std::string_view ToString(ElementType type) {
 ElementType ElementTypeOf(std::string_view written) {
   for (const std::string_view prefix : {"struct ", "class ", "c10::", "at::"})
     if (written.starts_with(prefix)) written.remove_prefix(prefix.size());
-  for (const Written& one : kWritten)
-    if (one.name == written) return one.type;
+  for (const Written& item : kWritten)
+    if (item.name == written) return item.type;
   return kUnknown;
 }
 

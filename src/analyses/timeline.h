@@ -63,7 +63,7 @@ struct DeviceTimeline {
   Intervals exposed_communication;  // communication without compute
   Intervals exposed_copies;         // copies without compute and communication
   std::vector<IdleGap> gaps;        // in the window, in order
-  std::vector<IdlePart> parts;      // of the gaps, in order
+  std::vector<IdlePart> parts;      // parts of the idle gaps, in order
 
   int64_t PartEnd(const IdleGap& gap, uint32_t part) const {
     return part + 1 < gap.first_part + gap.part_count ? parts[part + 1].start : gap.span.end;

@@ -132,8 +132,8 @@ void TakeSteps(const Trace& trace, const Intervals& busy, const Intervals& one_o
 // four fifths of the time, after at most a tenth of all work. Else all of it is the cold start.
 Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
   const int64_t all = Total(busy);
-  for (const Interval& one : one_off_idle) {
-    const Interval rest{std::max(whole.start, one.end), whole.end};
+  for (const Interval& interval : one_off_idle) {
+    const Interval rest{std::max(whole.start, interval.end), whole.end};
     const int64_t work = rest.length() > 0 ? Total(Clip(busy, rest)) : 0;
     if (work < kLongWorkNs || 10 * work < 9 * all) break;
     if (5 * work >= 4 * rest.length()) return rest;

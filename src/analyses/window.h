@@ -52,7 +52,7 @@ struct Window {
   Interval host;                    // host spans of the steps below, first to last; without steps all there is
   std::vector<StepWindow> steps;    // complete steps that are no warm-up, in order
   std::vector<SetAside> set_aside;  // in order of time; incomplete steps are not in here
-  std::vector<OneOff> one_offs;     // of the whole recording
+  std::vector<OneOff> one_offs;     // one-offs of the whole recording
   int64_t one_off_idle_ns = 0;      // time in `span` in which one-offs are under way and no device works
 
   // Do one-offs take at least half of the time?

@@ -14,7 +14,7 @@ namespace {
 // Ranks of the job, as far as the recordings tell, but at least the devices that did work.
 int64_t GpusOf(const Run& run, const RunSummary& summary) {
   auto gpus = static_cast<int64_t>(summary.breakdown.size());
-  for (const RunTrace* one : run.primary()) gpus = std::max(gpus, one->trace->info.world_size);
+  for (const RunTrace* run_trace : run.primary()) gpus = std::max(gpus, run_trace->trace->info.world_size);
   return gpus;
 }
 

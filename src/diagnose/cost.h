@@ -26,7 +26,7 @@ struct RunCost {
   double hours_per_month = 0;
   std::optional<double> watts_per_gpu;
   bool watts_are_limit = false;  // the power limit of the board: an upper bound
-  std::optional<Amount> step;    // of all GPUs; absent: no complete step
+  std::optional<Amount> step;    // cost of a step on all GPUs; absent: no complete step
   std::optional<Amount> epoch;
   Amount month;
 };

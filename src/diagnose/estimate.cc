@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMaxRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
+constexpr double kMaxRemoved = 0.95;  // largest share of the wall time that may go: no estimate exceeds a factor of 20
 
 double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMaxRemoved)); }
 

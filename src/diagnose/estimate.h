@@ -17,7 +17,7 @@ namespace gapless::internal {
 
 struct TimeAtStake {
   int64_t wall_ns = 0;                              // all of the analysed time, over the devices at stake
-  double low_ns = 0, expected_ns = 0, high_ns = 0;  // of it would go away
+  double low_ns = 0, expected_ns = 0, high_ns = 0;  // time that would go away: the estimate and its bounds
   double confidence = 0;                            // 0–1
 };
 

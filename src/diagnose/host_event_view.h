@@ -20,7 +20,7 @@ struct HostEventSum {
   int64_t later_calls = 0, later_total_ns = 0;  // in steps after the first complete one
   int64_t idle_ns = 0, later_idle_ns = 0;       // summed over the devices that idled, as the ledger counts
   int64_t max_ns = 0;                           // longest
-  std::vector<size_t> rows;                     // of the table, most time first, at most kMaxRows
+  std::vector<size_t> rows;                     // rows of the table, most time first, at most kMaxRows
 };
 
 // Events whose column `kind` is one of `kinds`.

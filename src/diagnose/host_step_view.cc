@@ -13,7 +13,7 @@ namespace {
 
 bool Launches(const TraceTimeline& timeline) {
   const auto& api = timeline.trace().slices.api;
-  return std::any_of(api.begin(), api.end(), [](ApiKind one) { return IsLaunch(one); });
+  return std::any_of(api.begin(), api.end(), [](ApiKind api_kind) { return IsLaunch(api_kind); });
 }
 
 }  // namespace

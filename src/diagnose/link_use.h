@@ -20,10 +20,12 @@
 namespace gapless::internal {
 
 struct LinkUse {
-  std::string kind;                                             // of collective
-  double bus_gbps = std::numeric_limits<double>::quiet_NaN();   // of the rank with the most exposed time in it
-  double best_gbps = std::numeric_limits<double>::quiet_NaN();  // of a single call of 1 MiB and more, over all ranks
-  int64_t best_bytes = 0;                                       // of that call
+  std::string kind;                                             // kind of collective
+  double bus_gbps = std::numeric_limits<double>::quiet_NaN();   // bus bandwidth of the rank with the most exposed time
+                                                                // in this kind; NaN: not known
+  double best_gbps = std::numeric_limits<double>::quiet_NaN();  // best bus bandwidth of a single call of 1 MiB or more,
+                                                                // over all ranks; NaN: none
+  int64_t best_bytes = 0;                                       // bytes of that call
   bool waits = true;                                            // time of waiting for other ranks is in it
   double link_gbps = 0;                                         // what the link carries in one direction
   std::string_view link{};                                      // "NVLink"

@@ -54,7 +54,7 @@ std::optional<Bottleneck> Imbalance(const NcclMetrics& metrics) {
   if (*least <= 0) return std::nullopt;
   const double ratio = static_cast<double>(*most) / static_cast<double>(*least);
   if (ratio <= kImbalance) return std::nullopt;
-  double waiting = 0;  // of all ranks, of their time with the slowest's pace
+  double waiting = 0;  // share of the ranks' time that is waiting, if all took as long as the slowest
   for (const int64_t each : metrics.rank_step_ns) waiting += static_cast<double>(*most - each);
   const double share = waiting / (static_cast<double>(*most) * static_cast<double>(metrics.rank_step_ns.size()));
   const auto rank = most - metrics.rank_step_ns.begin();
@@ -90,9 +90,9 @@ std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(Tables& tables, int num_gpus) 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const NcclMetrics& metrics, int num_gpus) {
   std::vector<Bottleneck> all;
   if (num_gpus < 2) return all;
-  for (std::optional<Bottleneck>& one :
+  for (std::optional<Bottleneck>& bottleneck :
        std::vector{Communication(metrics), Imbalance(metrics), Scaling(metrics, num_gpus)})
-    if (one) all.push_back(std::move(*one));
+    if (bottleneck) all.push_back(std::move(*bottleneck));
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });
   return all;

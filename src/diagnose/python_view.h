@@ -14,9 +14,9 @@ namespace gapless::internal {
 struct PythonFunction {
   std::string name;       // "work() (train.py)"; "code outside of functions" where none is open
   int64_t self_ns = 0;    // in Python, of all ranks
-  int64_t calls = 0;      // of its own frame
+  int64_t calls = 0;      // calls of the function's own frame
   std::string callee;     // that takes most of it; "": its own code
-  int64_t callee_ns = 0;  // of self_ns
+  int64_t callee_ns = 0;  // part of self_ns that is spent in callees
   std::string line;       // from which most of it is called; "": not known
   int64_t line_ns = 0;
 };

@@ -18,7 +18,7 @@ std::string PartOf(std::string_view id, bool on_device) {
   }
   if (on_device) trace.Counter("allocated memory", 0, 1, 0);
   testing::Analysed run(trace);
-  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   return found && found->size() == 1 ? found->front().part_of : "not found";
 }

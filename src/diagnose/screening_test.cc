@@ -30,7 +30,7 @@ Bottleneck Found(std::string_view id, BottleneckType type, double share, std::ve
 std::string IdsAfter(std::vector<Bottleneck> found, const Run& run) {
   Screen(run, found);
   std::string ids;
-  for (const Bottleneck& one : found) ids += one.id + " ";
+  for (const Bottleneck& bottleneck : found) ids += bottleneck.id + " ";
   return ids;
 }
 

@@ -157,8 +157,8 @@ int64_t OpeningWaits(const Table& ranks) {
 
 // The verdict that the recording shows a cold start, or too little; null: there is none.
 const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
-  for (const Bottleneck& one : diagnosis.bottlenecks)
-    if (one.id == kWarmUp || one.id == kTooLittleWork) return &one;
+  for (const Bottleneck& bottleneck : diagnosis.bottlenecks)
+    if (bottleneck.id == kWarmUp || bottleneck.id == kTooLittleWork) return &bottleneck;
   return nullptr;
 }
 
@@ -211,8 +211,8 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
 
 RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns) {
   RunSummary summary;
-  for (const RunTrace* one : tables.run().primary())
-    if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
+  for (const RunTrace* run_trace : tables.run().primary())
+    if (run_trace->rank() != kAbsent) summary.ranks.push_back(run_trace->rank());
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   const Bottleneck* recording = ColdStartOf(diagnosis);

@@ -100,7 +100,8 @@ TEST(Diagnosis, APartNamesAWholeThatIsFound) {
     }
     Analysed run(trace);
     std::string text;
-    for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) text += one.id + " < " + one.part_of + "; ";
+    for (const Bottleneck& bottleneck : Diagnose(run.tables()).bottlenecks)
+      text += bottleneck.id + " < " + bottleneck.part_of + "; ";
     return text;
   };
   EXPECT_EQ(wholes(30), "host_bound < ; checkpoint_save < host_bound; ");

@@ -174,7 +174,7 @@ inline constexpr double kMuchFreeMemoryShare = 0.50;
 // 1.5 µs: half of an operator that makes a view, which are two operators, PyTorch 2.15 with the profiler on.
 inline constexpr double kHostPausesShare = 0.03;
 inline constexpr double kHostOptimizerShare = 0.05;
-inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
+inline constexpr int64_t kHostOptimizerOperators = 64;  // operators of one step
 inline constexpr double kHostPythonShare = 0.25;
 // Ours: as for the data loader, another wait for nothing that computes.
 inline constexpr double kHostSleepShare = 0.05;

@@ -22,7 +22,7 @@ enum class Machine : uint8_t { kGpu, kHost };
 std::string_view NameOf(Machine machine);  // "gpu", "cpu"
 
 struct AdviceRow {
-  std::string id{}, kind{};  // of a combination: its items in order, joined by "+"
+  std::string id{}, kind{};  // id of a combination: its items in order, joined by "+"
   std::string recording{};   // where the prediction was made from; empty: it is not kept
   std::string repository{};  // owner/name@commit: those of one are one trial; empty: those of its recording are
   std::string machine{};     // "gpu", "cpu"; empty: counts for both

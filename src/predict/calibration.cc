@@ -22,8 +22,8 @@ double Quantile(std::vector<Weighted> values, double trials, double share) {
   std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
   constexpr double kRoundingError = 1e-9;
   double rank = share * (trials + 1) - kRoundingError;
-  for (const Weighted& one : values)
-    if ((rank -= one.weight) <= 0) return one.value;
+  for (const Weighted& weighted : values)
+    if ((rank -= weighted.weight) <= 0) return weighted.value;
   return values.empty() ? 0 : values.back().value;
 }
 

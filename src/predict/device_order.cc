@@ -28,7 +28,7 @@ std::vector<uint32_t> ChainStreams(const GpuOpTable& ops, const ProgramRows& pro
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (program.ops[op] != OpRole::kQueued) continue;
     const StreamKey stream(ops.device[op], ops.stream[op]);
-    auto found = std::find_if(last.begin(), last.end(), [&](const auto& one) { return one.first == stream; });
+    auto found = std::find_if(last.begin(), last.end(), [&](const auto& item) { return item.first == stream; });
     if (found == last.end()) found = last.insert(last.end(), {stream, kNoRowValue});
     previous[op] = std::exchange(found->second, op);
   }

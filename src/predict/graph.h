@@ -50,10 +50,10 @@ struct Edge {
 };
 
 struct Graph {
-  std::vector<int64_t> recorded_ns{};  // of each instant
-  std::vector<uint32_t> first_edge{};  // of each instant, into `edges`, and one past the last
+  std::vector<int64_t> recorded_ns{};  // recorded time of each instant
+  std::vector<uint32_t> first_edge{};  // index into `edges` of each instant's first edge, and one past the last
   std::vector<Edge> edges{};           // into an instant
-  std::vector<Instant> from{};         // of each edge; kNoInstant: it is a root. A column of its own: replays read it
+  std::vector<Instant> from{};  // source of each edge; kNoInstant: a root. A column of its own, because replays read it
   std::vector<Instant> slice_begin{}, slice_end{}, op_begin{}, op_end{};  // by row; kNoInstant: not in the graph
 
   // How it was made: what a reader should know before trusting it.

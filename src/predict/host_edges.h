@@ -18,7 +18,7 @@ class HostEdges {
   // Of a slice that counts, at the graph's last instant. `last_begun`: the operation that began last on any device.
   void AddBegin(uint32_t slice);
   void AddEnd(uint32_t slice, Instant last_begun);
-  Instant last() const { return newest_.Any(); }  // of any thread
+  Instant last() const { return newest_.Any(); }  // last instant of any thread
 
  private:
   struct Thread {

@@ -14,8 +14,8 @@ namespace gapless::internal {
 constexpr int64_t kMinSplitNs = 200'000;
 
 struct HostUse {
-  std::optional<double> processors{};  // of the machine
-  std::optional<double> busy{};        // of them, by the job's processes: the median while it trained
+  std::optional<double> processors{};  // number of the machine's processors
+  std::optional<double> busy{};        // processors busy with the job's processes, median during training
 };
 
 // Of the machine that `of` was recorded on; absent where no telemetry says it.

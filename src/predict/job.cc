@@ -31,7 +31,7 @@ Members FindMembers(std::span<const RunTrace* const> traces) {
           {rank, collectives.gpu_op[row].value, match.transfer_ns});
     }
   }
-  std::erase_if(members, [](const auto& one) { return one.second.size() < 2; });
+  std::erase_if(members, [](const auto& item) { return item.second.size() < 2; });
   return members;
 }
 

@@ -30,7 +30,7 @@ struct RankGraph {
   const RunTrace* of = nullptr;
   Graph graph{};
   StepSpan span;
-  int64_t offset_ns = 0;                 // of its clock: common time = its time − offset
+  int64_t offset_ns = 0;                 // offset of the rank's clock: common time = rank's time − offset
   std::vector<int64_t> edge_ns{};        // what edges take; of collectives that others take part in the transfer alone
   std::vector<RecordedEdge> recorded{};  // what recording took of edge_ns
   std::vector<Stop> stops{};             // sorted by instant

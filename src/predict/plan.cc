@@ -14,8 +14,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kUntestedConfidence = 0.5;
-constexpr double kMinLeft = 0.05;       // of what others leave: no estimate promises more than a factor of 20
-constexpr double kWorthSaying = 0.005;  // of the step
+constexpr double kMinLeft = 0.05;       // smallest remaining share: no estimate exceeds a factor of 20
+constexpr double kWorthSaying = 0.005;  // smallest saving that is mentioned, as a share of the step
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
 
@@ -35,7 +35,7 @@ struct Open {
   std::vector<Option> options{};  // none: its rule's estimate stands
   const Option* Asks(std::string_view name) const {
     const auto at =
-        std::find_if(options.begin(), options.end(), [&](const Option& one) { return one.item.name == name; });
+        std::find_if(options.begin(), options.end(), [&](const Option& option) { return option.item.name == name; });
     return at == options.end() ? nullptr : &*at;
   }
 };
@@ -71,11 +71,11 @@ class PlanMaker {
 
   FixPlan Make(std::vector<Bottleneck>& found) {
     prices_.LearnAdvice(found, made_.made);
-    for (Bottleneck& one : found) {
-      if (JudgesRecording(one))
-        list_.push_back(std::move(one));
+    for (Bottleneck& bottleneck : found) {
+      if (JudgesRecording(bottleneck))
+        list_.push_back(std::move(bottleneck));
       else
-        open_.push_back({.found = std::move(one)}),
+        open_.push_back({.found = std::move(bottleneck)}),
             open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
     for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
@@ -108,7 +108,7 @@ class PlanMaker {
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
   Predictor::Progress made_{};  // the job with the items of the plan
-  FixPrices prices_;            // of items on top of them
+  FixPrices prices_;            // prices of items on top of the chosen ones
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
@@ -131,8 +131,8 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
 Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
   std::vector<WhatIfItem> items;
-  for (const Open& one : open_)
-    for (const Option& option : one.options) items.push_back(option.item);
+  for (const Open& open : open_)
+    for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
@@ -251,8 +251,8 @@ void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck&
 
 // The one in the plan that claims the time of `found` in more general terms; nullptr: none.
 const Bottleneck* PlanMaker::PlacedWhole(const Bottleneck& found) const {
-  const auto at = std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& one) {
-    return !found.part_of.empty() && one.id == found.part_of && !one.apart;
+  const auto at = std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& bottleneck) {
+    return !found.part_of.empty() && bottleneck.id == found.part_of && !bottleneck.apart;
   });
   return at == list_.end() ? nullptr : &*at;
 }
@@ -270,8 +270,8 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
     if (same != nullptr) AdviseFirst(same->recommendation, found);
     found.cured_by = same != nullptr ? head : whole->cured_by.empty() ? whole->id : whole->cured_by;
     found.gain.reset(), found.step_left = list_.back().step_left;
-    auto after =
-        std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& one) { return one.id == found.cured_by; });
+    auto after = std::find_if(list_.begin(), list_.end(),
+                              [&](const Bottleneck& bottleneck) { return bottleneck.id == found.cured_by; });
     while (++after != list_.end() && after->cured_by == found.cured_by) {
     }
     list_.insert(after, std::move(found));
@@ -282,25 +282,26 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
 
 // Those whose gain nobody knows, then those that buy nothing; each by what is at stake.
 void PlanMaker::TakeTheRest() {
-  for (Open& one : open_) {
-    one.found.step_left = Left();
-    if (!one.options.empty()) {
-      const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
-        return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
-      });
+  for (Open& open : open_) {
+    open.found.step_left = Left();
+    if (!open.options.empty()) {
+      const auto best =
+          std::max_element(open.options.begin(), open.options.end(), [&](const Option& a, const Option& b) {
+            return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
+          });
       const Prediction prediction = PredictBeside(best->item).second;
-      one.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
-    } else if (one.found.gain) {
-      one.found.gain = GainOf(EstimateOf(one.found), one.found.gain->method, one.found.gain->confidence);
+      open.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
+    } else if (open.found.gain) {
+      open.found.gain = GainOf(EstimateOf(open.found), open.found.gain->method, open.found.gain->confidence);
     }
   }
   std::stable_sort(open_.begin(), open_.end(), [](const Open& a, const Open& b) {
     if (a.found.gain.has_value() != b.found.gain.has_value()) return b.found.gain.has_value();
     return a.found.severity > b.found.severity;
   });
-  for (Open& one : open_) {
-    BoundSeverity(one.found);
-    list_.push_back(std::move(one.found));
+  for (Open& open : open_) {
+    BoundSeverity(open.found);
+    list_.push_back(std::move(open.found));
   }
 }
 
@@ -311,16 +312,16 @@ void PlanMaker::Conclude() {
   for (PlanStep& step : plan_.steps) {
     together.ids.push_back(step.id);
     if (step.gain.method != kReplay) together.estimated.push_back(step.id);
-    for (const Bottleneck& one : list_)
-      if (one.cured_by == step.id) step.cures.push_back(one.id);
+    for (const Bottleneck& bottleneck : list_)
+      if (bottleneck.cured_by == step.id) step.cures.push_back(bottleneck.id);
   }
   const std::vector<WhatIfItem>& items = made_.prediction.what;
   for (const WhatIfItem& item : items) {
     together.fixes.push_back(item.ToString());
     if (predictor_->calibration().TestedOf(item.name).programs == 0) together.untested.push_back(item.name);
   }
-  for (const Bottleneck& one : list_)
-    if (one.apart) together.left_out.push_back(one.id);
+  for (const Bottleneck& bottleneck : list_)
+    if (bottleneck.apart) together.left_out.push_back(bottleneck.id);
   if (!items.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
 }
 

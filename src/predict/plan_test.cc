@@ -26,7 +26,8 @@ Bottleneck Found(std::string id, BottleneckType type, double share, std::optiona
 
 std::string IdsOf(const std::vector<Bottleneck>& found) {
   std::string ids;
-  for (const Bottleneck& one : found) ids += one.id + (one.cured_by.empty() ? " " : "<" + one.cured_by + " ");
+  for (const Bottleneck& bottleneck : found)
+    ids += bottleneck.id + (bottleneck.cured_by.empty() ? " " : "<" + bottleneck.cured_by + " ");
   return ids;
 }
 

@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinRecordingCost = 0.02;  // of a step; less is not worth a sentence
+constexpr double kMinRecordingCost = 0.02;  // share of a step below which the recording's cost is not mentioned
 constexpr double kMinShare = 0.01;          // no prediction promises more than a factor of 100
 
 constexpr Effect kNoEffect{.down = kMinWidth, .up = kMinWidth};
@@ -166,8 +166,8 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
       Share(other);
     }
   });
-  for (const Result<void>& one : made)
-    if (!one) return Unexpected{one.error()};
+  for (const Result<void>& item : made)
+    if (!item) return Unexpected{item.error()};
   Effect effect{.expected = std::log(after.share / before.share)};
   for (const double bound : bounds) {
     const double off = std::log(bound / after.share);

@@ -19,9 +19,9 @@ namespace gapless::internal {
 struct Prediction {
   std::vector<WhatIfItem> what{};
   double work = 1;                 // a step does so many times the work of one before; shares are per work
-  StepShares model{};              // of the step before, as the models say
+  StepShares model{};              // modelled shares of the step before this item
   StepShares share{};              // the same with what tested predictions say of such models: an 80 % interval
-  std::vector<Effect> effects{};   // of each item after those before it, so tested …
+  std::vector<Effect> effects{};   // effects of each item after those before it: of tested values …
   Effect replay_error{};           // … and how far the replay of the recording itself is off: they add up to `share`
   Safety safety = Safety::kExact;  // the worst of the items
   std::vector<std::string> assumptions{};
@@ -55,7 +55,7 @@ class Predictor {
   // What a job is with some fixes made: others are tried on top of it. Copies share the times of edges.
   struct Made {
     std::vector<EdgeTimes> times{};                     // by rank
-    double share = 1;                                   // of the step before, per work
+    double share = 1;                                   // share of the step before this item, per unit of work
     double work = 1;                                    // a step does so many times the work of one before
     bool acts = true;                                   // the last of the fixes does something
     Case recording = Case::kExpected;                   // how much of the host's time is the recorder's
@@ -66,7 +66,7 @@ class Predictor {
     Made made{};                 // as expected
     std::array<Made, 2> others;  // if recording took less of the host's time, or more
     Prediction prediction{};     // shares are set by Predict
-    Effect model{}, tested{};    // of all items together
+    Effect model{}, tested{};    // effect of all items together
   };
   Progress Start() const;
   // Makes one more fix. Sets `refusal` of the prediction where nothing can be said of it. An error: it cannot be read.

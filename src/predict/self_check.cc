@@ -154,11 +154,12 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
     return static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(1, work.window_ns));
   };
   const double host = share(work.host_ns), device = share(work.device_ns), stream = share(work.busiest_stream_ns);
-  const auto respond = [&](const Faster& one, double low, double high) {
-    check.responses.push_back({.what = one.what,
-                               .share = static_cast<double>(one.step_ns) / static_cast<double>(check.replayed_step_ns),
-                               .low = low - kBandShare,
-                               .high = high + kBandShare});
+  const auto respond = [&](const Faster& faster, double low, double high) {
+    check.responses.push_back(
+        {.what = faster.what,
+         .share = static_cast<double>(faster.step_ns) / static_cast<double>(check.replayed_step_ns),
+         .low = low - kBandShare,
+         .high = high + kBandShare});
   };
   // Between a call and its operation, and between that and the return of who waits for it, neither works.
   const double latency = static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /

@@ -24,13 +24,14 @@
 
 namespace gapless::internal {
 
-inline constexpr double kMaxReplayError = 0.05;  // of the step; more: no prediction
-inline constexpr double kBandShare = 0.03;       // of the step
-inline constexpr double kMaxUnexplained = 0.10;  // of the time: waits that nothing explains
+inline constexpr double kMaxReplayError =
+    0.05;  // largest replay error, as a share of the step; above it, nothing is predicted
+inline constexpr double kBandShare = 0.03;       // width of the band, as a share of the step
+inline constexpr double kMaxUnexplained = 0.10;  // largest share of the time in unexplained waits
 
 struct Response {
   std::string_view what;                // "kernels twice as fast"
-  double share = 0, low = 0, high = 0;  // of the recorded step: replayed, and what it must lie between
+  double share = 0, low = 0, high = 0;  // replayed share of the recorded step, and its limits
   bool IsSound() const { return share >= low && share <= high; }
 };
 

@@ -21,7 +21,7 @@ constexpr size_t kMaxLanes = 4;
 // Of one lane, where each kind of thing happens.
 struct Layers {
   std::array<Intervals, kBounds> by_bound{};
-  int64_t recorded_ns = 0;  // of what is in it: the same in every picture
+  int64_t recorded_ns = 0;  // recorded time of the lane's content; the same in every picture
 };
 
 Bound BoundOfSlice(const Trace& trace, const Graph& graph, uint32_t row) {
@@ -86,7 +86,7 @@ class Drawing {
       Intervals& host = layers.by_bound[static_cast<size_t>(Bound::kHost)];
       Intervals& sync = layers.by_bound[static_cast<size_t>(Bound::kSync)];
       Intervals& data = layers.by_bound[static_cast<size_t>(Bound::kData)];
-      for (Intervals* one : {&host, &sync, &data}) *one = Merge(std::move(*one));
+      for (Intervals* intervals : {&host, &sync, &data}) *intervals = Merge(std::move(*intervals));
       host = Subtract(Subtract(host, sync), data);
       data = Subtract(data, sync);
     }
@@ -128,13 +128,13 @@ class Drawing {
       if (open.end - open.start >= std::max<int64_t>(1, least / 2) && open.end != INT64_MIN)
         lane.spans.push_back({.start_ns = open.start - start, .dur_ns = open.end - open.start, .bound = bound});
     };
-    for (const Interval& one : layer) {
-      if (open.end != INT64_MIN && one.start - open.end <= least) {
-        open.end = std::max(open.end, one.end);
+    for (const Interval& interval : layer) {
+      if (open.end != INT64_MIN && interval.start - open.end <= least) {
+        open.end = std::max(open.end, interval.end);
         continue;
       }
       close();
-      open = one;
+      open = interval;
     }
     close();
   }

@@ -146,7 +146,7 @@ struct WhatIf {
   std::string_view name;  // FROM_CATALOGUE; equals the file name
   std::string_view help;
   Safety safety = Safety::kExact;
-  std::string_view value{};  // of `name=VALUE`; "": takes none; "[N]": may be left out
+  std::string_view value{};  // value in `name=VALUE`; "": takes none; "[N]": may be left out
   std::string_view why{};    // one paragraph: what the model changes, how much, and the source of that
   // An error: the value cannot be read.
   Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times);

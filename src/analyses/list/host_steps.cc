@@ -79,7 +79,7 @@ std::string_view OptimizerIn(std::string_view name) {
 struct Host {
   std::array<Intervals, static_cast<size_t>(kParts)> of;
   int64_t operators = 0, optimizer_operators = 0, calls = 0;
-  std::vector<int64_t> call_ns;  // of each operator that only makes a view
+  std::vector<int64_t> call_ns;  // duration of each call that only makes a view
   StringId optimizer = StringId::kNone;
   std::map<StringId, int64_t> data_lines, operator_lines, optimizer_lines;  // time by source line
 };

@@ -74,7 +74,7 @@ struct Device {
   int64_t waiting_ns = kAbsent, opening_ns = kAbsent, compared = 0, times_last = 0, caused_ns = 0, times_first = 0;
   std::vector<std::pair<std::string_view, KernelSum>> by_name;
   std::string_view more_work, slower;  // kernels with most of what the device is behind in
-  std::vector<int64_t> step_ns;        // of each complete step
+  std::vector<int64_t> step_ns;        // duration of each complete step
   int64_t wall_ns = 0, exposed_comm_ns = 0;
 
   int64_t steps() const { return static_cast<int64_t>(step_ns.size()); }
@@ -111,7 +111,7 @@ void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
   const GpuOpTable& ops = trace.gpu_ops;
   const Interval window = device.timeline->window.span;
   const OwnOperations own(*device.timeline, *device.on);
-  std::vector<uint32_t> names;  // of the kernels
+  std::vector<uint32_t> names;  // ids of the kernels' names
   Intervals compute, copies;
   for (const uint32_t row : device.on->RowsInWindow()) {
     const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
@@ -195,7 +195,7 @@ double MedianOf(std::vector<double> values) {
 
 // A kernel name over all devices.
 struct Median {
-  std::vector<double> means, counts;  // of the devices that have it
+  std::vector<double> means, counts;  // values of the devices that have the kernel
   double mean_ns = 0, count = 0;      // medians; of the count over all devices
 };
 using Medians = std::unordered_map<std::string_view, Median>;
@@ -257,7 +257,7 @@ std::vector<Behind> WhatIsBehind(const std::vector<Device>& devices) {
   for (const Device& device : devices) parts.push_back(PartsOf(device));
   for (size_t part = 0; part < kParts; ++part) {
     std::vector<double> values;
-    for (const auto& one : parts) values.push_back(one[part]);
+    for (const auto& item : parts) values.push_back(item[part]);
     const double median = MedianOf(values);
     for (size_t i = 0; i < devices.size(); ++i)
       if (const auto more = static_cast<int64_t>(values[i] - median); more > std::max<int64_t>(0, behind[i].ns))

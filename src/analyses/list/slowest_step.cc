@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxRows = 16'000;  // of device, idle and host lanes together, over all traces
+constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
 constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then by rank
 
 constexpr ColumnSpec kColumns[] = {
@@ -43,7 +43,7 @@ constexpr std::string_view kLaneNames[] = {"idle", "gpu", "host"};
 
 struct Item {
   int64_t start = 0, end = 0, busy = 0, longest = 0, count = 1;
-  uint32_t row = 0;   // of the longest: of gpu_ops, gaps or slices
+  uint32_t row = 0;   // row of the longest item, in gpu_ops, gaps or slices
   uint32_t line = 0;  // items of one line (lane, stream or thread, depth) follow each other in time
 };
 
@@ -93,7 +93,7 @@ void AddOperations(Scene& scene) {
 void AddCalls(Scene& scene) {
   const SliceTable& slices = scene.timeline->trace().slices;
   struct Open {
-    std::vector<int64_t> ends;              // of the slices around the next one
+    std::vector<int64_t> ends;              // ends of the slices that are open at the next slice
     std::vector<std::vector<Item>> levels;  // by depth
   };
   std::map<uint32_t, Open> threads;

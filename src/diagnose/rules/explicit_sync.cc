@@ -53,8 +53,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle because the program called ",
                              worst[0].call, InLine(worst[0].line), " and had no work queued when the call returned",
                              ledger.WorstText(waits.by_device), ".");
-  for (const SyncPlace& one : worst)
-    if (one.idle_ns > 0) found.evidence.push_back(EvidenceOf(one, ledger));
+  for (const SyncPlace& sync_place : worst)
+    if (sync_place.idle_ns > 0) found.evidence.push_back(EvidenceOf(sync_place, ledger));
   found.recommendations.push_back(AdviceFor(worst[0]));
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

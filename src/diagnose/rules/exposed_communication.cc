@@ -46,7 +46,7 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
   for (const size_t row : LargestRows(communication, "exposed_ns", kMaxRows)) {
     if (communication.IsNull(row, "kind")) continue;
     const std::string kind(communication.Text(row, "kind"));
-    const auto same = [&](const Evidence& one) { return one.text.starts_with(StrCat(kind, ":")); };
+    const auto same = [&](const Evidence& evidence) { return evidence.text.starts_with(StrCat(kind, ":")); };
     if (std::any_of(all.begin(), all.end(), same)) continue;
     int64_t exposed = 0, calls = 0;
     std::vector<int64_t> longest;
@@ -128,9 +128,9 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
          "ranks",
          {},
          ""});
-  for (Evidence& one : ByKind(communication, ledger)) {
-    if (waiting.opening_ns > 0) one.text += ", including waiting while the recorders start";
-    all.push_back(std::move(one));
+  for (Evidence& evidence : ByKind(communication, ledger)) {
+    if (waiting.opening_ns > 0) evidence.text += ", including waiting while the recorders start";
+    all.push_back(std::move(evidence));
   }
   if (waiting.known || !ranks.uneven()) return all;
   const std::string uneven = StrCat("communication that nothing hides, on rank ", *ranks.most->rank, ": ",
@@ -156,7 +156,7 @@ struct Use {
   std::string kind;  // of collective, with the most exposed time; "": not told
   bool ddp = false;
   bool trains = false;        // it has steps or wraps its model: all-reduces are of gradients
-  double calls_per_step = 0;  // of that kind, on the rank with most
+  double calls_per_step = 0;  // calls per step of that kind, on the rank with the most
 
   // One by one, not in buckets: DistributedDataParallel makes some ten calls a step.
   bool one_by_one() const { return !ddp && calls_per_step > 50; }

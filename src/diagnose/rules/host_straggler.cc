@@ -21,7 +21,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "python_time"};
 
 struct Waiting {
   size_t last = 0;       // row of the rank that is waited for
-  int64_t stake_ns = 0;  // of all ranks
+  int64_t stake_ns = 0;  // affected time of all ranks
 };
 
 int64_t PerStep(const Table& steps, size_t row, std::string_view column) {

@@ -70,8 +70,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(stake);
   if (share < kSyncOwnShare || SyncShare(syncs, ledger) < kSynchronizationShare) return std::vector<Bottleneck>{};
   std::vector<SyncPlace> worst;
-  for (const SyncPlace& one : waits.places)
-    if (one.idle_ns > 0 && worst.size() < 3) worst.push_back(one);
+  for (const SyncPlace& sync_place : waits.places)
+    if (sync_place.idle_ns > 0 && worst.size() < 3) worst.push_back(sync_place);
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("operators that wait for the GPU leave it idle for ", ledger.CostText(stake));
@@ -79,7 +79,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the time the GPU is idle because an operator waited for the GPU and the host had "
                              "queued nothing more; most of it after ",
                              worst[0].Name(), InLine(worst[0].line), ledger.WorstText(waits.by_device), ".");
-  for (const SyncPlace& one : worst) found.evidence.push_back(EvidenceOf(one, ledger));
+  for (const SyncPlace& sync_place : worst) found.evidence.push_back(EvidenceOf(sync_place, ledger));
   found.recommendations = Recommend(worst);
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

@@ -145,7 +145,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the time the GPU has nothing queued while the host is still issuing operators",
                              ledger.WorstText(&DeviceBreakdown::idle_launch_ns), ".");
   found.evidence = LaunchEvidence(launches);
-  for (Evidence& one : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(item));
   const std::vector<Evidence> left_out = LeftOut(waits, stake);
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.

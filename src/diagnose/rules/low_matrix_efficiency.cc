@@ -27,8 +27,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "roofline", "matrix_work", "attention"};
-constexpr double kTuned = 0.8;           // of the roofline, what libraries reach
-constexpr double kAmdAchievable = 0.54;  // of AMD's stated peaks, what AMD says products reach
+constexpr double kTuned = 0.8;           // fraction of the roofline that libraries reach
+constexpr double kAmdAchievable = 0.54;  // fraction of AMD's stated peaks that, according to AMD, matrix products reach
 
 // Achievable fraction of the stated peak, by trace and device.
 std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& devices) {
@@ -177,8 +177,9 @@ std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<s
          "", "hours"});
   all.push_back({"let the compiler search for better kernels", fixes::kCompile.Item(),
                  "model = torch.compile(model, mode=\"max-autotune\")", "minutes"});
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Recommendation& one) { return one.fix == fixes::kSdpa.name; });
+  const auto first = std::find_if(all.begin(), all.end(), [](const Recommendation& recommendation) {
+    return recommendation.fix == fixes::kSdpa.name;
+  });
   if (roofline.Text(rows[0], "kind") == "attention" && first != all.end()) std::rotate(all.begin(), first, first + 1);
   return all;
 }

@@ -182,7 +182,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                 : std::string("they do a few operations per element, so the memory limits them, not arithmetic"),
       ".");
   found.evidence = ClassEvidence(moving, ledger);
-  for (Evidence& one : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(item));
   found.recommendations = Recommend(moving, roofline, tables);
   found.gain = GainOf(moving, ledger);
   return std::vector{std::move(found)};

@@ -50,7 +50,7 @@ bool HasSeveralRanks(const Run& run) {
 }
 
 std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run& run) {
-  constexpr double kFragmented = 0.1;  // of what is held
+  constexpr double kFragmented = 0.1;  // fraction of the reserved memory from which fragmentation is reported
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))

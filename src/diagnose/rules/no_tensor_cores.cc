@@ -45,7 +45,8 @@ struct Work {
   OffType type = OffType::kFloat32;
   std::string device, dtype;
   std::string_view vendor;
-  int64_t major = 0, minor = 0;  // of a device not described: major at least, from names of kernels
+  int64_t major = 0,
+          minor = 0;  // compute capability; without a description, the lowest major version that kernel names imply
   bool described = true;
   std::vector<int64_t> longest;
 };

@@ -22,7 +22,7 @@ constexpr std::string_view kNeeds[] = {"ledger", "idle", "copies", "communicatio
 struct Waste {
   BottleneckType type;
   int64_t DeviceBreakdown::*part;
-  std::string_view gap_column;        // of table idle; "": none
+  std::string_view gap_column;        // column of table `idle`; "": none
   std::string_view title, title_end;  // the cost stands between them
   std::string_view what;              // completes "For 12 % of the time …"
   std::string_view advice;

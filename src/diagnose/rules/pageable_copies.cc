@@ -26,7 +26,7 @@ constexpr std::string_view kKey[] = {"kind", "operator", "source_line"};
 
 struct Copies {
   int64_t stake_ns = 0;
-  int64_t to_device_ns = 0;  // of it, copies to the device
+  int64_t to_device_ns = 0;  // part of the copy time that goes to the device
   std::vector<RowGroup> places;
 };
 

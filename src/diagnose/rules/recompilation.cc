@@ -61,7 +61,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              FormatTimes(static_cast<double>(sum.later_calls)), ", ", FormatDuration(sum.later_total_ns),
              " of host time", InLine(LineOf(events, sum)), ".");
   found.evidence = EventEvidence(events, sum.rows);
-  for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
+  for (Evidence& event : RegionEvidence(events)) found.evidence.push_back(std::move(event));
   found.recommendations.push_back(
       {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python script.py", "minutes"});
   found.recommendations.push_back(

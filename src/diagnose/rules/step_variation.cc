@@ -73,8 +73,8 @@ const Advice* MainPart(const Variation& variation) {
   const auto most = std::max_element(variation.parts.begin(), variation.parts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == variation.parts.end()) return nullptr;
-  for (const Advice& one : kAdvice)
-    if (one.part == most->first) return &one;
+  for (const Advice& advice : kAdvice)
+    if (advice.part == most->first) return &advice;
   return nullptr;
 }
 
@@ -112,9 +112,9 @@ std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation)
     const std::string who = table.IsNull(row, "rank") ? "" : StrCat(" of rank ", table.Int(row, "rank"));
     std::string text = StrCat("step ", table.Int(row, "step"), who, " takes ", FormatDuration(table.Int(row, "dur_ns")),
                               ", the median is ", FormatDuration(table.Int(row, "median_ns")));
-    for (const Advice& one : kAdvice)
-      if (one.part == table.Text(row, "part"))
-        text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", one.what);
+    for (const Advice& advice : kAdvice)
+      if (advice.part == table.Text(row, "part"))
+        text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", advice.what);
     all.push_back({std::move(text), static_cast<double>(table.Int(row, "excess_ns")), "ns", "step_variation", {}, ""});
   }
   return all;

@@ -22,8 +22,8 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups"};
 
 struct Waiting {
-  int64_t ns = 0;         // of all ranks
-  int64_t caused_ns = 0;  // of all collectives, before computation hides some of it
+  int64_t ns = 0;         // time of all ranks
+  int64_t caused_ns = 0;  // caused waiting in all collectives, before computation hides some of it
   size_t slow = 0;        // row of the rank that causes most
   size_t heavy = 0;       // row of the rank with most own work
   double imbalance = 1;   // its own work over the least
@@ -62,8 +62,8 @@ constexpr Reason kReasons[] = {
 };
 
 const Reason* ReasonOf(const Table& ranks, size_t row) {
-  for (const Reason& one : kReasons)
-    if (one.part == ranks.Text(row, "behind")) return &one;
+  for (const Reason& reason : kReasons)
+    if (reason.part == ranks.Text(row, "behind")) return &reason;
   return nullptr;
 }
 

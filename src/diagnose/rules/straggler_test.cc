@@ -33,18 +33,18 @@ std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
 
 TEST(Straggler, NamesTheOperatorInWhichTheSlowRankLosesMost) {
   testing::Analysed run({Rank(0, false), Rank(1, true)});
-  const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1U);
   std::string evidence;
-  for (const Evidence& one : found->front().evidence) evidence += one.text + "\n";
+  for (const Evidence& item : found->front().evidence) evidence += item.text + "\n";
   EXPECT_NE(evidence.find("rank 1 takes"), std::string::npos) << evidence;
   EXPECT_NE(evidence.find("most in aten::long"), std::string::npos) << evidence;
 }
 
 std::vector<Bottleneck> Found(testing::Analysed& run, std::string_view id) {
-  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   EXPECT_TRUE(found);
   return found ? *found : std::vector<Bottleneck>();

@@ -54,7 +54,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "sm_use",
                             {},
                             ""});
-  for (Evidence& one : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(item));
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "minutes"});
   found.recommendations.push_back(
       {"run independent parts at once: on separate streams, or as one batched operator instead of a loop", "",

@@ -17,12 +17,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kCastShare = 0.03;  // of the kernels' time, for casts
+constexpr double kCastShare = 0.03;  // share of the kernels' time that casts take
 constexpr double kHostMore = 1.05;
 
 // Products of a matrix and a vector keep their time: their weights stay in float32 and are cast in every step.
-bool IsMemoryBound(GpuOpClass one) {
-  return one == GpuOpClass::kPointwise || one == GpuOpClass::kNorm || one == GpuOpClass::kReduce;
+bool IsMemoryBound(GpuOpClass gpu_op_class) {
+  return gpu_op_class == GpuOpClass::kPointwise || gpu_op_class == GpuOpClass::kNorm ||
+         gpu_op_class == GpuOpClass::kReduce;
 }
 
 // How matrix work of a recording divides: what autocast moves to matrix units, and what it leaves as it is.

@@ -20,7 +20,7 @@ namespace {
 enum class Conv : uint8_t { kNone, kLayoutChange, kKeepsTime, kGains, kGrouped, kUnknown };
 
 bool IsGrouped(std::string_view name, const std::vector<Input>& inputs) {
-  const size_t first = name.ends_with("convolution_backward") ? 1 : 0;  // of (gradient, input, weight)
+  const size_t first = name.ends_with("convolution_backward") ? 1 : 0;  // index into (gradient, input, weight)
   if (inputs.size() < first + 2) return false;
   const Shape &input = inputs[first].shape, &weight = inputs[first + 1].shape;
   return input.size() >= 3 && weight.size() == input.size() && weight[1] > 0 && input[1] > weight[1];

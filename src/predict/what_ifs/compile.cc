@@ -40,8 +40,9 @@ std::vector<uint8_t> MatrixNames(const Trace& trace) {
   return matrix;
 }
 
-bool Fuses(GpuOpClass one) {
-  return one == GpuOpClass::kPointwise || one == GpuOpClass::kNorm || one == GpuOpClass::kReduce;
+bool Fuses(GpuOpClass gpu_op_class) {
+  return gpu_op_class == GpuOpClass::kPointwise || gpu_op_class == GpuOpClass::kNorm ||
+         gpu_op_class == GpuOpClass::kReduce;
 }
 
 // Of a recording in which the host computes.

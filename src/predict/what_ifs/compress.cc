@@ -42,18 +42,20 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, true);
   const bool any = !gradients.empty();
-  std::erase_if(gradients, [&](const Collective& one) { return IsHalf(trace.Text(trace.collectives.dtype[one.row])); });
+  std::erase_if(gradients, [&](const Collective& collective) {
+    return IsHalf(trace.Text(trace.collectives.dtype[collective.row]));
+  });
   if (any && gradients.empty() && text.refusal.empty())
     text.nothing = "gradients are exchanged in half the bytes already";
   WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double gbps = MemoryGbps(trace);
   std::vector<int64_t> ns(trace.gpu_ops.size(), kAbsent);
-  for (const Collective& one : gradients) {
-    const double on_link = std::max(0.0, static_cast<double>(one.wire_ns) - collectives.link.latency_ns);
+  for (const Collective& collective : gradients) {
+    const double on_link = std::max(0.0, static_cast<double>(collective.wire_ns) - collectives.link.latency_ns);
     const double saved = Pick(which, 0.75, 1, 1) * on_link / 2;
-    const double casts = Pick(which, 2, 1, 0) * kCastBytes * static_cast<double>(one.bytes) / gbps;
-    ns[one.op] = std::llround(static_cast<double>(OpNs(times, one.op)) - saved + casts);
+    const double casts = Pick(which, 2, 1, 0) * kCastBytes * static_cast<double>(collective.bytes) / gbps;
+    ns[collective.op] = std::llround(static_cast<double>(OpNs(times, collective.op)) - saved + casts);
   }
   SetOps(times, ns);
   effect.assumptions.emplace_back("training bears gradients of 8 bits of mantissa");

@@ -83,7 +83,8 @@ TEST(Compress, OfATransferAloneHalfGoes) {
   edge_ns[edge] = 450 * kUs;
   EdgeTimes times(graph, std::move(edge_ns));
   const auto all = AllWhatIfs();
-  const auto compress = std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "compress"; });
+  const auto compress =
+      std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "compress"; });
   ASSERT_TRUE((*compress)->apply({of, run.tables()}, {.name = "compress"}, Case::kMuch, times));
   EXPECT_EQ(times.ns()[edge], 250 * kUs);
 }

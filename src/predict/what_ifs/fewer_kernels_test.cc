@@ -103,12 +103,12 @@ constexpr HandMade::Inputs kOne{.shapes = "[[1024,1024]]", .types = R"(["float"]
 constexpr HandMade::Inputs kNone{};
 
 // Two tensors in and one out, twice; then one in and one out.
-Program Chain(HandMade::Inputs two, HandMade::Inputs one) {
+Program Chain(HandMade::Inputs two, HandMade::Inputs single) {
   Program program;
   program.Steps(2, [&] {
     program.Kernel({.op = "aten::mul", .us = 300, .op_class = GpuOpClass::kPointwise, .inputs = two});
     program.Kernel({.op = "aten::add", .us = 300, .op_class = GpuOpClass::kPointwise, .inputs = two});
-    program.Kernel({.op = "aten::gelu", .us = 200, .op_class = GpuOpClass::kPointwise, .inputs = one});
+    program.Kernel({.op = "aten::gelu", .us = 200, .op_class = GpuOpClass::kPointwise, .inputs = single});
   });
   return program;
 }

@@ -39,15 +39,16 @@ Result<const DevicePeaks*> Wanted(const std::string& name) {
   if (const DevicePeaks* found = FindDevicePeaks(name); found != nullptr) return found;
   std::vector<const DevicePeaks*> begin;
   std::vector<std::string_view> names;
-  for (const DevicePeaks& one : AllDevicePeaks()) {
-    if (EqualsIgnoreCase(one.name, name)) return &one;
-    if (!name.empty() && EqualsIgnoreCase(one.name.substr(0, name.size()), name)) begin.push_back(&one);
-    names.push_back(one.name);
-    names.insert(names.end(), one.names.begin(), one.names.end());
+  for (const DevicePeaks& device_peaks : AllDevicePeaks()) {
+    if (EqualsIgnoreCase(device_peaks.name, name)) return &device_peaks;
+    if (!name.empty() && EqualsIgnoreCase(device_peaks.name.substr(0, name.size()), name))
+      begin.push_back(&device_peaks);
+    names.push_back(device_peaks.name);
+    names.insert(names.end(), device_peaks.names.begin(), device_peaks.names.end());
   }
   if (begin.size() == 1) return begin[0];
   std::vector<std::string> several;
-  for (const DevicePeaks* one : begin) several.emplace_back(one->name);
+  for (const DevicePeaks* device_peaks : begin) several.emplace_back(device_peaks->name);
   const std::string_view nearest = Nearest(name, names);
   return Fail(ErrorCode::kUsage, StrCat("the table of devices has no GPU '", Printable(name), "'"), "",
               !several.empty()   ? StrCat("one of: ", Join(several, ", "))

@@ -20,7 +20,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!factor) return Unexpected{factor.error()};
   const Collectives collectives = FindCollectives(input);
   WhatIfEffect effect;
-  const auto is_known = [](const Collective& one) { return one.wire_ns != kAbsent; };
+  const auto is_known = [](const Collective& collective) { return collective.wire_ns != kAbsent; };
   if (collectives.all.empty() && collectives.on_host > 0)
     effect.refusal = "the host carries the collectives: how long they hold up a step was not recorded";
   else if (collectives.all.empty())

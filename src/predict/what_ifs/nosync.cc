@@ -21,13 +21,13 @@ namespace gapless::internal {
 namespace {
 
 constexpr int kRounds = 8;
-constexpr double kClose = 1e-3;  // of the difference
+constexpr double kClose = 1e-3;  // convergence limit, as a fraction of the difference
 
 class Scaling {
  public:
   Scaling(const WhatIfInput& input, const EdgeTimes& times, const std::vector<Collective>& gradients)
       : input_(input), times_(times), is_gradient_(input.trace().gpu_ops.size()) {
-    for (const Collective& one : gradients) is_gradient_[one.op] = 1;
+    for (const Collective& collective : gradients) is_gradient_[collective.op] = 1;
   }
   void Apply(EdgeTimes& times, double share) const {
     times.ScaleOps([&](uint32_t op) { return is_gradient_[op] != 0 ? share : 1.0; });

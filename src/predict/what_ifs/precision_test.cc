@@ -59,7 +59,8 @@ TEST(Amp, RefusesOtherTypes) {
   EdgeTimes times(graph);
   const WhatIfItem item{.name = "amp", .value = "int8"};
   const auto all = AllWhatIfs();
-  const WhatIf& amp = **std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "amp"; });
+  const WhatIf& amp =
+      **std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "amp"; });
   EXPECT_FALSE(amp.apply({run.tables().run().traces()[0], run.tables()}, item, Case::kExpected, times));
 }
 

@@ -25,8 +25,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinNs = 5000;                                // of any kernel, with what is around it
-constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // of the fused kernel
+constexpr double kMinNs = 5000;                                // minimum time of a kernel with its launch gap, in ns
+constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // matrix products in the fused kernel
 
 // FLOPs per ns of the recording's matrix products, those of written-out attention aside where there are others; NaN:
 // not known.

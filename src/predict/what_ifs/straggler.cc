@@ -25,7 +25,7 @@ namespace {
 constexpr double kEven = 1.02;  // ranks whose own times differ by less are even
 
 struct Ranks {
-  std::span<const double> own_ns{};  // of a step; sorted
+  std::span<const double> own_ns{};  // step time without exposed communication; sorted
   double mine_ns = 0, waits_ns = 0;
   double Median() const { return own_ns[(own_ns.size() - 1) / 2]; }
 };
@@ -68,10 +68,10 @@ double WaitingLeft(const Ranks& ranks, double target_ns) {
 // Of a collective's time in the graph, what is beyond its transfer.
 void ScaleWaiting(const Collectives& collectives, double left, EdgeTimes& times, size_t ops) {
   std::vector<int64_t> ns(ops, kAbsent);
-  for (const Collective& one : collectives.all) {
-    const int64_t now = OpNs(times, one.op);
-    if (one.wire_ns == kAbsent || now <= one.wire_ns) continue;
-    ns[one.op] = one.wire_ns + std::llround(left * static_cast<double>(now - one.wire_ns));
+  for (const Collective& collective : collectives.all) {
+    const int64_t now = OpNs(times, collective.op);
+    if (collective.wire_ns == kAbsent || now <= collective.wire_ns) continue;
+    ns[collective.op] = collective.wire_ns + std::llround(left * static_cast<double>(now - collective.wire_ns));
   }
   SetOps(times, ns);
 }

@@ -179,7 +179,8 @@ TEST(Gpu, SuggestsNamesNearBy) {
   const RunTrace& of = run.tables().run().traces()[0];
   const Graph graph = BuildGraph(*of.trace);
   const auto all = AllWhatIfs();
-  const WhatIf& gpu = **std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "gpu"; });
+  const WhatIf& gpu =
+      **std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "gpu"; });
   const auto hint = [&](std::string_view name) {
     EdgeTimes times(graph);
     const auto effect =

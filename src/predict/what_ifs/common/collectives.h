@@ -29,7 +29,7 @@ inline constexpr double kUsualLatencyNs = 20'000, kMaxLatencyNs = 100'000;
 
 struct LinkSpeed {
   double latency_ns = kUsualLatencyNs;
-  double ns_per_byte = 0;  // of the bus
+  double ns_per_byte = 0;  // transfer time per byte on the bus
   bool is_fitted = false;  // two sizes and more
 };
 
@@ -39,7 +39,7 @@ struct LinkSample {
 LinkSpeed FitLink(std::span<const LinkSample> samples);
 
 struct Collective {
-  uint32_t row = 0, op = 0;  // of the collective table, of the gpu_op table
+  uint32_t row = 0, op = 0;  // row of the collective table; row of the gpu_op table
   StepId step{};
   int64_t bytes = kAbsent;
   double bus_bytes = 0;       // 0: not known

@@ -47,13 +47,14 @@ class Program {
     ranks_ = ranks;
     return *this;
   }
-  Program& Kernel(const KernelOf& one, int64_t stream = kCompute) {
-    GpuOpRow row{.op_class = one.op_class, .matrix_unit = one.unit, .stream = stream};
-    row.blocks_per_sm = one.blocks_per_sm;
-    const int64_t begin = host_, start = StartOn(stream), end = start + (one.ns > 0 ? one.ns : one.us * kUs);
-    made_->Kernel(one.name, {begin + kUs, begin + 3 * kUs, start, end}, row);
+  Program& Kernel(const KernelOf& kernel_of, int64_t stream = kCompute) {
+    GpuOpRow row{.op_class = kernel_of.op_class, .matrix_unit = kernel_of.unit, .stream = stream};
+    row.blocks_per_sm = kernel_of.blocks_per_sm;
+    const int64_t begin = host_, start = StartOn(stream),
+                  end = start + (kernel_of.ns > 0 ? kernel_of.ns : kernel_of.us * kUs);
+    made_->Kernel(kernel_of.name, {begin + kUs, begin + 3 * kUs, start, end}, row);
     device_[stream] = end;
-    if (!one.op.empty()) made_->OperatorOn(one.op, begin, begin + 4 * kUs, one.inputs);
+    if (!kernel_of.op.empty()) made_->OperatorOn(kernel_of.op, begin, begin + 4 * kUs, kernel_of.inputs);
     host_ += 5 * kUs;
     return *this;
   }
@@ -186,12 +187,12 @@ inline Asked AskOf(Analysed& run, std::string_view text, size_t at = 0, int time
   const Graph graph = BuildGraph(*of.trace);
   const StepSpan span(*of.trace, graph);
   asked.before_ns = span.StepNs(Replay(graph)).value_or(0);
-  for (const WhatIf* one : AllWhatIfs()) {
-    if (one->name != (*items)[0].name) continue;
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    if (what_if->name != (*items)[0].name) continue;
     for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
       EdgeTimes edges(graph);
       for (int i = 0; i < times; ++i) {
-        auto effect = one->apply({of, run.tables()}, (*items)[0], which, edges);
+        auto effect = what_if->apply({of, run.tables()}, (*items)[0], which, edges);
         if (!effect) ADD_FAILURE() << effect.error().message;
         if (effect && i == 0 && which == Case::kExpected) asked.effect = std::move(*effect);
       }
