@@ -141,7 +141,7 @@ void Align(Traces traces, Group& group) {
     if (sequence.first_ordinal != kAbsent) sequence.first_ordinal -= least;
 }
 
-// What all ranks together say of one collective.
+// Merges what all ranks recorded of one collective.
 struct Meeting {
   int32_t ranks = 0;
   int64_t shortest = 0, longest = 0, start = 0, sum_ns = 0;
@@ -205,7 +205,7 @@ CollectiveMatches MatchCollectives(Traces traces) {
     AddTrace(position, *traces[position]->trace, groups);
   }
   for (auto& [name, group] : groups) {
-    // More sequences than the group has ranks: several groups go by this name, and nothing tells which is which.
+    // More sequences than the group has ranks: several groups go by this name, and they cannot be told from each other.
     if (group.size != kAbsent32 && group.sequences.size() > static_cast<size_t>(group.size)) continue;
     Align(traces, group);
     Fill(traces, group, matches);

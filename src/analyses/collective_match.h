@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which collective of one rank is the same as which of another, and what that tells: who came last, who waited.
+// Matches the collectives of all ranks with each other, and derives who came last and who waited.
 //
 // Recorders write neither a number that counts collectives over the job nor one that all ranks share, and ranks begin
 // to record at different collectives. So the collectives of one process group (host and device apart, recorded order)

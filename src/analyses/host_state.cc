@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over the slices, which are sorted by start with parents before children. Most slices do not change their
-// thread's state (an operator inside an operator), and one byte per slice tells: only those whose state is stronger
-// than their parent's are put on the thread's stack of open slices, from which its track is written.
+// thread's state (an operator inside an operator), and one byte per slice records it. Only slices with a higher-ranked
+// state than their parent's are put on the thread's stack of open slices, from which its track is written.
 #include "analyses/host_state.h"
 
 #include <algorithm>

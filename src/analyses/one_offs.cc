@@ -122,7 +122,7 @@ class Finder {
   const Trace& trace_;
   const SliceTable& slices_;
   const Intervals& busy_;
-  std::vector<OneOffKind> by_name_;  // kFirstCall: the name does not tell
+  std::vector<OneOffKind> by_name_;  // kind by name; kFirstCall for all other names
   std::vector<std::pair<uint32_t, std::vector<int64_t>>> of_name_;
   bool indexed_ = false;
   std::vector<OneOff> found_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host thread had open at an instant, and how to name it to its author.
+// Finds the slice that a host thread had open at an instant, and names it for the program's author.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ struct OpenQuery {
   ThreadId thread;
 };
 
-// For each query (ascending by time) the innermost slice open on that thread, recorder's overhead aside; not valid:
-// none. One pass over the slices up to the last query.
+// For each query (ascending by time) the innermost slice open on that thread, except the recorder's own; invalid if
+// none is open. One pass over the slices up to the last query.
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries);
 
 // From `innermost`, which was open in the middle of `span`, outwards to the first slice that covers at least half of

@@ -78,7 +78,7 @@ void OptimizerUpdates::FindOwn(const Trace& trace) {
                          (slices.category[row] == SliceCategory::kOperator && slices.sequence[row] >= 0);
       if (!calls) continue;
       AppendMerged(one.own, {nodes[node].end, slices.ts_ns[row]});
-      ++node;  // this gap is told; nodes.back() begins behind `row`
+      ++node;  // one update per gap is enough; nodes.back() begins after `row`
     }
     AppendMerged(one.own, {nodes.back().end, one.span.end});
   }

@@ -6,12 +6,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kCallNs = 2000;  // a call of CUDA
-constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100,
-                  kStacksNs = 2500;  // CPU time that Kineto adds per record, in ns
-constexpr int64_t kPythonNs = 800;   // CPU time that Kineto adds per record, in ns
-constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000,
-                  kOperatorWithShapesNs = 8000;  // CPU time that Nsight Systems adds per record, in ns
+// CPU time in ns that the recorder adds to each record.
+constexpr int64_t kCallNs = 2000;                                                          // a CUDA call
+constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs = 2500;   // Kineto
+constexpr int64_t kPythonNs = 800;                                                         // Kineto
+constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // Nsight Systems
 
 struct Costs {
   int64_t operator_ns = 0, python_ns = 0, call_ns = 0, annotation_ns = 0;

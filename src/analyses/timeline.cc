@@ -103,7 +103,7 @@ class Attribution {
            copy == CopyKind::kDtoHPageable;
   }
 
-  // What the thread of `launch` did from start to end.
+  // Adds what the thread of `launch` did from start to end.
   void AddThread(SliceId launch, int64_t start, int64_t end) {
     const int32_t track = host_.track_of_thread[trace_.slices.thread[launch.value].value];
     if (track < 0 || start >= end) return;  // every launching thread has a track

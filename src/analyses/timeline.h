@@ -37,7 +37,7 @@ inline constexpr int64_t kQueuedStartNs = 10'000;
 inline constexpr int64_t kFreshStartNs = 100'000;
 
 // Each device idles through most of what the host does for all others, so parts grow with devices times calls. No host
-// drives so many devices from one process; a recording that says so is cut into unknown parts only.
+// drives more devices from one process; a recording with more devices is cut into unknown parts only.
 inline constexpr size_t kMaxAttributedDevices = 256;
 
 struct IdlePart {

@@ -104,7 +104,7 @@ SetAside Aside(AsideKind kind, Interval span, const Intervals& busy, size_t step
   return {kind, span, Total(Clip(busy, span)), static_cast<int64_t>(steps)};
 }
 
-// Sets aside the edges of a single iteration of a serving engine: when its recorder was started the device was still at
+// Excludes the edges of a single iteration of a serving engine: when its recorder was started the device was still at
 // work for the iteration before, which is not in the recording, or no request was there yet.
 void TrimIteration(const Intervals& busy, Window& window) {
   Interval& span = window.steps[0].span;

@@ -30,8 +30,8 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
 // longest slice.
 std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most = 3);
 
-// What is won when the host work behind `idle_ns` of device time goes: at least half (other host work may follow at
-// once), at most all, most likely `expected_share`.
+// Returns the saving if the host work behind `idle_ns` of device time goes: at least half (other host work may follow
+// at once), at most all, most likely `expected_share`.
 std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence);
 
 // The first source line of the rows; "" when none was recorded.

@@ -16,7 +16,7 @@ struct Link {
   double gbps = kPcieGbps;
 };
 
-// What joins the devices of a trace, as far as it can be known.
+// The link between the devices of a trace, if it can be known.
 Link LinkOf(const LedgerView& ledger, int64_t trace, int64_t most_ranks) {
   if (most_ranks > kRanksOfAHost) return {};
   for (const DeviceBreakdown& device : ledger.devices) {

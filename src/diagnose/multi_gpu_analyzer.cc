@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
                                        "straggler"};
 
-// `share` of the step at stake; of it a tenth, half or all goes, as in the rules about communication.
+// Estimates the gain if a tenth, half or all of `share` of the step goes, as in the rules about communication.
 Bottleneck Make(std::string_view id, double share, std::string title, std::string description, double value) {
   Bottleneck found;
   found.id = id;

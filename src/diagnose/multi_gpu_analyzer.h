@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several GPUs lose to each other: from tables, or from a few plain figures.
+// The time that several GPUs lose to each other: from tables, or from a few plain figures.
 #pragma once
 
 #include <optional>

@@ -31,9 +31,9 @@ bool IsWaiting(std::string_view callee);
 // Functions of the user's code by their time in recorded steps, most first; waiting does not count.
 std::vector<PythonFunction> PythonFunctions(const Table& python_time);
 
-// Time asleep in recorded steps, and from where most of it is called. Where no stacks were recorded, as far as a count
-// of all calls of the run tells: it has no line, and sleeping is taken to be as frequent in the recorded steps, which
-// take `steps_ns`, as in the others. Reads tables python_time, python_functions and whole_run.
+// Returns the time asleep in recorded steps, and the line that calls most of it. Without recorded stacks, a count of
+// all calls of the run replaces them: it has no line, and assumes that the recorded steps, which take `steps_ns`, sleep
+// as often as the other steps. Reads tables python_time, python_functions and whole_run.
 PythonFunction Asleep(Tables& tables, int64_t steps_ns);
 
 }  // namespace gapless::internal

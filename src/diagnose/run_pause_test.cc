@@ -25,7 +25,7 @@ std::string PartOf(std::string_view id, bool on_device) {
 
 TEST(RunPause, CollectingStrikesInTheMidstOfPython) {
   EXPECT_EQ(PartOf("run_garbage", false), "host_python");
-  EXPECT_EQ(PartOf("run_checkpoints", false), "") << "saving is told apart from Python";
+  EXPECT_EQ(PartOf("run_checkpoints", false), "") << "saving is separate from Python";
 }
 
 TEST(RunPause, ADeviceIdlesMeanwhile) {

@@ -20,8 +20,8 @@ bool AnyName(const Table& table, Matches matches) {
   return false;
 }
 
-// Is it an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward? Hooks that
-// are set up for one are not (RegisterPostBackwardFunction).
+// Returns true for an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward;
+// false for a hook that is set up for it (RegisterPostBackwardFunction).
 bool IsBackward(std::string_view name) {
   if (name.starts_with("aten::")) return name.find("_backward") != name.npos;
   const size_t at = name.find("Backward");

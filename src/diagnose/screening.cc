@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMinExplained = 0.5;  // share of the waste that a finding must cover to explain it
 
-// The kinds of the ledger's waste that findings are about; compute is none of them.
+// The kinds of waste that findings are about; compute is no waste.
 enum class WasteKind : uint8_t { kNone, kData, kLaunch, kSync, kHost, kCommunication, kCopy, kUnknown };
 
 WasteKind WasteOf(const Bottleneck& bottleneck) {

@@ -105,7 +105,7 @@ TEST(Diagnosis, APartNamesAWholeThatIsFound) {
     return text;
   };
   EXPECT_EQ(wholes(30), "host_bound < ; checkpoint_save < host_bound; ");
-  EXPECT_EQ(wholes(0), "checkpoint_save < ; ") << "host_bound is silent";
+  EXPECT_EQ(wholes(0), "checkpoint_save < ; ") << "host_bound does not fire";
 }
 
 TEST(Summary, StepTimesAndRanks) {

@@ -112,7 +112,7 @@ bool Grows(std::string_view format) {
                      [&](const Reader* reader) { return reader->name == format && reader->grows; });
 }
 
-// What one input held.
+// The content of one input.
 struct Loaded {
   std::vector<std::shared_ptr<const Trace>> traces{};
   std::vector<Error> failures{};

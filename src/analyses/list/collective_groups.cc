@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives by process group and kind: how fast the links carried them, and how long this rank waited in them for
-// others. A collective's kernel also runs while it waits for the last rank; matching the ranks tells the two apart
+// others. A collective's kernel also runs while it waits for the last rank; matching the ranks separates the two
 // (collective_match.h), so bandwidth here is over the transfer alone where it is known.
 #include <map>
 #include <tuple>

@@ -61,7 +61,7 @@ bool OnlyMakesAView(std::string_view name) {
 }
 constexpr size_t kFewestViews = 16;
 
-// Of an operator that only makes a view: its time by the operators it consists of, itself and most often as_strided.
+// Estimates the time of an operator that only makes a view from its parts: itself and most often as_strided.
 int64_t CallOf(const SliceTable& slices, size_t view) {
   const int64_t end = slices.ts_ns[view] + slices.dur_ns[view];
   int64_t operators = 1;
@@ -153,7 +153,7 @@ void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
   if (steps == 0 || trace.slices.size() == 0) return;
   wall = Total(rest);
   Host host = Collect(trace, tables.Once(trace, FindOptimizerUpdates));
-  // What the stepping thread's own operators do while a collective is under way is no waiting.
+  // Operators of the stepping thread that run during a collective do not count as waiting.
   host.of[static_cast<size_t>(kCollective)] =
       Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
   auto row = BeginRow(table, *timeline.of);

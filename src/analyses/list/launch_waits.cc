@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle time while the host launches: the `launch` parts of idle gaps by the outermost operator (or call) that was at
-// work, and the moments between operators in gaps whose main cause is launching.
-//
-// Two kinds of such time say nothing of how fast a step is launched, and are told apart. While a thread captures a
-// graph (…StreamBeginCapture to …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single
-// call may take most of all there is: the first use of a kernel loads its code, the first tensor starts the allocator.
-// `call_ns` is the longest part of each row as far as one call, or one operator by itself, took it.
+// work, and the moments between operators in gaps whose main cause is launching. Two kinds of such time do not depend
+// on how fast a step is launched, and are listed separately. While a thread captures a graph (…StreamBeginCapture to
+// …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single call may take most of all
+// there is: the first use of a kernel loads its code, the first tensor starts the allocator. `call_ns` is the longest
+// part of each row as far as one call, or one operator by itself, took it.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -119,8 +118,8 @@ struct Row {
   int64_t call_ns = 0;
 };
 
-// What took the longest part of each row: the deepest slice over half of it, where that is a call, or an operator that
-// was at work itself and not in those it called.
+// Finds what took the longest part of each row: the deepest slice over half of it, if that is a call, or an operator
+// that spent the time itself and not in operators it called.
 void FindCalls(const Trace& trace, std::vector<Row>& rows) {
   const SliceTable& slices = trace.slices;
   std::vector<Row*> asked;

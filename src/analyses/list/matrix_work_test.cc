@@ -67,7 +67,7 @@ TEST(MatrixWork, OffTheUnitsByWhatIsMultiplied) {
   trace.Kernel("marlin", {220, 230, 700, 705}, OffUnits(KernelPrecision::kMixed));
   testing::Analysed run(trace);
   EXPECT_EQ(run["matrix_work"].Int(0, "off_units_ns"), 465);
-  EXPECT_EQ(run["matrix_work"].Int(0, "off_float32_ns"), 310) << "what nothing tells counts as float32";
+  EXPECT_EQ(run["matrix_work"].Int(0, "off_float32_ns"), 310) << "products of unknown type count as float32";
   EXPECT_EQ(run["matrix_work"].Int(0, "off_float64_ns"), 50);
 }
 

@@ -114,7 +114,7 @@ class Loops {
     const SliceTable& slices = trace_.slices;
     const auto found = [&](const Repeat& repeat) { AddLoop(rows, repeat); };
     RepeatFinder finder(found);
-    // What comes again in every step is no loop, also where it lies between the marks of steps.
+    // A sequence that repeats once per step is no loop, even between the marks of steps.
     StepId step;
     const auto& starts = trace_.steps.ts_ns;
     size_t begun = 0;  // steps

@@ -4,8 +4,8 @@
 //
 // A rank that is slow makes the others wait, not itself: its step is no longer than theirs. What gives it away is that
 // it waits least (collective_match.h), and that something of its own takes longer: more kernel work, the same kernels
-// run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are told
-// apart by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
+// run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are
+// separated by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
 //
 // Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
 // kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
@@ -40,7 +40,7 @@ constexpr ColumnSpec kColumns[] = {
     {"times_last", kInt, "", "of these, came last by more than 10 µs: the others waited for it"},
     {"caused_wait_ns", kInt, "ns", "what the other ranks waited in those for it, summed over them"},
     {"times_first", kInt, "", "of these, waited longest"},
-    {"kernels", kInt, "", "kernels of complete steps, communication aside"},
+    {"kernels", kInt, "", "kernels of complete steps, without communication"},
     {"kernel_ns", kInt, "ns", "sum of their durations"},
     {"kernel_work_ns", kInt, "ns", "the same if every kernel took as long as on the median rank; NULL: one device"},
     {"slowdown", kReal, "", "kernel_ns over kernel_work_ns: above 1 the same kernels run more slowly here"},
@@ -215,8 +215,8 @@ Medians MediansOf(const std::vector<Device>& devices) {
   return medians;
 }
 
-// What each device's kernels would take at the speed of the median device, and which kernels stand out. Names that not
-// all devices have count as they are.
+// Computes the time of each device's kernels at the speed of the median device, and the kernels that stand out. Kernels
+// that some devices lack keep their time.
 void SetWork(std::vector<Device>& devices) {
   const Medians medians = MediansOf(devices);
   for (Device& device : devices) {

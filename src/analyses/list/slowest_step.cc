@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran in the slowest complete step, for a picture of it: device operations by stream, idle gaps, host calls by
+// The content of the slowest complete step, for a picture of it: device operations by stream, idle gaps, host calls by
 // thread. Without complete steps it is the whole analysed window.
 //
 // A step can hold a million events, a picture a few thousand. So neighbours in one lane that are short, with no long
@@ -89,7 +89,7 @@ void AddOperations(Scene& scene) {
   }
 }
 
-// Host calls, Python frames aside: a line per thread and depth among what is shown.
+// Adds host calls without Python frames: a line per thread and depth.
 void AddCalls(Scene& scene) {
   const SliceTable& slices = scene.timeline->trace().slices;
   struct Open {
@@ -217,7 +217,7 @@ class Writer {
   const Trace& trace_;
 };
 
-// The slowest complete step of all; null: there is none.
+// Returns the slowest complete step of all traces; null if no step is complete.
 const StepWindow* SlowestOf(const std::vector<TraceTimeline>& timelines, const TraceTimeline*& owner) {
   const StepWindow* slowest = nullptr;
   for (const TraceTimeline& timeline : timelines)

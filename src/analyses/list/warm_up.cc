@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host does once while no device works, in the whole recording (one_offs.h): loading, first calls,
-// compilation, graph capture.
+// One-off host work while no device works, in the whole recording (one_offs.h): loading, first calls, compilation,
+// graph capture.
 #include <map>
 #include <tuple>
 

@@ -10,7 +10,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-// The row of a kind and detail; the number of rows: there is none.
+// Returns the row of a kind and detail, or the number of rows if there is no such row.
 size_t RowOf(const Table& table, std::string_view kind, std::string_view detail = {}) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, "kind") == kind && table.Text(row, "detail") == detail) return row;

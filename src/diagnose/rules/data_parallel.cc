@@ -2,9 +2,9 @@
 // One process drives several devices through torch.nn.DataParallel.
 //
 // In every step it copies the model to all devices, scatters the batch, gathers outputs on the first device, and
-// launches for all of them from threads that share Python's lock. At stake is the time the process's devices idle for
-// launches and the host, or only copy or communicate. The gain: with a process per device most of it goes (high nine
-// tenths, expected half, at least a quarter); assumptions, PyTorch's documentation gives no figure.
+// launches for all of them from threads that share Python's lock. The affected time is that in which the process's
+// devices wait for launches and the host, or only copy or communicate. The gain: with a process per device most of it
+// goes (high nine tenths, expected half, at least a quarter); assumptions, PyTorch's documentation gives no figure.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -2,11 +2,10 @@
 // The program asks to wait for the device, and then the device waits for the program.
 //
 // A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until
-// the host has launched again. At stake are the idle gaps that began during a synchronise call that no operator made,
-// data loading aside, and of each wait at most its own length: without it the host comes no earlier to its next launch
-// (analysis syncs). The gain: without the wait the host runs ahead and the whole gap can go (high),
-// as far as the host is fast enough; what it spends launching stays when it is not. We expect half and at least a
-// quarter.
+// the host has launched again. The affected time is the idle gaps, without data loading, that began during a
+// synchronise call outside of operators (analysis syncs). Each wait counts at most its own length. The gain: without
+// the wait the host runs ahead and the whole gap can go (high), as far as the host is fast enough; what it spends
+// launching stays when it is not. We expect half and at least a quarter.
 #include <span>
 
 #include "base/strings.h"

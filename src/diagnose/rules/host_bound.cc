@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device is idle while the program does something else than launching: Python between operators, pre-processing,
-// logging, a library.
-//
-// At stake are the `host` parts of idle gaps, but for those in gaps where launching is the main cause: these belong to
-// launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high); we
-// expect half and at least a quarter.
+// The device waits while the host does something else than launching: Python between operators, pre-processing,
+// logging, a library. The affected time is the `host` parts of idle gaps. Gaps with launching as the main cause belong
+// to launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high);
+// we expect half and at least a quarter.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU, the optimiser updates one parameter after the other.
+// The optimiser is a for-loop over parameters, on the CPU.
 //
 // The gain: a fused update runs one operator where the loop runs some ten for every parameter. We expect two thirds of
-// the optimiser's time to go, at least a quarter, at most nine tenths. Assumptions, but for one measurement: fused
-// AdamW on an MLP of six parameters took a quarter less of the whole step.
+// the optimiser's time to go, at least a quarter, at most nine tenths. These are assumptions, except for a measurement:
+// fused AdamW on an MLP of six parameters took a quarter less of the whole step.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host.
-//
-// As for explicit_sync, the cost is the idle time that begins during the wait, data loading aside, and of each wait at
-// most its own length: without it the host comes no earlier to its next launch. What a copy call
-// itself takes to move its bytes is left to pageable_copies. The gain: without the wait the host runs ahead and the
-// whole gap can go (high), as far as the host is fast enough and the value is not needed to go on; what it spends
-// launching stays. We expect half and at least a quarter.
+// An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host. As
+// for explicit_sync, the cost is the idle time, without data loading, that begins during the wait. Each wait counts at
+// most its own length. What a copy call itself takes to move its bytes is left to pageable_copies. The gain: without
+// the wait the host runs ahead and the whole gap can go (high), as far as the host is fast enough and the value is not
+// needed to go on; what it spends launching stays. We expect half and at least a quarter.
 #include <algorithm>
 #include <span>
 

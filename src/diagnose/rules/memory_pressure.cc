@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's memory is nearly full.
 //
-// That costs no time by itself, so there is no gain: it is what keeps a batch from growing and what ends runs. Where no
-// step was recorded the rule is silent: engines that serve models reserve nearly all memory on purpose. Severity
-// goes by nearness: 0.4 at 90 % of the memory, 0.7 when it is full, and 0.75 where the allocator had to give memory
-// back and ask again in steady steps.
+// That costs no time by itself, so there is no gain: it is what keeps a batch from growing and what ends runs. The rule
+// does not fire if no step was recorded: engines that serve models reserve nearly all memory on purpose. Severity goes
+// by nearness: 0.4 at 90 % of the memory, 0.7 when it is full, and 0.75 where the allocator had to give memory back and
+// ask again in steady steps.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that compute nothing: casts, changes of layout, copies on the device, round trips over the host, tensors made
-// on the host and moved one by one.
-//
-// At stake is the time of kernels that only copy (analysis copy_places: cast, layout), of copies within the device that
-// an operator asked for, of the second half of round trips, and of small copies to the device where a step makes many.
-// The gain is an assumption: some copies are needed, and of those that are not a compiler fuses most into the kernels
-// around them. A tenth at least, a third probably, eight tenths at most. Chains of unfused_pointwise contain casts too,
-// so this is part of it where both speak.
+// on the host and moved one by one. The affected time is that of kernels that only copy (analysis copy_places: cast,
+// layout), of copies within the device that an operator asked for, of the second half of round trips, and of small
+// copies to the device where a step makes many. The gain is an assumption: some copies are needed, and of those that
+// are not a compiler fuses most into the kernels around them. A tenth at least, a third probably, eight tenths at most.
+// Chains of unfused_pointwise contain casts too, so the time is part of that rule's time if both fire.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -82,7 +82,7 @@ RULE(recompilation) = {.id = "recompilation",
                            "Idle time of the GPU while TorchDynamo, Inductor or Triton compile, or a CUDA graph is "
                            "recorded, in complete steps after the first recorded one (PyTorch's '(dynamo_timed)' "
                            "annotations and compiler frames; cache look-ups are not compilation). Reported at 3 % of "
-                           "the analysed time or more. Counts compiled pieces, which tell of graph breaks.",
+                           "the analysed time or more. Counts compiled pieces, which show graph breaks.",
                        .needs = kNeeds,
                        .check = Check};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rules hold back: what bounds a gain, and what looks like a finding and is none.
+// Tests the limits of rules: bounds of a gain, and recordings that resemble a finding without being one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(ExposedCommunicationRule, JudgesLinksByLargeMessagesAndWhatIsKnownOfThem) {
     bool slow;
   };
   const Case cases[] = {{{.bytes = 32'000'000}, false},                                // 40 GB/s of 300
-                        {{.bytes = 2'000'000}, false},                                 // too small to tell NVLink's
+                        {{.bytes = 2'000'000}, false},                                 // too small to measure NVLink's
                         {{.bytes = 8'000'000, .device = "Some Accelerator"}, false},   // 10 GB/s of 32
                         {{.bytes = 2'000'000, .device = "Some Accelerator"}, true},    // 2.5 GB/s of 32
                         {{.bytes = 1'000'000, .device = "Some Accelerator"}, false}};  // too small

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rules about launching and copying leave out, and what they say of it.
+// Tests what rules about launching and copying leave out, and their texts about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule: one hand-made trace on which it speaks, and what it says, and one on which it is silent.
+// Tests each rule on a hand-made trace on which it fires, with its texts, and on a trace on which it does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -299,9 +299,9 @@ TEST(NoTensorCoresRule, ReadsTheGenerationFromNamesOfKernelsAndSaysSo) {
   EXPECT_LT(old->gain->confidence, newer->gain->confidence);
   Analysed described(std::vector{MatrixTrace(kA100, MatrixUnit::kNo)});
   EXPECT_LT(newer->gain->confidence, Find(Diagnose(described.tables()), "no_tensor_cores")->gain->confidence);
-  for (const std::string_view silent : {"maxwell_sgemm_128x64_nn", "sgemm_nn"}) {
-    Analysed run(std::vector{NotDescribed(silent)});
-    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr) << silent;
+  for (const std::string_view kernel : {"maxwell_sgemm_128x64_nn", "sgemm_nn"}) {
+    Analysed run(std::vector{NotDescribed(kernel)});
+    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr) << kernel;
   }
 }
 

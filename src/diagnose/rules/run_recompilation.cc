@@ -54,7 +54,7 @@ RULE(run_recompilation) = {
     .type = BottleneckType::kRecompilation,
     .title = "Over the whole run, torch.compile compiles again",
     .why =
-        "Compilations by torch.compile of functions that were compiled before, as PyTorch's own counters tell the "
+        "Compilations by torch.compile of functions that were compiled before, as PyTorch's own counters report to the "
         "agent, "
         "with the guard that failed. Reported at 3 % of the steps' time or more. The first compilation of a function "
         "does not count.",

@@ -78,7 +78,8 @@ const Advice* MainPart(const Variation& variation) {
   return nullptr;
 }
 
-// What launch_bound claims at least: it leaves out captured graphs, and of each recording at most one call.
+// Returns the least time that launch_bound claims: it leaves out captured graphs, and at most one call of each
+// recording.
 int64_t ClaimedByLaunches(const Table& waits) {
   int64_t claimed = 0;
   std::map<int64_t, int64_t> longest_call;  // by trace
@@ -91,7 +92,7 @@ int64_t ClaimedByLaunches(const Table& waits) {
   return claimed;
 }
 
-// What the rule about this part claims of the ledger's time.
+// Returns the time that the rule about this part claims.
 int64_t ClaimedBy(Tables& tables, const LedgerView& ledger, std::string_view part) {
   const DeviceBreakdown& total = ledger.total;
   if (part == "data") return total.idle_data_ns;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks wait for one that is slower.
-//
-// At stake is the part of exposed communication in which ranks wait for others, the first collective of the recording
-// aside (ranks start their recorders at different moments). The rank that causes most of it is named with what it takes
-// longer over than the median rank. The gain: all of the waiting goes when the ranks become even (high); some rank is
-// always last: we expect half of what the named rank causes, and promise a tenth. These shares are assumptions.
+// The ranks wait for a slower rank. The affected time is the part of exposed communication in which ranks wait for
+// others. The first collective of the recording does not count, because ranks start their recorders at different
+// moments. The rank that causes most of it is named with what it takes longer over than the median rank. The gain: all
+// of the waiting goes when the ranks become even (high); some rank is always last: we expect half of what the named
+// rank causes, and promise a tenth. These shares are assumptions.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the rule speaks and when not is in tests/rules/straggler.py; here is where it says the time goes.
+// Tests the part of the time that the rule names as the cause; tests/rules/straggler.py tests when the rule fires.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kUs = 1000;
 
 // Works 200 µs and joins an all-reduce that ends at 900 µs. The slow rank's device first waits for two operators: 50 µs
-// for one and 400 µs for the other.
+// for the first and 400 µs for the second.
 std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
   testing::HandMade trace;
   const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Most kernels are so short that starting and ending them is what takes the time.
-//
-// At stake are kernels under 10 µs and gaps under 10 µs between them. The gain is an assumption: a kernel needs 2 to 3
-// µs to fill and drain the device, whatever it computes, so a fused one saves about half of the kernels' and the gaps'
-// time; three quarters of the kernels and all gaps at most, a quarter of the kernels at least.
+// Most kernels are so short that starting and ending them is what takes the time. The affected time is that of kernels
+// under 10 µs and of gaps under 10 µs between them. The gain is an assumption: a kernel needs 2 to 3 µs to fill and
+// drain the device, whatever it computes, so a fused one saves about half of the kernels' and the gaps' time; three
+// quarters of the kernels and all gaps at most, a quarter of the kernels at least.
 #include <algorithm>
 
 #include "base/strings.h"

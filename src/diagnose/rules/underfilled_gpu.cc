@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that run long enough to matter and have too few blocks to give every multiprocessor one.
-//
-// At stake is the time of kernels of 10 µs and longer times the share of multiprocessors without blocks. Work spread
-// over all of them would save at most that; a larger batch brings more work in the same time instead. How much can be
-// spread is not in a recording: we count a tenth at least, three tenths probably, eight tenths at most. Assumptions.
+// Kernels that run long enough to matter and have too few blocks to give every multiprocessor one. The affected time is
+// the time of kernels of 10 µs and longer, times the share of multiprocessors without blocks. Work spread over all of
+// them would save at most that; a larger batch brings more work in the same time instead. How much can be spread is not
+// in a recording: we count a tenth at least, three tenths probably, eight tenths at most. Assumptions.
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"

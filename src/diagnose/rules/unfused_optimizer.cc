@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimiser updates one parameter after the other.
-//
-// At stake is what the device does and how long it idles during Optimizer.step where that runs as a loop over the
-// parameters. The gain: one kernel for many tensors leaves nothing to wait for, so most idle time goes (half at least,
-// eight tenths probably, all at most); of the kernels' own time a fused update saves what its operators read and write
-// in between: Adam's loop moves about three times what the fused kernel does, SGD's twice. None of it at least, half
-// probably, two thirds at most.
+// The optimiser is a for-loop over parameters, with kernels for each parameter. The affected time is the device's work
+// and idle time during Optimizer.step, if that is a for-loop over the parameters. The gain: one kernel for many tensors
+// leaves nothing to wait for, so most idle time goes (half at least, eight tenths probably, all at most); of the
+// kernels' own time a fused update saves what its operators read and write in between: Adam's loop moves about three
+// times what the fused kernel does, SGD's twice. None of it at least, half probably, two thirds at most.
 #include <algorithm>
 #include <cmath>
 #include <span>
