@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// Of the step before: 0.5 is twice as fast.
+// Share of the step before: 0.5 is twice as fast.
 struct StepShares {
   double low = 1, expected = 1, high = 1;
 };

@@ -14,7 +14,7 @@
 
 namespace gapless::internal {
 
-// What a stretch of the path is spent on. The names are those of the report.
+// The resource that a stretch of the path is spent on. The report prints these names.
 enum class Bound : uint8_t { kHost, kData, kLaunch, kCompute, kCommunication, kCopy, kSync };
 inline constexpr size_t kBounds = 7;
 std::string_view NameOf(Bound bound);  // "host" …

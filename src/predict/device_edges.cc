@@ -99,7 +99,7 @@ int64_t DeviceEdges::LinkOverlap(uint32_t running) {
   return graph_.now_ns();
 }
 
-// What the stream was told to wait for before the operation was launched.
+// Adds edges from the events that the stream waits for before the operation.
 int64_t DeviceEdges::LinkStreamWaits(uint32_t op) {
   const StreamKey stream(ops_.device[op], ops_.stream[op]);
   const auto found = order_.stream_waits.find(stream);

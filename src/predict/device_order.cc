@@ -81,8 +81,8 @@ void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
   }
 }
 
-// What the calls say where the recorder does not: an event recorded and waited for at once stands for what its thread
-// launched last, and the stream that waits is that of what it launches next.
+// Derives the order of streams from calls if the recorder lacks it: an event that is recorded and waited for at once
+// stands for its thread's last launch, and the stream that waits is that of the thread's next launch.
 void InferStreamWaits(const Trace& trace, const ProgramRows& program, DeviceOrder& order) {
   const SliceTable& slices = trace.slices;
   std::vector<uint32_t> op_of_launch(slices.size(), kNoRowValue);

@@ -79,7 +79,7 @@ struct GraphRules {
 
 Graph BuildGraph(const Trace& trace, const GraphRules& rules = {});
 
-// What every edge takes as recorded.
+// Returns the recorded duration of every edge.
 std::vector<int64_t> RecordedEdges(const Graph& graph);
 
 // The time of an instant when those before it have theirs, and edges take `edge_ns`; never before 0.

@@ -18,7 +18,7 @@ struct HostUse {
   std::optional<double> busy{};        // processors busy with the job's processes, median during training
 };
 
-// Of the machine that `of` was recorded on; absent where no telemetry says it.
+// Returns the processor use of the machine that `of` was recorded on; absent without telemetry.
 HostUse FindHostUse(Tables& tables, const RunTrace& of);
 
 }  // namespace gapless::internal

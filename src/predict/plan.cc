@@ -40,7 +40,7 @@ struct Open {
   }
 };
 
-// What is best next; without an option: the finding's own estimate.
+// The best next fix; without an option, the finding's own estimate.
 struct Best {
   size_t open = 0;
   std::optional<Option> option{};
@@ -53,8 +53,8 @@ void AdviseFirst(size_t recommendation, Bottleneck& found) {
   std::rotate(first, chosen, chosen + 1);
 }
 
-// Where a replay knows better than the share of time at stake: what its fixes would not shorten is minor, and nothing
-// is more severe than the most that its fix may bring.
+// Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
+// severe as its fix may save.
 void BoundSeverity(Bottleneck& found) {
   constexpr double kMinor = 0.39;
   if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kMinBought)) return;
@@ -100,7 +100,7 @@ class PlanMaker {
   const Bottleneck* PlacedWhole(const Bottleneck& found) const;
   void TakeTheRest();
   void Conclude();
-  // Of the recorded step, what is left with all that was taken.
+  // Returns the remaining share of the recorded step with all chosen fixes.
   double Left() const { return std::exp(replayed_.expected + estimated_.expected); }
 
   const Predictor* predictor_;
@@ -145,7 +145,7 @@ Best PlanMaker::FindBest() {
   return best;
 }
 
-// Of those that ask for the fix the one with the most at stake.
+// Returns the finding with the most affected time of those that ask for the fix.
 size_t PlanMaker::HeadFor(const Best& best) const {
   if (!best.option) return best.open;
   size_t head = best.open;
@@ -198,7 +198,7 @@ std::pair<Predictor::Progress, Prediction> PlanMaker::PredictBeside(const WhatIf
   return {std::move(after), std::move(prediction)};
 }
 
-// What changes the training is priced, and not made.
+// Prices the fixes that change the training, without applying them.
 Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   const double before = Left();
   auto [after, prediction] = PredictBeside(option.item);
@@ -220,7 +220,7 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
   if (!head.part_of.empty()) of_parts_[head.part_of] += before - Left();
 }
 
-// What a fix does beside curing what it is for.
+// Applies the effects of a fix on other findings.
 std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
   const std::string name = item.ToString();
   if (after.work != made_.made.work)
@@ -236,7 +236,7 @@ std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& aft
   return StrCat("in all, ", name, " takes ", Join(parts, " and "), " out of a step");
 }
 
-// Nothing brings more than the time at stake, unless it does more than that and says so.
+// Limits a gain to the affected time, unless the fix declares that it does more.
 void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck& head) const {
   if (!head.share_of_step) return;
   const double stake = std::min(*head.share_of_step / before, 1 - kMinLeft), most = 1 / (1 - stake);
@@ -280,7 +280,7 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
   }
 }
 
-// Those whose gain nobody knows, then those that buy nothing; each by what is at stake.
+// Appends findings with unknown gain, then findings without gain; each by affected time.
 void PlanMaker::TakeTheRest() {
   for (Open& open : open_) {
     open.found.step_left = Left();

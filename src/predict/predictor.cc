@@ -20,7 +20,7 @@ constexpr Effect kNoEffect{.down = kMinWidth, .up = kMinWidth};
 
 double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
 
-// What can be replayed, the one with the most to see first.
+// Returns the primary traces to replay, most GPU operations first; if none has any, most operators first.
 std::vector<const RunTrace*> Candidates(const Run& run) {
   std::vector<std::pair<size_t, const RunTrace*>> device, host;
   for (const RunTrace* of : run.primary())
@@ -102,7 +102,7 @@ Machine Predictor::machine() const {
   return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
 }
 
-// What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
+// Compares both as replays: the prediction misses the same part of the time as the replay of the recording.
 double Predictor::ShareOf(const Made& made) const {
   const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
   const double share =

@@ -19,7 +19,8 @@ using ThreadInstants = std::vector<Instant>;
 class ThreadCursor {
  public:
   ThreadCursor(const Graph& graph, const ThreadInstants& instants) : graph_(&graph), instants_(&instants) {}
-  // Returns the first instant from `at_ns` on, which no later call asks for less of; kNoInstant: there is none.
+  // Returns the first instant from `at_ns` on, kNoInstant without such an instant. Later calls ask for the same `at_ns`
+  // or more.
   Instant Advance(int64_t at_ns) {
     at_ = Find(at_ns);
     return At(at_);

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kReturnNs = 5'000;
 constexpr int64_t kThreadWaitNs = 500'000, kShortCallNs = 5'000, kStagingNs = 20'000;
 
-// What there was to do, from the recording alone.
+// The amount of work in the recording, without a replay.
 struct Work {
   int64_t host_ns = 0, device_ns = 0, busiest_stream_ns = 0;  // H, G, B in the window
   int64_t window_ns = 0;

@@ -43,9 +43,9 @@ struct SelfCheck {
   bool accepted() const { return refusal.empty(); }
 };
 
-// Of one recording. With a pool the replays run side by side.
+// Checks one recording. With a pool the replays run in parallel.
 SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& span, ThreadPool* pool = nullptr);
-// Of a job: every rank on its own, then all together; the responses are those of the first rank.
+// Checks a job: every rank on its own, then all together; the responses are those of the first rank.
 SelfCheck CheckJob(const Job& job, ThreadPool* pool = nullptr);
 
 }  // namespace gapless::internal

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kSeen = 400;  // stretches that a lane can show
 constexpr size_t kMaxLanes = 4;
 
-// Of one lane, where each kind of thing happens.
+// The intervals of each kind of activity in one lane.
 struct Layers {
   std::array<Intervals, kBounds> by_bound{};
   int64_t recorded_ns = 0;  // recorded time of the lane's content; the same in every picture
@@ -71,7 +71,7 @@ class Drawing {
 
   bool InStep(int64_t ns) const { return ns >= host_.start && ns < host_.end; }
 
-  // What a thread waits for hides what it does around it.
+  // A wait hides the activity around it.
   void AddThreads() {
     const SliceTable& slices = trace_.slices;
     for (uint32_t row = 0; row < slices.size(); ++row) {
@@ -120,7 +120,7 @@ class Drawing {
     }
   }
 
-  // What lies closer together than can be seen is one; what is still too short is left out.
+  // Merges intervals with a gap that is too short to see, then drops intervals that are too short to see.
   static void AddSpans(const Intervals& layer, Bound bound, int64_t start, int64_t dur_ns, PictureLane& lane) {
     const int64_t least = dur_ns / kSeen;
     Interval open{0, INT64_MIN};

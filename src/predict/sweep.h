@@ -17,7 +17,7 @@ namespace gapless::internal {
 enum class SweepBy : uint8_t { kKernel, kOperator, kThread };
 inline constexpr std::array<std::string_view, 3> kSweepNames = {"kernel", "operator", "thread"};
 
-// What a part costs in each replay, as a share of what it cost.
+// The cost of a part in each replay, as a share of its recorded cost.
 inline constexpr std::array<double, 5> kSweepCosts = {1, 0.75, 0.5, 0.25, 0};
 
 struct SweptPart {

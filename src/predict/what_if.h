@@ -116,7 +116,7 @@ struct WhatIfInput {
   const RunTrace& of;
   Tables& tables;
   const Trace& trace() const { return *of.trace; }
-  // What follows from the trace alone, computed once for all what-ifs.
+  // Values that follow from the trace alone, computed once for all what-ifs.
   template <class T>
   const T& Once(T (*make)(const Trace&)) const {
     return tables.Once(trace(), make);
@@ -139,7 +139,7 @@ struct WhatIfEffect {
   std::vector<std::string> assumptions{};  // sentences; the same for every case
   std::string refusal{};                   // why nothing can be said of it in this recording
   std::string nothing{};                   // why it has no effect here: the step stays as it is
-  double samples_factor = 1;               // a step then does so many times the work; its time counts per work
+  double samples_factor = 1;  // work of a step as a multiple of the recorded step's; its time counts per work
 };
 
 struct WhatIf {

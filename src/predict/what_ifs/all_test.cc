@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every what-if, on a training that has something for each of them.
+// Checks the properties of every what-if, on a training to which each of them applies.
 #include <filesystem>
 #include <map>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions run in NHWC (channels_last): what turns tensors into that layout and back for them goes away.
-//
-// What changes. Kernels that only change a layout go, but for those at the borders of the model. A convolution that is
-// surrounded by them is computed in NHWC already and keeps its time; one in half precision that is not gets a kernel
-// that suits matrix units better.
+// Convolutions run in NHWC (channels_last): what turns tensors into that layout and back for them goes away. Model.
+// Kernels that only change a layout go, but for those at the borders of the model. A convolution that is surrounded by
+// them is computed in NHWC already and keeps its time; one in half precision that is not gets a kernel that suits
+// tensor cores better.
 //
 // Prior. ResNet-50 in mixed precision on a V100 went from 260 to 198 ms, other networks gained 1.08 to 1.35 (PyTorch's
-// memory format tutorial): the step, layout changes included. Convolutions in fp32 off matrix units gain nothing.
+// memory format tutorial): the step, layout changes included. Convolutions in fp32 off tensor cores gain nothing.
 // Grouped and depthwise convolutions can get slower: many times so in the worst reports, half as long again in the
 // cautious case.
 #include "analyses/kernel_library.h"

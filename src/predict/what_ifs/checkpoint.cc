@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations are not kept but computed again in the backward pass (activation checkpointing).
-//
-// What changes. The backward pass takes longer by the work of the forward pass, on the device and on the host; how much
-// that is, the recording says (common/passes.h). It is spread over all of the backward pass. Time only: the answer is
-// what the memory costs.
+// Activations are not kept but computed again in the backward pass (activation checkpointing). Model. The backward pass
+// takes longer by the work of the forward pass, on the device and on the host; how much that is, the recording says
+// (common/passes.h). It is spread over all of the backward pass. Time only: the answer is what the memory costs.
 //
 // Prior. Recomputing all of the forward pass is the rule; what is outside the checkpointed blocks (embedding, head,
 // loss) is not. Chen et al. 2016 measured 30 % more time for a whole step, the documentation of transformers says 20 %:
@@ -21,7 +19,7 @@ namespace {
 
 struct Amounts {
   double forward_ns = 0, backward_ns = 0;
-  // What the backward pass takes when `share` of the forward pass is added.
+  // Sets the time of the backward pass if `share` of the forward pass is added.
   double Factor(double share) const { return backward_ns > 0 ? 1 + share * forward_ns / backward_ns : 1; }
 };
 

@@ -45,7 +45,7 @@ bool Fuses(GpuOpClass gpu_op_class) {
          gpu_op_class == GpuOpClass::kReduce;
 }
 
-// Of a recording in which the host computes.
+// Returns the effect on a recording in which the host computes.
 void CompileHost(const WhatIfInput& input, Case which, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const std::vector<uint8_t>&matrix = input.Once(MatrixNames), &loading = input.Once(LoadingSlices),
@@ -57,7 +57,7 @@ void CompileHost(const WhatIfInput& input, Case which, EdgeTimes& times) {
   });
 }
 
-// Of one in which it launches: operators that call libraries cost what they cost.
+// Returns the effect on a recording in which the host launches: operators that call libraries keep their cost.
 void CompileLaunches(const WhatIfInput& input, Case which, EdgeTimes& times) {
   const HostParts& parts = input.Once(FindHostParts);
   const std::vector<uint8_t>& updating = input.Once(InsideOptimizers);

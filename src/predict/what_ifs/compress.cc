@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in bf16 (DDP's bf16_compress_hook): half the bytes, and casts before and after.
-//
-// What changes. An exchange takes latency + bytes on the bus × time per byte (common/collectives.h); half of the second
-// part goes. Casting reads 4 and writes 2 bytes for each gradient, and the other way round afterwards: 12 bytes against
-// the 4 that were sent, at the memory's speed. What a rank waits for others stays.
+// Gradients are exchanged in bf16 (DDP's bf16_compress_hook): half the bytes, and casts before and after. Model. An
+// exchange takes latency + bytes on the bus × time per byte (common/collectives.h); half of the second part goes.
+// Casting reads 4 and writes 2 bytes for each gradient, and the other way round afterwards: 12 bytes against the 4 that
+// were sent, at the memory's speed. What a rank waits for others stays.
 //
 // Prior. Halving bytes halves the time on the link; smaller messages reach less of its speed (nccl-tests' curves), so
 // the cautious case counts three quarters of that, and the casts twice. In the best case they are fused into the copies

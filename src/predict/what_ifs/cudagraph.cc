@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a step is launched as a graph: the host no longer launches kernel by kernel.
-//
-// What changes. One launch takes the place of all in a step, and kernels follow each other within a microsecond (as
-// they did, in the cautious case). The operators around launches are no longer called, nor is the Python between them,
-// as far as it comes in stretches of less than 0.5 ms: a replay runs neither. What computes on the host stays, as do
-// loading, copies, and longer stretches of Python. Where operators compute on the host there is nothing to launch.
-// Beside `compile`, which also takes launches away, the host's time is the shorter of both and not their product.
+// The work of a step is launched as a graph: the host no longer launches kernel by kernel. Model. One launch takes the
+// place of all in a step, and kernels follow each other within a microsecond (as they did, in the cautious case). The
+// operators around launches are no longer called, nor is the Python between them, as far as it comes in stretches of
+// less than 0.5 ms: a replay runs neither. What computes on the host stays, as do loading, copies, and longer stretches
+// of Python. Where operators compute on the host there is nothing to launch. Beside `compile`, which also takes
+// launches away, the host's time is the shorter of both and not their product.
 //
 // Prior. A tenth of launches and operators is left (2 to 50 %), and half of the Python between them (2 % to all): which
 // of it belongs to the part that is captured cannot be seen.

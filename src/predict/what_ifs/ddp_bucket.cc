@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in buckets of so many MiB (DDP's bucket_cap_mb).
-//
-// What changes. A bucket leaves when its last gradient is there, and takes latency + bytes on the bus × time per byte
-// (common/collectives.h). Larger buckets save latency and leave later; the last one, which nothing hides, grows.
-// Smaller ones leave earlier and cost latency. DDP orders gradients by when they are ready, so a step's buckets are cut
-// anew from one row of bytes, of which recorded buckets say when each part was ready:
+// Gradients are all-reduced in buckets of MiB mebibytes (DDP's bucket_cap_mb). Model. A bucket leaves when its last
+// gradient is there, and takes latency + bytes on the bus × time per byte (common/collectives.h). Larger buckets save
+// latency and leave later; the last one, which nothing hides, grows. Smaller ones leave earlier and cost latency. DDP
+// orders gradients by when they are ready, so a step's buckets are cut anew from one row of bytes, of which recorded
+// buckets say when each part was ready:
 //
 //   ready     ·····|··········|··········|······|     recorded ends of the kernels before each exchange
 //   bytes     0    1          26         51     64    the first bucket stays: DDP makes it small
@@ -39,7 +38,7 @@ class Readiness {
       ends_[trace.slices.thread[launch.value].value][trace.slices.ts_ns[launch.value]] = ops.ts_ns[op] + ops.dur_ns[op];
     }
   }
-  // When an exchange could begin, its stream aside.
+  // Returns when an exchange could begin if its stream were free.
   double Of(uint32_t op) const {
     const SliceId launch = trace_.gpu_ops.launch[op];
     if (!launch.valid()) return static_cast<double>(trace_.gpu_ops.ts_ns[op]);
@@ -62,7 +61,7 @@ struct Exchange {
   double bus_per_byte = 1, waiting_ns = 0;
 };
 
-// When so many bytes of a step's gradients are ready.
+// Returns when the first `bytes` bytes of a step's gradients are ready.
 double ReadyAt(const std::vector<Exchange>& step, double bytes) {
   double before_bytes = 0, before_ns = step[0].ready_ns;
   for (const Exchange& exchange : step) {
@@ -157,7 +156,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   for (const auto& [step, exchanges] : steps) Regroup(exchanges, Cut(exchanges, bucket_bytes), link, ns);
   SetOps(times, ns);
   effect.assumptions.push_back(StrCat("an exchange takes ", FormatDuration(std::llround(latency)), " besides its bytes",
-                                      collectives.link.is_fitted ? "" : ", which one size of exchanges does not tell"));
+                                      collectives.link.is_fitted ? "" : ", which a single message size does not show"));
   effect.assumptions.emplace_back("gradients are ready in the order of the recorded buckets, at an even rate");
   return effect;
 }

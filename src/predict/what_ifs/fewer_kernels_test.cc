@@ -33,7 +33,7 @@ TEST(Cudagraph, ALaunchBoundStepLosesItsLaunches) {
   program.Steps(2, [&] {
     for (int i = 0; i < 100; ++i) program.Kernel({.op = "aten::add", .ns = 200});
   });
-  // Of 5 µs for each operator 4 are its own, of which a tenth stays; of the one between them a half does.
+  // Of the 5 µs per operator, 4 are its self time, of which a tenth stays; half of the 1 µs between operators stays.
   const Asked asked = Ask(program, "cudagraph");
   EXPECT_NEAR(asked.SavedUs(Case::kLittle), 100 * 4 * 0.5, 6);
   EXPECT_LT(asked.SavedUs(), 100 * (4 * 0.9 + 0.5) + 6);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of element by element operators, reductions and normalisations become one kernel each: by hand, by a library's
-// fused layer, by torch.jit. What torch.compile does besides is not in it.
-//
-// What changes. A chain (analyses/op_chains.h) of n operators writes n − 1 tensors that the next one reads at once. One
-// kernel does neither, and moves what is left at the speed at which the chain moved all of it:
+// Chains of elementwise operators, reductions and normalisations become one kernel each: by hand, by a library's fused
+// layer, by torch.jit. What torch.compile does besides is not in it. Model. A chain (analyses/op_chains.h) of n
+// operators writes n − 1 tensors that the next one reads at once. One kernel does neither, and moves what is left at
+// the speed at which the chain moved all of it:
 //
 //   time = recorded time × bytes left / bytes moved,   not below that of the quickest operator in it
 //
@@ -53,7 +52,7 @@ class Fused : public ChainSink {
   size_t chains = 0;
 
  private:
-  // Of the largest tensor it was given, as its result is one; 0: not recorded.
+  // Returns the bytes of the operator's largest input, which is the size of its result; 0 if not recorded.
   double ResultBytes(SliceId op) {
     int64_t elements = 0, bytes = 0;
     for (const Input& input : inputs_.Of(op))

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same program on another GPU of the table of devices (data/devices.csv).
-//
-// What changes. Each kernel by wave scaling (Habitat, Yu et al., ATC 2021), from the device s to the device d:
+// The same program on another GPU of the table of devices (data/devices.csv). Model. Each kernel by wave scaling
+// (Habitat, Yu et al., ATC 2021), from the device s to the device d:
 //
 //   time × (bandwidth_s / bandwidth_d)^g × (speed_s / speed_d)^(1 − g)
 //
-// with the speed of the units it uses, matrix units for its type or ordinary ones, which is what Habitat's clocks and
-// numbers of multiprocessors come to. g says how much of it is memory: with x FLOPs for a byte and a ridge of R on d,
-// 1 − x / 2R below the ridge and R / 2x above. What the inputs of an operator do not tell is taken as bound by memory;
-// matrix work as twice beyond the ridge. A kernel with fewer blocks than either device has multiprocessors gains from
-// what one of them computes, not from more of them.
-// Copies to and from the host by the generations of PCIe, transfers between devices by their links. The host is
-// expected to stay; but another GPU comes in another machine, whose host may take two thirds or one and a half times as
-// long: 1.47 times was measured between the hosts of two A100 (vadd_gpu in bench/gpu_pairs.toml).
+// with the speed of the units it uses, tensor cores for its type or ordinary units, which is what Habitat's clocks and
+// numbers of multiprocessors come to. g says how much of it is memory: with x FLOPs for a byte and a ridge of R on d, 1
+// − x / 2R below the ridge and R / 2x above. Work that the inputs of an operator do not give is taken as bound by
+// memory; matrix work as twice beyond the ridge. A kernel with fewer blocks than either device has multiprocessors
+// gains from what one of them computes, not from more of them. Copies to and from the host by the generations of PCIe,
+// transfers between devices by their links. The host is expected to stay; but another GPU comes in another machine,
+// whose host may take two thirds or one and a half times as long: 1.47 times was measured between the hosts of two A100
+// (vadd_gpu in bench/gpu_pairs.toml).
 //
 // Prior. Habitat predicts a step within 11.8 % in the mean over six GPUs, which makes 19 % either way of 80 % of the
 // errors. It has learnt models for matrix work, since libraries choose other kernels there on each device, and we have

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network takes K times as long for a byte: 0.5 is one of twice the speed.
-//
-// What changes. A collective takes latency + bytes on the bus × time per byte (common/collectives.h); the second part
-// takes K times as long. What a rank waits for others stays.
+// The network takes K times as long for a byte: 0.5 is one of twice the speed. Model. A collective takes latency +
+// bytes on the bus × time per byte (common/collectives.h); the second part takes K times as long. What a rank waits for
+// others stays.
 //
 // Prior. The two parts are fitted to the recording. The latency is the less certain one: from none to twice what was
 // fitted.
@@ -32,7 +31,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   ScaleTransfers(collectives, latency, *factor, times);
   effect.assumptions.push_back(StrCat("a collective takes ", FormatDuration(std::llround(collectives.link.latency_ns)),
                                       " besides its bytes",
-                                      collectives.link.is_fitted ? "" : ", which the recorded sizes do not tell"));
+                                      collectives.link.is_fitted ? "" : ", which the recorded sizes do not show"));
   return effect;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in every Kth step only (no_sync, accumulation): the mean of K steps.
-//
-// What changes. Of K steps one takes as long as now, and K − 1 as long as without the exchange of gradients. The graph
-// holds recorded steps and not K of them, so both are replayed, and the exchanges are then made as short as it takes
-// for a step to take the mean: an exchange of a Kth of its length would hide behind the backward pass altogether. The
-// length of a step grows with that of its exchanges, and ever faster (it is the longest of many paths), so that a few
-// secants find it.
+// Gradients are exchanged in every Kth step only (no_sync, accumulation): the mean of K steps. Model. Of K steps one
+// takes as long as now, and K − 1 as long as without the gradient all-reduce. The graph holds recorded steps and not K
+// of them, so both are replayed, and the exchanges are then made as short as it takes for a step to take the mean: an
+// exchange of a Kth of its length would hide behind the backward pass altogether. The length of a step grows with that
+// of its exchanges, and ever faster (it is the longest of many paths), so that a few secants find it.
 //
 // Prior. None is needed: nothing gets faster, something is left out. The cautious case leaves a tenth of the exchange
 // in the steps without one, where hooks and buffers still have their cost.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from and to pageable memory use pinned memory: they run at the link's speed, and the host goes on meanwhile.
-//
-// What changes. A copy of at least 64 KiB takes its bytes at the speed of pinned copies (common/copies.h says which);
-// one that is as fast already keeps its time. Copies to the device on a stream that also computes no longer block their
-// call, nor does the wait for the stream that PyTorch puts behind them in the same operator: the stream keeps the
-// order. Where a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes
-// only in the best case. A copy to the host is there for a value: its wait goes only in the best case, too.
+// Model. A copy of at least 64 KiB takes its bytes at the speed of pinned copies (common/copies.h says which); one that
+// is as fast already keeps its time. Copies to the device on a stream that also computes no longer block their call,
+// nor does the wait for the stream that PyTorch puts behind them in the same operator: the stream keeps the order.
+// Where a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes only in
+// the best case. A copy to the host is there for a value: its wait goes only in the best case, too.
 #include <vector>
 
 #include "predict/what_if.h"

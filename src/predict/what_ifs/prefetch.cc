@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches are copied to the device on a stream of their own, while the batch before is computed.
-//
-// What changes. A copy no longer stands between the kernels of its stream, and no call waits for it: it is under way in
-// the step before. The graph keeps the copy in its place, since the order of the kernels around it hangs on it, and
-// lets it take no time. A copy can hide only behind kernels: what exceeds the time in which kernels run and no copy
-// does, stays. A copy from pageable memory blocks its call until it is over, on whatever stream it is, and can hide
-// behind nothing; it counts only when `pin` comes before this item.
+// Batches are copied to the device on a stream of their own, while the batch before is computed. Model. A copy no
+// longer stands between the kernels of its stream, and no call waits for it: it is under way in the step before. The
+// graph keeps the copy in its place, since the order of the kernels around it hangs on it, and lets it take no time. A
+// copy can hide only behind kernels: what exceeds the time in which kernels run and no copy does, stays. A copy from
+// pageable memory blocks its call until it is over, on whatever stream it is, and can hide behind nothing; it counts
+// only when `pin` comes before this item.
 //
 // Prior. The copy engine works beside the multiprocessors, and both share the memory: the link brings 12 to 64 GB/s of
 // the memory's 900 and more. So a tenth of the copy's time is counted, and half of it in the cautious case, where the

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention written out as products and a softmax becomes scaled dot product attention: one fused kernel each way.
-//
-// What changes. The kernels of a written-out attention (analysis attention: bmm, what scales and masks, softmax, bmm,
-// and the same backwards) go; one takes their place that never writes the scores, so that its arithmetic is what takes
-// time:
+// Unfused attention (separate products and softmax) becomes scaled dot product attention: one fused kernel each way.
+// Model. The kernels of an unfused attention (analysis attention: bmm, what scales and masks, softmax, bmm, and the
+// same backwards) go; one takes their place that never writes the scores, so that its arithmetic is what takes time:
 //
 //   forward 2 products, backward 5 (one is done again)   at a share of the speed of the recording's own products
 //
@@ -28,8 +26,8 @@ namespace {
 constexpr double kMinNs = 5000;                                // minimum time of a kernel with its launch gap, in ns
 constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // matrix products in the fused kernel
 
-// FLOPs per ns of the recording's matrix products, those of written-out attention aside where there are others; NaN:
-// not known.
+// FLOPs per ns of the recording's matrix products, without those of unfused attention if there are others; NaN: not
+// known.
 double ProductSpeed(const WhatIfInput& input) {
   const Table& table = input.tables.Get("roofline");
   double flops[2] = {}, ns[2] = {};

@@ -76,7 +76,7 @@ TEST(Batch, AsRecordedOrNotRecordedOrFarAway) {
   unknown.Steps(2, [&] { unknown.Kernel({.op = "aten::conv2d", .op_class = GpuOpClass::kConv}); });
   EXPECT_EQ(Ask(program, "batch=64").effect.nothing, "batches have 64 samples already");
   EXPECT_EQ(Ask(unknown, "batch=64").effect.refusal,
-            "the recording does not tell how many samples a batch has: it takes shapes of inputs that show it");
+            "the batch size is not known: the recorded input shapes do not show it");
 }
 
 Program TwoPasses(std::string_view backward) {

@@ -6,8 +6,9 @@
 // that:
 //
 //   - A batch comes through shared memory and a queue, which takes the training process some time for each.
-//   - The machine has so many processors. What they do for a step is the same as before; a step cannot take less than
-//     that over their number, a little more as nothing fills them perfectly. Only telemetry tells.
+//   - The machine has a limited number of processors. Their work for a step is the same as before; a step cannot take
+//   less than
+// that over their number, plus a margin as nothing fills them perfectly. Only telemetry shows the number.
 //   - A training whose operators use several processors loses some of them to workers where none is free: of one
 //     pair (two processors, two threads, two workers) the step took 10 % longer.
 //   - Without telemetry, workers may take processor time from the thread that launches: of two recorded pairs
@@ -53,7 +54,7 @@ Loading FindLoading(const Trace& trace) {
   return found;
 }
 
-// Of the time that loading took, what is left.
+// Returns the remaining share of the loading time.
 double LeftOf(const Loading& found, const HostUse& use, double workers, Case which) {
   const double hand_over_ns = Pick(which, 2'000'000, 1'000'000, 300'000);
   double left_ns = std::max(found.load_ns / workers - found.rest_ns, 0.0), kept = Pick(which, 0.6, 0.85, 1);

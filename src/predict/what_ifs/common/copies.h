@@ -37,7 +37,7 @@ struct PinnedRate {
 class PinnedRates {
  public:
   explicit PinnedRates(const Trace& trace);
-  // Of a copy that goes at `gbps` from or to pageable memory.
+  // Returns the time of a copy at `gbps` from or to pageable memory.
   PinnedRate Of(bool to_device, double gbps) const;
 
  private:

@@ -41,7 +41,7 @@ class Program {
  public:
   HandMade& made() { return *made_; }
 
-  // One of so many ranks.
+  // Makes this rank one of `world` ranks.
   Program& Rank(int64_t rank, int32_t ranks) {
     made_->Rank(rank);
     ranks_ = ranks;
@@ -88,7 +88,7 @@ class Program {
                       ranks_);
     return *this;
   }
-  // What follows on the compute stream waits for the exchange.
+  // Makes later work on the compute stream wait for the exchange.
   Program& Join() {
     device_[kCompute] = std::max(device_[kCompute], device_[kExchange]);
     return *this;
@@ -160,7 +160,7 @@ class Program {
   int32_t ranks_ = 2;
 };
 
-// What a step takes, in ns, before and in each case.
+// The step time in ns, before and with each estimate.
 struct Asked {
   WhatIfEffect effect{};
   int64_t before_ns = 0, ns[3] = {};
