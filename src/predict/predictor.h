@@ -46,7 +46,7 @@ class Predictor {
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
   // A step as replayed when nobody records it: what shares are of.
-  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
+  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Estimate::kExpected)]; }
   Machine machine() const;
   // Several replays run on it side by side.
   ThreadPool& pool() const { return *pool_; }
@@ -59,7 +59,7 @@ class Predictor {
     double share = 1;                                   // share of the step before this item, per unit of work
     double work = 1;                                    // work of a step as a multiple of the recorded step's
     bool acts = true;                                   // the last of the fixes does something
-    Case recording = Case::kExpected;                   // how much of the host's time is the recorder's
+    Estimate recording = Estimate::kExpected;           // how much of the host's time is the recorder's
     std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
   };
   // Fixes made one after the other, and what they bring so far.
@@ -74,7 +74,9 @@ class Predictor {
   Result<void> Add(const WhatIfItem& item, Progress& progress) const;
   // Returns the prediction with the shares of what was made.
   Prediction Conclude(const Progress& progress) const;
-  const Made& Nothing(Case recording = Case::kExpected) const { return nothing_[static_cast<size_t>(recording)]; }
+  const Made& Nothing(Estimate recording = Estimate::kExpected) const {
+    return nothing_[static_cast<size_t>(recording)];
+  }
   // Returns the expected effect of a further item, as a logarithm; absent without an answer.
   std::optional<double> ExpectedOf(const Made& made, const WhatIfItem& item) const;
   // Returns the work that the last item removes from a mean step of the main rank, after the other items.
@@ -89,17 +91,17 @@ class Predictor {
   Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<ThreadPool> pool,
             std::span<const AdviceRow> ledger);
   // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.
-  Result<void> Apply(const WhatIfItem& item, Case which, Made& made) const;
+  Result<void> Apply(const WhatIfItem& item, Estimate estimate, Made& made) const;
   // The same, and replays.
-  Result<void> Make(const WhatIfItem& item, Case which, Made& made) const;
+  Result<void> Make(const WhatIfItem& item, Estimate estimate, Made& made) const;
   double ShareOf(const Made& made) const;
   Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
                           std::array<Made, 2>& others) const;
 
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
-  std::array<Made, 3> nothing_{};          // by Case: without what recording took
-  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step of that
+  std::array<Made, 3> nothing_{};          // by Estimate: without what recording took
+  std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
   Tables* tables_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Calibration> calibration_;

@@ -30,10 +30,10 @@
 
 namespace gapless::internal {
 
-// How much a fix brings is not known exactly: each model gives a little, what it expects, and much.
-enum class Case : uint8_t { kLittle, kExpected, kMuch };
-inline double Pick(Case which, double little, double expected, double much) {
-  return which == Case::kLittle ? little : which == Case::kExpected ? expected : much;
+// The saving of a fix is not known exactly: each model gives a low, an expected and a high value.
+enum class Estimate : uint8_t { kPessimistic, kExpected, kOptimistic };
+inline double ValueFor(Estimate estimate, double pessimistic, double expected, double optimistic) {
+  return estimate == Estimate::kPessimistic ? pessimistic : estimate == Estimate::kExpected ? expected : optimistic;
 }
 
 // The times of a graph that a what-if may change. They are copied when the first edge changes: until then, and after
@@ -149,7 +149,7 @@ struct WhatIf {
   std::string_view value{};  // value in `name=VALUE`; "": takes none; "[N]": may be left out
   std::string_view why{};    // one paragraph: what the model changes, how much, and the source of that
   // An error: the value cannot be read.
-  Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times);
+  Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times);
 };
 
 #define WHATIF(n)                 \

@@ -59,7 +59,7 @@ Peaks16 PeaksOf(const DevicePeaks* device, bool bf16) {
   return {.tflops = tflops, .ratio = tflops / device->fp32};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   if (!item.value.empty() && item.value != "bf16" && item.value != "fp16")
     return Fail(ErrorCode::kUsage, "amp takes bf16 or fp16", Printable(item.ToString()));
   const GpuOpTable& ops = input.trace().gpu_ops;
@@ -79,8 +79,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const std::vector<uint8_t>& moves = input.Once(Float32OffUnits);
   effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
   if (!effect.nothing.empty()) return effect;
-  const double matrix = LeftOfMatrixWork(which, 1.5, 2.3, 3.2, peaks.ratio);
-  const double memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
+  const double matrix = LeftOfMatrixWork(estimate, 1.5, 2.3, 3.2, peaks.ratio);
+  const double memory = ValueFor(estimate, 1 / 1.3, 1 / 1.6, 1 / 2.0);
   const Passes& passes = input.Once(FindPasses);
   ProductBound bound(input.trace(), device, peaks.tflops, 0.5);
   times.ScaleOps([&](uint32_t op) {

@@ -86,12 +86,12 @@ double ResidentBlocks(const Trace& trace, uint32_t op) {
 }
 
 // Returns the time factor of a kernel at `ratio` times the samples, if it first has to fill the device.
-double Grown(const Trace& trace, uint32_t op, double ratio, Case which) {
+double Grown(const Trace& trace, uint32_t op, double ratio, Estimate estimate) {
   const auto blocks = static_cast<double>(trace.gpu_ops.blocks_per_sm[op]);
   if (!(blocks > 0)) return ratio;
   const double resident = trace.gpu_ops.block_x[op] > 0 ? ResidentBlocks(trace, op) : 1;
   const bool larger = ratio > 1;
-  const double full = std::max(1.0, resident * Pick(which, larger ? 0 : 1, 0.5, larger ? 1 : 0));
+  const double full = std::max(1.0, resident * ValueFor(estimate, larger ? 0 : 1, 0.5, larger ? 1 : 0));
   return std::max(full, blocks * ratio) / std::max(full, blocks);
 }
 
@@ -101,7 +101,7 @@ bool Grows(const GpuOpTable& ops, const Passes& passes, uint32_t op) {
          passes.of_op[op] != Pass::kOptimizer;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
@@ -116,13 +116,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const std::optional<ByClass> fitted = Fitted(input, *now, size);
   const bool larger = ratio > 1;
-  const double growth = fitted ? (larger ? Pick(which, 1.1, 1, 0.9) : Pick(which, 0.9, 1, 1.1))
-                               : (larger ? Pick(which, 1, 0.9, 0.6) : Pick(which, 0.6, 0.9, 1));
+  const double growth = fitted ? (larger ? ValueFor(estimate, 1.1, 1, 0.9) : ValueFor(estimate, 0.9, 1, 1.1))
+                               : (larger ? ValueFor(estimate, 1, 0.9, 0.6) : ValueFor(estimate, 0.6, 0.9, 1));
   const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
     if (!Grows(trace.gpu_ops, passes, op)) return 1.0;
     const double grown =
-        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace, op, ratio, which);
+        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace, op, ratio, estimate);
     return std::max(0.0, 1 + growth * (grown - 1));
   });
   times.ScaleHost(

@@ -72,7 +72,7 @@ class Convolutions {
 
 Convolutions FindConvolutions(const Trace& trace) { return Convolutions(trace); }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Convolutions& found = input.Once(FindConvolutions);
   const size_t changes = found.Count(Conv::kLayoutChange), gain = found.Count(Conv::kGains),
                grouped = found.Count(Conv::kGrouped), unknown = found.Count(Conv::kUnknown);
@@ -84,14 +84,14 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   else if (changes + gain == 0)
     effect.refusal = "what type the convolutions compute in was not recorded";
   if (!effect.nothing.empty() || !effect.refusal.empty()) return effect;
-  const double left = Pick(which, 0.5, 0.2, 0);
+  const double left = ValueFor(estimate, 0.5, 0.2, 0);
   times.ScaleHost(
       [&](uint32_t slice) { return slice != kNoRowValue && found.launches_change[slice] != 0 ? left : 1.0; });
   times.ScaleOps([&](uint32_t op) {
     switch (found.kinds[op]) {
       case Conv::kLayoutChange: return left;
-      case Conv::kGains: return Pick(which, 1.0, 1 / 1.2, 1 / 1.35);
-      case Conv::kGrouped: return Pick(which, 1.5, 1.0, 1.0);
+      case Conv::kGains: return ValueFor(estimate, 1.0, 1 / 1.2, 1 / 1.35);
+      case Conv::kGrouped: return ValueFor(estimate, 1.5, 1.0, 1.0);
       default: return 1.0;
     }
   });

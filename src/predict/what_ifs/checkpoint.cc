@@ -89,7 +89,7 @@ int64_t GrowthBytes(const Trace& trace) {
   return most == kAbsent ? kAbsent : most - least;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const Passes& passes = input.Once(FindPasses);
   const Amounts device = OnDevice(trace, passes), host = OnHost(trace, passes, times.graph());
@@ -101,7 +101,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   else if (ComputesAgain(trace, passes))
     effect.nothing = "activations are computed again already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
-  const double share = Pick(which, 1.05, 0.9, 0.6);
+  const double share = ValueFor(estimate, 1.05, 0.9, 0.6);
   times.ScaleOps([&](uint32_t op) {
     return passes.of_op[op] == Pass::kBackward && IsComputed(trace.gpu_ops, op) ? device.Factor(share) : 1.0;
   });

@@ -35,7 +35,7 @@ bool IsHalf(std::string_view type) {
   return false;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const Collectives collectives = FindCollectives(input);
   std::vector<Collective> gradients = collectives.Gradients();
@@ -52,8 +52,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   std::vector<int64_t> ns(trace.gpu_ops.size(), kAbsent);
   for (const Collective& collective : gradients) {
     const double on_link = std::max(0.0, static_cast<double>(collective.wire_ns) - collectives.link.latency_ns);
-    const double saved = Pick(which, 0.75, 1, 1) * on_link / 2;
-    const double casts = Pick(which, 2, 1, 0) * kCastBytes * static_cast<double>(collective.bytes) / gbps;
+    const double saved = ValueFor(estimate, 0.75, 1, 1) * on_link / 2;
+    const double casts = ValueFor(estimate, 2, 1, 0) * kCastBytes * static_cast<double>(collective.bytes) / gbps;
     ns[collective.op] = std::llround(static_cast<double>(OpNs(times, collective.op)) - saved + casts);
   }
   SetOps(times, ns);

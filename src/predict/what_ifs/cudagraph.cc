@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kGapNs = 1000;  // between kernels of a graph that depend on each other
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const HostParts& parts = input.Once(FindHostParts);
   WhatIfEffect effect;
@@ -33,13 +33,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (!effect.nothing.empty()) return effect;
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     switch (parts.Of(edge, ns)) {
-      case HostPart::kLaunching: return Pick(which, 0.5, 0.1, 0.02);
-      case HostPart::kBetween: return Pick(which, 1, 0.5, 0.02);
+      case HostPart::kLaunching: return ValueFor(estimate, 0.5, 0.1, 0.02);
+      case HostPart::kBetween: return ValueFor(estimate, 1, 0.5, 0.02);
       case HostPart::kOther: break;
     }
     return 1.0;
   });
-  if (which != Case::kLittle) times.LimitGaps(kGapNs);
+  if (estimate != Estimate::kPessimistic) times.LimitGaps(kGapNs);
   effect.assumptions.emplace_back(
       "shapes and control flow are the same in every step, and nothing in it waits for the device");
   return effect;

@@ -134,7 +134,7 @@ LinkSpeed WithLatency(const std::vector<Collective>& gradients, double latency_n
   return {most, (wire_ns - count * most) / bus_bytes, true};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto mib = item.Count();
   if (!mib) return Unexpected{mib.error()};
   const Collectives collectives = FindCollectives(input);
@@ -150,8 +150,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!steps.empty() && before == after) effect.nothing = "gradients are exchanged in as many buckets already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double latency = collectives.link.latency_ns;
-  const LinkSpeed link = WithLatency(gradients, after < before ? Pick(which, latency / 2, latency, 2 * latency)
-                                                               : Pick(which, 2 * latency, latency, latency / 2));
+  const LinkSpeed link = WithLatency(gradients, after < before ? ValueFor(estimate, latency / 2, latency, 2 * latency)
+                                                               : ValueFor(estimate, 2 * latency, latency, latency / 2));
   std::vector<int64_t> ns(input.trace().gpu_ops.size(), kAbsent);
   for (const auto& [step, exchanges] : steps) Regroup(exchanges, Cut(exchanges, bucket_bytes), link, ns);
   SetOps(times, ns);

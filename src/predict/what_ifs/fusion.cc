@@ -80,14 +80,14 @@ class Fused : public ChainSink {
   const double kept_;  // share of the tensors between operators that is written all the same
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   if (!HasOperators(trace)) {
     effect.refusal = kNoOperators;
     return effect;
   }
-  Fused fused(trace, Pick(which, 1, 0.5, 0));
+  Fused fused(trace, ValueFor(estimate, 1, 0.5, 0));
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
     FindChains(*timeline, input.Once(Surroundings), fused);
   if (fused.chains == 0) {
@@ -99,8 +99,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     const SliceId by = trace.gpu_ops.op[op];
     return by.valid() ? fused.factor[by.value] : 1.0;
   });
-  times.ScaleHost(
-      [&](uint32_t slice) { return slice != kNoRowValue && fused.removed[slice] != 0 ? Pick(which, 1, 0.1, 0) : 1.0; });
+  times.ScaleHost([&](uint32_t slice) {
+    return slice != kNoRowValue && fused.removed[slice] != 0 ? ValueFor(estimate, 1, 0.1, 0) : 1.0;
+  });
   effect.assumptions.push_back(StrCat("all ", FormatCount(static_cast<int64_t>(fused.chains)),
                                       " chains of operators work on each other's results, and get a kernel each"));
   return effect;

@@ -73,11 +73,11 @@ class Swap {
       : ops_(trace.gpu_ops), inputs_(trace), from_(from), to_(to) {}
 
   // On the time of an operation; collectives stay.
-  double Factor(uint32_t op, Case which) {
+  double Factor(uint32_t op, Estimate estimate) {
     if (ops_.op_class[op] == GpuOpClass::kCommunication) return 1;
     if (ops_.kind[op] != GpuOpKind::kKernel) return CopyFactor(ops_.copy_kind[op]);
     const double error = IsMatrixWork(ops_.op_class[op]) ? kMatrixError : kError;
-    return KernelFactor(op) * Pick(which, error, 1, 1 / error);
+    return KernelFactor(op) * ValueFor(estimate, error, 1, 1 / error);
   }
 
  private:
@@ -136,7 +136,7 @@ int64_t MostReservedBytes(const Trace& trace) {
   return most;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto wanted = Wanted(item.value);
   if (!wanted) return Unexpected{wanted.error()};
   const DevicePeaks& to = **wanted;
@@ -151,8 +151,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (effect.refusal.empty() && from == &to) effect.nothing = StrCat("it ran on ", to.name, " already");
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   Swap swap(trace, *from, to);
-  times.ScaleOps([&](uint32_t op) { return swap.Factor(op, which); });
-  if (which != Case::kExpected) times.ScaleHost([&](uint32_t) { return Pick(which, kOtherHost, 1, 1 / kOtherHost); });
+  times.ScaleOps([&](uint32_t op) { return swap.Factor(op, estimate); });
+  if (estimate != Estimate::kExpected)
+    times.ScaleHost([&](uint32_t) { return ValueFor(estimate, kOtherHost, 1, 1 / kOtherHost); });
   const Collectives collectives = FindCollectives(input);
   ScaleTransfers(collectives, collectives.link.latency_ns, Ratio(from->link_gbps, to.link_gbps), times);
   effect.assumptions.push_back(StrCat("libraries have kernels as good for ", to.name, " as for ", from->name));

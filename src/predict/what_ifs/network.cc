@@ -14,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto factor = item.Factor();
   if (!factor) return Unexpected{factor.error()};
   const Collectives collectives = FindCollectives(input);
@@ -27,7 +27,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   else if (std::none_of(collectives.all.begin(), collectives.all.end(), is_known))
     effect.refusal = "neither sizes of collectives nor a second rank were recorded: what of their time is transfer";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
-  const double latency = collectives.link.latency_ns * (*factor < 1 ? Pick(which, 2, 1, 0) : Pick(which, 0, 1, 2));
+  const double latency =
+      collectives.link.latency_ns * (*factor < 1 ? ValueFor(estimate, 2, 1, 0) : ValueFor(estimate, 0, 1, 2));
   ScaleTransfers(collectives, latency, *factor, times);
   effect.assumptions.push_back(StrCat("a collective takes ", FormatDuration(std::llround(collectives.link.latency_ns)),
                                       " besides its bytes",

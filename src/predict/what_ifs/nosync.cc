@@ -52,7 +52,7 @@ class Scaling {
   std::vector<uint8_t> is_gradient_;  // by operation
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto every = item.Count();
   if (!every) return Unexpected{every.error()};
   const Collectives collectives = FindCollectives(input);
@@ -63,7 +63,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (steps == 1 && effect.refusal.empty()) effect.nothing = "every step exchanges its gradients already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const Scaling scaling(input, times, gradients);
-  const double with = scaling.StepWith(1), without = scaling.StepWith(Pick(which, 0.1, 0, 0));
+  const double with = scaling.StepWith(1), without = scaling.StepWith(ValueFor(estimate, 0.1, 0, 0));
   if (with > without) {
     const double target = (with + (steps - 1) * without) / steps;
     scaling.Apply(times, scaling.Find(target, scaling.StepWith(0), with));

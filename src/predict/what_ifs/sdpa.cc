@@ -109,7 +109,7 @@ class Written : public ChainSink {
   const Shares shares_;
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
@@ -118,7 +118,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return effect;
   }
   const double speed = ProductSpeed(input);
-  Written written(trace, {.speed = speed * Pick(which, 0.35, 0.6, 0.85), .between = Pick(which, 0.5, 0.2, 0)});
+  Written written(trace,
+                  {.speed = speed * ValueFor(estimate, 0.35, 0.6, 0.85), .between = ValueFor(estimate, 0.5, 0.2, 0)});
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
     FindChains(*timeline, input.Once(Surroundings), written);
   if (written.replaced == 0) {
@@ -131,7 +132,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   MarkInside(trace, written.removed);
   times.ScaleOps([&](uint32_t op) { return ops.op[op].valid() ? written.factor[ops.op[op].value] : 1.0; });
   times.ScaleHost([&](uint32_t slice) {
-    return slice != kNoRowValue && written.removed[slice] != 0 ? Pick(which, 1, 0.1, 0) : 1.0;
+    return slice != kNoRowValue && written.removed[slice] != 0 ? ValueFor(estimate, 1, 0.1, 0) : 1.0;
   });
   effect.assumptions.emplace_back("a fused kernel takes this mask, head size and element type");
   if (!(speed > 0))

@@ -75,7 +75,7 @@ void ScaleWaiting(const Collectives& collectives, double left, EdgeTimes& times,
   SetOps(times, ns);
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   WhatIfEffect effect;
   const Ranks ranks = RanksOf(input);
   if (input.tables.run().primary().size() < 2)
@@ -86,7 +86,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     effect.nothing = "no rank takes longer than the median";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double median = ranks.Median(), fastest = ranks.own_ns.front(), slowest = ranks.own_ns.back();
-  const double target = Pick(which, (median + slowest) / 2, median, fastest);
+  const double target = ValueFor(estimate, (median + slowest) / 2, median, fastest);
   if (ranks.mine_ns > median) {
     const double factor = std::min(1.0, target / ranks.mine_ns);
     const GpuOpTable& ops = input.trace().gpu_ops;

@@ -14,7 +14,7 @@ const DevicePeaks* RecordedDevice(const Trace& trace);
 // The remaining share of matrix work's time in a faster type: with little, usual and much speedup, if the device has
 // `ratio` times the arithmetic for that type. A device with a small ratio saves less of each; the best case is its
 // ratio. `ratio` NaN: the device is not known, and nothing limits the three.
-double LeftOfMatrixWork(Case which, double little, double expected, double much, double ratio);
+double LeftOfMatrixWork(Estimate estimate, double little, double expected, double much, double ratio);
 
 // A bound on what can be left of a product of which the inputs were recorded: at `tflops` and at the bandwidth of the
 // device, with `bytes_share` of its bytes, it takes that share of its recorded time at least; 0: not known.

@@ -165,8 +165,8 @@ struct Asked {
   WhatIfEffect effect{};
   int64_t before_ns = 0, ns[3] = {};
   bool never_negative = true;  // no edge is, but for those that hold nobody up
-  double SavedUs(Case which = Case::kExpected) const {
-    return static_cast<double>(before_ns - ns[static_cast<size_t>(which)]) / kUs;
+  double SavedUs(Estimate estimate = Estimate::kExpected) const {
+    return static_cast<double>(before_ns - ns[static_cast<size_t>(estimate)]) / kUs;
   }
   bool Applies() const { return effect.refusal.empty() && effect.nothing.empty(); }
 };
@@ -189,15 +189,15 @@ inline Asked AskOf(Analysed& run, std::string_view text, size_t at = 0, int time
   asked.before_ns = span.StepNs(Replay(graph)).value_or(0);
   for (const WhatIf* what_if : AllWhatIfs()) {
     if (what_if->name != (*items)[0].name) continue;
-    for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
+    for (const Estimate estimate : {Estimate::kPessimistic, Estimate::kExpected, Estimate::kOptimistic}) {
       EdgeTimes edges(graph);
       for (int i = 0; i < times; ++i) {
-        auto effect = what_if->apply({of, run.tables()}, (*items)[0], which, edges);
+        auto effect = what_if->apply({of, run.tables()}, (*items)[0], estimate, edges);
         if (!effect) ADD_FAILURE() << effect.error().message;
-        if (effect && i == 0 && which == Case::kExpected) asked.effect = std::move(*effect);
+        if (effect && i == 0 && estimate == Estimate::kExpected) asked.effect = std::move(*effect);
       }
       asked.never_negative = asked.never_negative && IsSound(edges);
-      asked.ns[static_cast<size_t>(which)] = span.StepNs(Replay(graph, edges.ns())).value_or(0);
+      asked.ns[static_cast<size_t>(estimate)] = span.StepNs(Replay(graph, edges.ns())).value_or(0);
     }
   }
   return asked;
