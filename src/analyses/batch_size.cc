@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the batch size by the sources of batch_size.h, in their order. One pass over the operators collects the sizes
+// of first layers, attention and images. Input shapes are parsed once per distinct text.
 #include "analyses/batch_size.h"
 
 #include <algorithm>

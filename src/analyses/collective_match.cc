@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Aligns the collective sequences of ranks with the Z-function, which is linear in their length. Of several possible
+// places it takes the longest overlap whose times agree. Then it computes transfer, waiting and the last rank of each
+// matched collective.
 #include "analyses/collective_match.h"
 
 #include <algorithm>

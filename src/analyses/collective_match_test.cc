@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the alignment of collectives over ranks: recordings with different starts, repetitions, contradictions, clocks,
+// and the split into transfer and waiting.
 #include "analyses/collective_match.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the interval operations. Each is a single pass over sorted lists; Merge also sorts its input.
 #include "analyses/intervals.h"
 
 #include <algorithm>

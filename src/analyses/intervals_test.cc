@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the interval operations by examples, and against a painted array with one element per nanosecond.
 #include "analyses/intervals.h"
 
 #include <gtest/gtest.h>

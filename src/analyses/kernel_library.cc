@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches lower-case words in kernel names against tables of libraries and device generations.
 #include "analyses/kernel_library.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Strips kernel names down to comparable forms: without anonymous namespaces, casts, return types and parameters.
 #include "analyses/kernel_names.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds one-offs in one pass over the host slices, by name or by comparison with other calls of the same name. It keeps
+// those during which no device works.
 #include "analyses/one_offs.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the optimiser ranges and the autograd nodes inside each, then computes the spans of each range that are the
+// update.
 #include "analyses/optimizer_updates.h"
 
 #include <algorithm>

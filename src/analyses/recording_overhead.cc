@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds a fixed cost per slice that depends on the recorder and on its options, such as recorded shapes and stacks.
 #include "analyses/recording_overhead.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests RepeatFinder: the shortest period, the minimum number of repetitions, and the maximum period.
 #include "analyses/repeats.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes analyses on demand and keeps each result for the run. Threads that ask for the same table compute it once.
 #include <algorithm>
 #include <cassert>
 #include <map>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the recorders' JSON texts of shapes, types and values. Text that is malformed, or sizes out of range, give no
+// input.
 #include "analyses/shapes.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Trims the edges of a recording by the three conditions of steady_span.h. The cost is linear in the number of busy
+// intervals.
 #include "analyses/steady_span.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sweeps the operations of each device once, then cuts its idle gaps by the state of the launching thread. Gaps come in
+// order, so every thread's track is walked once.
 #include "analyses/timeline.h"
 
 #include <algorithm>

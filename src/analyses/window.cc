@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the windows of steps and the analysed window by the rules of window.h.
 #include "analyses/window.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps operators by exact names, then by parts of names; kernels by their class.
 #include "analyses/work_type.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table matrix_work: time on and off tensor cores, element types, and the generation from kernel names.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table operator_types: types from operators, then from kernels, and the sum over all types.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

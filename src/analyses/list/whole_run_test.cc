@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table whole_run: sums of the agent's events over all steps except the first and the recorded ones.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
