@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks all rules, sorts their findings by severity, and prints the report by levels of severity.
 #include "diagnose/bottleneck_analyzer.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes money, energy and carbon from GPU time, the user's rates and the boards' power limits.
 #include "diagnose/cost.h"
 
 #include <algorithm>

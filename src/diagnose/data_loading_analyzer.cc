@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the figures of data loading from the tables, and reports the tests that they fail.
 #include "diagnose/data_loading_analyzer.h"
 
 #include <algorithm>

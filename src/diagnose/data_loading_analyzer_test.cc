@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the three tests of data loading, and that a run with data in time has no finding.
 #include "diagnose/data_loading_analyzer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Applies Amdahl's law to the time that a fix removes. RemovableTime limits all fixes together to the recorded time of
+// each kind.
 #include "diagnose/estimate.h"
 
 #include <algorithm>

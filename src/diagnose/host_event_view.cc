@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums rows of table host_events by kind, without the first complete step, and estimates the gain of their idle time.
 #include "diagnose/host_event_view.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums table host_steps over all ranks, and computes shares of step time and gains from it.
 #include "diagnose/host_step_view.h"
 
 #include <algorithm>

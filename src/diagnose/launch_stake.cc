@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums the idle time of launching from table launch_waits, without graph captures and without one-off calls.
 #include "diagnose/launch_stake.h"
 
 #include <algorithm>

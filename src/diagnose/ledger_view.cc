@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds up the time breakdown of all devices, and formats times as costs per step or of the recording.
 #include "diagnose/ledger_view.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up the link's bandwidth for the devices of a group, and compares it with the collectives' bus bandwidth.
 #include "diagnose/link_use.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes findings from plain figures: NCCL time, times per rank, and scaling efficiency. On tables it runs the rules
+// about communication.
 #include "diagnose/multi_gpu_analyzer.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the rules on the tables, screens their findings, and ranks them.
 #include <algorithm>
 
 #include "base/timings.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the traits of a run by parts of names. Each distinct name of a recording is judged once.
 #include "diagnose/run_traits.h"
 
 #include <algorithm>

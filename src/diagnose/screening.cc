@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Drops findings that another one explains, advice that does not fit the program, and all others beside a verdict on
+// the recording.
 #include "diagnose/screening.h"
 
 #include <algorithm>

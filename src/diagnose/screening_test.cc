@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the screening: cold starts, explained waste, and programs without PyTorch.
 #include "diagnose/screening.h"
 
 #include <gtest/gtest.h>

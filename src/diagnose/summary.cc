@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills the RunSummary from the tables, and classifies the run by its largest part of the time.
 #include "diagnose/summary.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the summary of a run: utilisation, time breakdown, step times, verdicts, and the estimates of gains.
 #include "diagnose/summary.h"
 
 #include <gtest/gtest.h>
