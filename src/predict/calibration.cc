@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fits, per kind of fix, the ratio of measured to predicted effects, and the width of the interval from leave-one-out
+// errors.
 #include "predict/calibration.h"
 
 #include <algorithm>

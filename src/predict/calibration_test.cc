@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the calibration: fits per kind and machine, trials per repository, interval coverage, and parsing of test data.
 #include "predict/calibration.h"
 
 #include <gtest/gtest.h>

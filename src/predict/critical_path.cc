@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks back from the last instant of a step along the edge that determined each instant's time. The cost is linear in
+// the length of the path.
 #include "predict/critical_path.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindCriticalPath: the sum of its parts, their owners, and work off the path.
 #include "predict/critical_path.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds the edges of GPU operations by rules R4, R5 and R10 to R14. An operation whose start no edge explains gets the
+// most likely cause.
 #include "predict/device_edges.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Learns usual latencies from the recording, then links waits of calls and streams with the operations they wait for.
 #include "predict/device_order.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Replays the fixes that findings name on top of the chosen ones, in parallel, and keeps the results.
 #include "predict/fix_prices.h"
 
 #include <cmath>

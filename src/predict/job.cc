@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches collectives over ranks, aligns the ranks' clocks, and replays all ranks together. A rank stops at each
+// collective until all members have reached it.
 #include "predict/job.h"
 
 #include <algorithm>

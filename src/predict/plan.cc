@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes the plan greedily: it repeats taking the fix or the estimate with the shortest step on top of the chosen ones.
+// Findings that a chosen fix cures are listed below the one it was chosen for.
 #include "predict/plan.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the plan with estimates: limits on gains, parts of findings, order, and fixes without an effect.
 #include "predict/plan.h"
 
 #include <gtest/gtest.h>

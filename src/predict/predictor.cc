@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Applies what-ifs to the times of the job's graphs, replays them with three estimates, and calibrates the result.
 #include "predict/predictor.h"
 
 #include <algorithm>

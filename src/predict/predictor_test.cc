@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests Predictor: single fixes, combinations, calibration by test data, and fixes without an effect.
 #include "predict/predictor.h"
 
 #include <gtest/gtest.h>

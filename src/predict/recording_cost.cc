@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns the recorder's cost of each slice to the host edges in its span, at most a fixed share of each edge.
 #include "predict/recording_cost.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares the replay with the recording, with faster kernels, slower kernels and a faster host.
 #include "predict/self_check.h"
 
 #include <algorithm>

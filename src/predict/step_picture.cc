@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the intervals of each thread and stream from replayed times, merges them by kind, and drops those too short
+// to see.
 #include "predict/step_picture.h"
 
 #include <algorithm>

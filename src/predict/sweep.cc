@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns each edge to its parts, and replays the step for each part and cost.
 #include "predict/sweep.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds what-ifs by name, parses their items and values, and implements changes to the times of edges.
 #include "predict/what_if.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches the collectives of a trace with GPU operations, fits latency and bandwidth of the link, and marks gradient
+// collectives.
 #include "predict/what_ifs/common/collectives.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the median rate of the recorded pinned copies in each direction. Without such copies it assumes a multiple of
+// the pageable copy's rate, at most the rate of the device's PCIe link.
 #include "predict/what_ifs/common/copies.h"
 
 #include <algorithm>

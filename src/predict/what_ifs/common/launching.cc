@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Classifies host slices as launching, between operators, or other work.
 #include "predict/what_ifs/common/launching.h"
 
 #include "predict/program.h"
