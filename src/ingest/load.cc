@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expands paths to inputs, reads large inputs with all threads one after the other and small inputs in parallel, then
+// joins their traces in a Run.
 #include "ingest/load.h"
 
 #include <algorithm>
