@@ -65,24 +65,24 @@ void OptimizerUpdates::FindOwn(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   const std::vector<uint8_t> clears = NamesThatStart(trace, kClears);
   for (size_t range = 0; range < all_.size(); ++range) {
-    OptimizerUpdate& one = all_[range];
+    OptimizerUpdate& update = all_[range];
     const Intervals& nodes = backward_[range];
     if (nodes.empty()) {
-      AppendMerged(one.own, one.span);
+      AppendMerged(update.own, update.span);
       continue;
     }
     size_t node = 0;
-    for (uint32_t row = one.slice + 1; row < slices.size() && slices.ts_ns[row] < nodes.back().start; ++row) {
+    for (uint32_t row = update.slice + 1; row < slices.size() && slices.ts_ns[row] < nodes.back().start; ++row) {
       while (nodes[node].end <= slices.ts_ns[row] && nodes[node + 1].start <= slices.ts_ns[row]) ++node;
       const bool between = nodes[node].end <= slices.ts_ns[row];
       if (!between || range_of_[row] != range) continue;
       const bool calls = clears[static_cast<uint32_t>(slices.name[row])] != 0 ||
                          (slices.category[row] == SliceCategory::kOperator && slices.sequence[row] >= 0);
       if (!calls) continue;
-      AppendMerged(one.own, {nodes[node].end, slices.ts_ns[row]});
-      ++node;  // one update per gap is enough; nodes.back() begins after `row`
+      AppendMerged(update.own, {nodes[node].end, slices.ts_ns[row]});
+      ++node;  // this gap is finished; nodes.back() begins after `row`
     }
-    AppendMerged(one.own, {nodes.back().end, one.span.end});
+    AppendMerged(update.own, {nodes.back().end, update.span.end});
   }
 }
 
@@ -93,10 +93,10 @@ const OptimizerUpdate* OptimizerUpdates::At(uint32_t slice) const {
 
 bool OptimizerUpdates::Holds(uint32_t slice) const {
   if (range_of_.empty() || range_of_[slice] == kNone) return false;
-  const OptimizerUpdate& one = all_[range_of_[slice]];
-  if (one.own.size() == 1 && one.own[0] == one.span) return true;
+  const OptimizerUpdate& update = all_[range_of_[slice]];
+  if (update.own.size() == 1 && update.own[0] == update.span) return true;
   const int64_t at = begins_[slice];
-  return IsSomeIn(one.own, {at, at + 1});
+  return IsSomeIn(update.own, {at, at + 1});
 }
 
 bool OptimizerUpdates::InClosure(uint32_t slice) const {

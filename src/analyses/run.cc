@@ -87,17 +87,17 @@ size_t Tables::threads() const { return impl_->threads == 0 ? DefaultThreads() :
 
 const void* Tables::Impl::Keep(const Trace* trace, const void* key,
                                const std::function<std::shared_ptr<const void>()>& make) {
-  Kept* one = nullptr;
+  Kept* entry = nullptr;
   {
     const std::lock_guard lock(kept_mutex);
-    one = &kept[{trace, key}];
+    entry = &kept[{trace, key}];
   }
   const TimedPart waiting("", "");
-  std::call_once(one->once, [&] {
+  std::call_once(entry->once, [&] {
     const TimedPart timed("shared", "columns derived once");
-    one->value = make();
+    entry->value = make();
   });
-  return one->value.get();
+  return entry->value.get();
 }
 
 const void* Tables::Kept(const Trace& trace, const void* key,
