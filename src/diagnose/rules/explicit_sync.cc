@@ -71,10 +71,10 @@ RULE(explicit_sync) = {
     .type = BottleneckType::kCpuGpuSync,
     .title = "Synchronize calls leave the GPU without work",
     .why =
-        "Idle gaps of the GPU that began while the host was in a synchronise call that no operator made "
-        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of "
-        "each at most what the wait took. nsys lists every such call; this rule reports them if waits of all kinds "
-        "cost 5 % of the analysed time and these 2 %. Names the calls, how often a step makes them, and the line.",
+        "Idle gaps of the GPU, without data loading, that began while the host was in a synchronise call outside of "
+        "operators (torch.cuda.synchronize, stream and event synchronize). Each wait counts at most its own length. "
+        "nsys lists every such call; this rule reports them if waits of all kinds cost 5 % of the analysed time and "
+        "these waits 2 %. Names the calls, their number per step, and the line.",
     .needs = kNeeds,
     .check = Check};
 

@@ -320,15 +320,15 @@ RULE(exposed_communication) = {
     .title = "Communication runs while nothing computes",
     .why =
         "Time in which communication kernels run on a GPU and no other kernel does. Reported at 5 % of the analysed "
-        "time or more (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication calls for "
-        "better bucketing. Where collectives can be matched over the ranks, waiting is separated from transfer, and "
-        "the "
-        "rank that comes last is named; waiting up to the first collective that all recorded is not counted, since "
-        "recorders do not start at once. Where none could be matched, the rank with least exposed time is named when "
-        "the most is a tenth more. Where message sizes are recorded the rule says how fast the links carry them; when "
-        "even the fastest call of the kind with most exposed time gets less than a tenth of NVLink or xGMI (messages "
-        "of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), the advice on the connection comes "
-        "first. Overlap is expected to hide half, but no more than there is computation that runs alone.",
+        "time or more (TraceLens; the TensorBoard plugin from 10 %). If less than 70 % of the communication overlaps, "
+        "the advice is better bucketing. If collectives can be matched over the ranks, waiting is separated from "
+        "transfer, and the rank that comes last is named. Waiting up to the first collective that all ranks recorded "
+        "does not count, because recorders do not start at the same time. Without a match, the rank with the least "
+        "exposed time is named if the most is a tenth more. If message sizes are recorded, the rule reports the "
+        "bandwidth of the links. If even the fastest call of the kind with the most exposed time reaches less than a "
+        "tenth of NVLink or xGMI (messages of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), "
+        "the advice on the connection comes first. Overlap is expected to hide half, but no more than there is "
+        "computation that runs alone.",
     .needs = kNeeds,
     .check = Check};
 

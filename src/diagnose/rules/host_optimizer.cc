@@ -60,8 +60,8 @@ RULE(host_optimizer) = {.id = "host_optimizer",
                         .type = BottleneckType::kHostBound,
                         .title = "On the CPU, the optimiser loops over its parameters",
                         .why =
-                            "Of processes that use no GPU: time of the steps inside Optimizer.step where that runs 64 "
-                            "operators or more. Reported at 5 % of the analysed time or more.",
+                            "Time of the steps inside Optimizer.step that runs 64 operators or more, in processes that "
+                            "use no GPU. Reported at 5 % of the analysed time or more.",
                         .needs = kNeeds,
                         .check = Check};
 

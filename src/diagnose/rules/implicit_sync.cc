@@ -90,16 +90,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(implicit_sync) = {
-    .id = "implicit_sync",
-    .type = BottleneckType::kCpuGpuSync,
-    .title = "Operators that wait for the GPU leave it without work",
-    .why =
-        "Idle gaps of the GPU that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
-        "copies to the host, `if tensor:`), without what the data loader took of them, and of each at most what the "
-        "wait took. Reported if waits of all kinds cost 5 % of the analysed time and these 2 %. Names the operators, "
-        "how often a step calls them, and the line.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(implicit_sync) = {.id = "implicit_sync",
+                       .type = BottleneckType::kCpuGpuSync,
+                       .title = "Operators that wait for the GPU leave it without work",
+                       .why =
+                           "Idle gaps of the GPU, without data loading, that began while an operator waited for the "
+                           "GPU (.item(), nonzero, indexing with a mask, copies to the host, `if tensor:`). Each wait "
+                           "counts at most its own length. Reported if waits of all kinds cost 5 % of the analysed "
+                           "time and these waits 2 %. Names the operators, their calls per step, and the line.",
+                       .needs = kNeeds,
+                       .check = Check};
 
 }  // namespace gapless::internal

@@ -163,12 +163,12 @@ RULE(step_variation) = {
     .type = BottleneckType::kStepVariation,
     .title = "Some steps take much longer than the others",
     .why =
-        "Complete steps longer than the median by more than three robust standard deviations (3 × 1.4826 MAD) and a "
-        "tenth, the first of the recording left out, and the time they take beyond the median. Reported with 5 "
-        "complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps are "
-        "outliers: that is a rhythm. Where another rule claims "
-        "the time of the main cause, at most what that one claims. Names the part of the time breakdown that differs "
-        "most from that of the median step.",
+        "Time beyond the median of outlier steps: complete steps that exceed the median by more than three robust "
+        "standard deviations (3 × 1.4826 MAD) and a tenth. The first step of the recording does not count. Reported "
+        "with 5 complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps "
+        "are outliers, which is a regular pattern. If another rule claims the time of the main cause, the affected "
+        "time is at most that rule's. Names the part of the time breakdown that differs most from that of the median "
+        "step.",
     .needs = kNeeds,
     .check = Check};
 

@@ -74,7 +74,7 @@ bool IsBehind(const Table& ranks, size_t row) {
          kLateShare * static_cast<double>(ranks.Int(row, "step_ns"));
 }
 
-// Is one rank to blame, or do they take turns?
+// Returns true if a single rank causes most of the waiting.
 bool OneCauses(const Table& ranks, const Waiting& waiting) {
   return IsBehind(ranks, waiting.slow) && static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
                                               kOneStragglerShare * static_cast<double>(waiting.caused_ns);
@@ -206,7 +206,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat(
       "For ", FormatPercent(share),
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",
-      cause_text.empty() ? "; they take turns in coming last" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
+      cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
       ".");
   const Where where = WhereIsIt(ranks, waiting.slow, tables.Get("idle"));
   found.evidence = EvidenceOf(ranks, waiting, where);
@@ -229,11 +229,12 @@ RULE(straggler) = {.id = "straggler",
                    .type = BottleneckType::kMultiGpuComm,
                    .title = "Ranks wait for a slower one",
                    .why =
-                       "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the "
-                       "rest for waiting, and the rank that waits least came last. Reported if exposed waiting takes 5 "
-                       "% of the time, or 2 % where the ranks' own work (computing and copying) differs by more than a "
-                       "tenth, or one rank causes most of the waiting and is slower in its own work. The first "
-                       "collective that all recorded is left out: recorders do not start at once.",
+                       "Exposed communication in which ranks wait for other ranks. Collectives are matched over the "
+                       "ranks: the shortest duration counts as the transfer, the rest as waiting, and the rank that "
+                       "waits least came last. Reported if exposed waiting takes 5 % of the analysed time; or 2 % if "
+                       "the ranks' own work (computing and copying) differs by more than a tenth, or if a single rank "
+                       "causes most of the waiting and is slower in its own work. The first collective that all ranks "
+                       "recorded does not count, because recorders do not start at the same time.",
                    .needs = kNeeds,
                    .check = Check};
 

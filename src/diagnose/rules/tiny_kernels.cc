@@ -78,14 +78,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(tiny_kernels) = {.id = "tiny_kernels",
-                      .type = BottleneckType::kKernelEfficiency,
-                      .title = "Most kernels are too short to fill the GPU",
-                      .why =
-                          "Kernels under 10 µs, TraceLens' line, communication left out, and gaps under 10 µs between "
-                          "two of them. Reported if at least half of the kernels, and 32, are that short and they take "
-                          "5 % of the time. Where the GPU also waits for launches it is part of launch_bound.",
-                      .needs = kNeeds,
-                      .check = Check};
+RULE(tiny_kernels) = {
+    .id = "tiny_kernels",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Most kernels are too short to fill the GPU",
+    .why =
+        "Time of kernels under 10 µs (the limit of TraceLens), without communication, and of gaps under 10 µs between "
+        "two of them. Reported if at least half of the kernels, and at least 32, are that short and they take 5 % of "
+        "the analysed time or more. If the GPU also waits for launches, the finding is part of launch_bound.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal
