@@ -208,8 +208,8 @@ std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting
         fixes::kStraggler.Item(), "", "hours"};
   if (waiting.known && 2 * waiting.ns > stake)
     return Recommendation{
-        "give all ranks the same work: most of this time they wait for each other, and a different rank is last each "
-        "time",
+        "give all ranks the same work: most of this time they wait for each other, and no single rank causes most of "
+        "it",
         fixes::kStraggler.Item(), "", "hours"};
   return std::nullopt;
 }
