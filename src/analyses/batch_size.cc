@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the batch size by the sources of batch_size.h, in their order. One pass over the operators collects the sizes
+// of first layers, attention and images. Input shapes are parsed once per distinct text.
 #include "analyses/batch_size.h"
 
 #include <algorithm>
@@ -65,8 +67,8 @@ class Reader {
   };
 
   static Role RoleOf(std::string_view name) {
-    const auto* const layer =
-        std::find_if(std::begin(kLayers), std::end(kLayers), [&](const LayerName& one) { return one.name == name; });
+    const auto* const layer = std::find_if(std::begin(kLayers), std::end(kLayers),
+                                           [&](const LayerName& layer_name) { return layer_name.name == name; });
     return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name),
             IsOfSequences(name)};
   }

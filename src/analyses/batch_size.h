@@ -2,7 +2,7 @@
 // How many samples a step works on. The dimension of a tensor that is the batch cannot be read off its place: ids may
 // be [batch, length] or [length, batch], rows of a linear layer batch · length. What counts, in this order:
 //
-//   1. samples per step, as the training program told the recorder;
+//   1. samples per step, as the training program reported them to the recorder;
 //   2. images: the first dimension of a convolution's input with all its dimensions (N in NCHW and NHWC);
 //   3. attention: the first dimension of its [batch, heads, length, size] or [batch, length, heads, size], where all
 //      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows; of scores
@@ -31,10 +31,10 @@ std::string_view ToString(BatchSource source);
 struct BatchSize {
   int64_t samples = 0;  // 1 or more
   BatchSource source = BatchSource::kRecorder;
-  SliceId layer;  // the first layer; not valid: the recorder was told
+  SliceId layer;  // the first layer; invalid if the program reported the size
 };
 
-// Returns nullopt if the recording does not tell. Reads all operators: call once per trace.
+// Returns nullopt if the batch size cannot be found. Reads all operators: call once per trace.
 std::optional<BatchSize> FindBatchSize(const Trace& trace);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindBatchSize on hand-made models: images, features, attention in several layouts, a partial last batch, and
+// inputs that leave the batch size unknown.
 #include "analyses/batch_size.h"
 
 #include <gtest/gtest.h>

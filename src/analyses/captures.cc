@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pairs the calls that begin and end a graph capture on each thread.
 #include "analyses/captures.h"
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When threads captured graphs: from …StreamBeginCapture to …StreamEndCapture, and …GraphInstantiate. Nothing of what a
-// thread launches meanwhile runs. A capture whose end is not recorded is none.
+// thread launches meanwhile runs. A capture whose end is not recorded is ignored.
 #pragma once
 
 #include <vector>

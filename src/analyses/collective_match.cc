@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Aligns the collective sequences of ranks with the Z-function, which is linear in their length. Of several possible
+// places it takes the longest overlap whose times agree. Then it computes transfer, waiting and the last rank of each
+// matched collective.
 #include "analyses/collective_match.h"
 
 #include <algorithm>
@@ -137,11 +140,11 @@ void Align(Traces traces, Group& group) {
     if (other.first_ordinal == kAbsent) continue;
     least = std::min(least, other.first_ordinal);
   }
-  for (Sequence& one : group.sequences)
-    if (one.first_ordinal != kAbsent) one.first_ordinal -= least;
+  for (Sequence& sequence : group.sequences)
+    if (sequence.first_ordinal != kAbsent) sequence.first_ordinal -= least;
 }
 
-// What all ranks together say of one collective.
+// Merges what all ranks recorded of one collective.
 struct Meeting {
   int32_t ranks = 0;
   int64_t shortest = 0, longest = 0, start = 0, sum_ns = 0;
@@ -149,13 +152,13 @@ struct Meeting {
 
 std::vector<Meeting> MeetingsOf(Traces traces, const Group& group) {
   std::vector<Meeting> meetings;
-  for (const Sequence& one : group.sequences) {
-    if (one.first_ordinal == kAbsent) continue;
-    const auto first = static_cast<size_t>(one.first_ordinal);
-    if (meetings.size() < first + one.rows.size()) meetings.resize(first + one.rows.size());
-    for (size_t i = 0; i < one.rows.size(); ++i) {
+  for (const Sequence& sequence : group.sequences) {
+    if (sequence.first_ordinal == kAbsent) continue;
+    const auto first = static_cast<size_t>(sequence.first_ordinal);
+    if (meetings.size() < first + sequence.rows.size()) meetings.resize(first + sequence.rows.size());
+    for (size_t i = 0; i < sequence.rows.size(); ++i) {
       Meeting& meeting = meetings[first + i];
-      const Interval span = SpanOf(*traces[one.trace], one.rows[i]);
+      const Interval span = SpanOf(*traces[sequence.trace], sequence.rows[i]);
       const bool fresh = meeting.ranks++ == 0;
       meeting.sum_ns += span.length();
       meeting.shortest = fresh ? span.length() : std::min(meeting.shortest, span.length());
@@ -173,16 +176,16 @@ void Fill(Traces traces, const Group& group, CollectiveMatches& matches) {
   size_t opening = 0;
   while (opening < meetings.size() && meetings[opening].ranks < all) ++opening;
   std::vector<uint8_t> last_told(meetings.size()), first_told(meetings.size());
-  for (const Sequence& one : group.sequences) {
-    if (one.first_ordinal == kAbsent) continue;
-    for (size_t i = 0; i < one.rows.size(); ++i) {
-      const size_t ordinal = static_cast<size_t>(one.first_ordinal) + i;
+  for (const Sequence& sequence : group.sequences) {
+    if (sequence.first_ordinal == kAbsent) continue;
+    for (size_t i = 0; i < sequence.rows.size(); ++i) {
+      const size_t ordinal = static_cast<size_t>(sequence.first_ordinal) + i;
       const Meeting& meeting = meetings[ordinal];
-      CollectiveMatch& match = matches[one.trace][one.rows[i]];
+      CollectiveMatch& match = matches[sequence.trace][sequence.rows[i]];
       match.ordinal = static_cast<int64_t>(ordinal);
       match.ranks = meeting.ranks;
       if (meeting.ranks < 2) continue;
-      const Interval span = SpanOf(*traces[one.trace], one.rows[i]);
+      const Interval span = SpanOf(*traces[sequence.trace], sequence.rows[i]);
       match.opening = ordinal <= opening;
       match.transfer_ns = meeting.shortest;
       match.wait_ns = span.length() - meeting.shortest;
@@ -205,7 +208,7 @@ CollectiveMatches MatchCollectives(Traces traces) {
     AddTrace(position, *traces[position]->trace, groups);
   }
   for (auto& [name, group] : groups) {
-    // More sequences than the group has ranks: several groups go by this name, and nothing tells which is which.
+    // More sequences than the group has ranks: several groups go by this name, and they cannot be told from each other.
     if (group.size != kAbsent32 && group.sequences.size() > static_cast<size_t>(group.size)) continue;
     Align(traces, group);
     Fill(traces, group, matches);

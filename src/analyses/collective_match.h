@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which collective of one rank is the same as which of another, and what that tells: who came last, who waited.
+// Matches the collectives of all ranks with each other, and derives who came last and who waited.
 //
 // Recorders write neither a number that counts collectives over the job nor one that all ranks share, and ranks begin
 // to record at different collectives. So the collectives of one process group (host and device apart, recorded order)
@@ -43,7 +43,7 @@ struct CollectiveMatch {
   bool first = false;              // waited longest
   int64_t transfer_ns = kAbsent;   // shortest duration over the ranks; kAbsent: ranks < 2
   int64_t wait_ns = kAbsent;       // duration − transfer_ns
-  int64_t caused_ns = 0;           // of the last to come: what all the others waited, summed
+  int64_t caused_ns = 0;           // summed waiting of all other ranks for the last one to arrive
   int64_t start_lag_ns = kAbsent;  // start after the earliest start of any rank
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the alignment of collectives over ranks: recordings with different starts, repetitions, contradictions, clocks,
+// and the split into transfer and waiting.
 #include "analyses/collective_match.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +45,7 @@ struct Matched {
       : run(std::move(ranks)), matches(MatchCollectives(run.primary())) {}
   std::vector<int64_t> Ordinals(size_t trace) const {
     std::vector<int64_t> all;
-    for (const CollectiveMatch& one : matches[trace]) all.push_back(one.ordinal);
+    for (const CollectiveMatch& collective_match : matches[trace]) all.push_back(collective_match.ordinal);
     return all;
   }
   Run run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tables of most analyses have in common: their first columns, and how a row begins.
+// The first columns that most analyses' tables share, and the code that begins a row with them.
 #pragma once
 
 #include <algorithm>

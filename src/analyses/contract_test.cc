@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every analysis promises, checked on all of them.
+// Checks every analysis for the properties that all must have.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-// What programs do that they should not, on a thread and a stream of its own, within 400 ns from t.
+// Adds costly habits of programs on their own thread and stream, within 400 ns from t.
 void Patterns(HandMade& trace, int64_t t) {
   constexpr int64_t kThread = 3;
   int64_t at = t;
@@ -59,7 +59,7 @@ std::shared_ptr<const Trace> Everything(int64_t rank) {
   return trace.Finish();
 }
 
-// What a run of training steps does not have: a server's iterations after a first one that compiles.
+// Adds a server's iterations, the first of which compiles; a run of training steps has none.
 std::shared_ptr<const Trace> Serving(int64_t rank) {
   constexpr int64_t kMs = 1'000'000;
   HandMade trace;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kinds of copies mean.
+// The meaning of the kinds of copies.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-// Up to so many bytes a copy from pageable memory costs the caller nothing extra: the driver puts the bytes into its
+// Largest copy in bytes from pageable memory that costs the caller nothing extra: the driver puts the bytes into its
 // queue. nsys draws the same line (rule cuda_memcpy_sync).
 inline constexpr int64_t kSmallCopyBytes = 64'000;
 

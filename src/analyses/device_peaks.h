@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs can do at most, by the vendors' data sheets: data/devices.csv, which is part of the program.
+// Peak rates of GPUs from the vendors' data sheets: data/devices.csv, which is part of the program.
 #pragma once
 
 #include <limits>

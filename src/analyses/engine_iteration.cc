@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the annotations of serving engines. Text that does not fit any known form gives no iteration.
 #include "analyses/engine_iteration.h"
 
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the annotations of serving engines say about one iteration: how many requests were in it, and their tokens.
+// Reads the annotations of serving engines: the requests of an iteration, and their tokens.
 //
 //   vLLM          execute_context_1(8)_generation_4(4)
 //   with details  execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)

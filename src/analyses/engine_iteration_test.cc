@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the annotations of vLLM, SGLang and TensorRT-LLM, also cut names and names of other programs.
 #include "analyses/engine_iteration.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps names of slices to parts of a step, and picks the thread that takes the steps.
 #include "analyses/host_parts.h"
 
 #include <algorithm>

@@ -14,7 +14,8 @@ enum class Part : uint8_t { kData, kSave, kGc, kCompile, kOptimizer, kCollective
 // Returns the part that a slice of this name opens: loading, saving, garbage, compiling or the optimiser; else kNone.
 Part PartOf(std::string_view name);
 
-// Returns the thread on which steps are marked, else the one with most operators in them; not valid: there is none.
+// Returns the thread on which steps are marked, else the one with most operators in them; invalid if there is no such
+// thread.
 ThreadId SteppingThread(const Trace& trace);
 
 }  // namespace gapless::internal::host_parts

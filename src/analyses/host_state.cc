@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over the slices, which are sorted by start with parents before children. Most slices do not change their
-// thread's state (an operator inside an operator), and one byte per slice tells: only those whose state is stronger
-// than their parent's are put on the thread's stack of open slices, from which its track is written.
+// thread's state (an operator inside an operator), and one byte per slice records it. Only slices with a higher-ranked
+// state than their parent's are put on the thread's stack of open slices, from which its track is written.
 #include "analyses/host_state.h"
 
 #include <algorithm>
@@ -129,7 +129,7 @@ std::vector<uint8_t> HostOperators(const Trace& trace) {
     const SliceId parent = slices.parent[row];
     if (of[row] == kPlain && parent.valid() && of[parent.value] == kHostWork) of[row] = kHostWork;
   }
-  for (uint8_t& one : of) one = one == kHostWork;
+  for (uint8_t& item : of) item = item == kHostWork;
   return of;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads that feed the device were doing at each instant, flattened once so that it can be looked up by
-// walking.
+// The state of the threads that feed the device at each instant, flattened once so that a walk can look it up.
 //
-// A thread's state at an instant is that of the slices open on it, the strongest counting: a blocking call inside the
-// data loader is data loading, an operator inside an annotation is launching. A track lists the stretches between
-// changes; it holds the outermost slice that made the state what it is (of several that overlap,
-// the first to end).
+// A thread's state is the highest-ranked one (data > sync > launch > host) of its open slices: a blocking call inside
+// the data loader is data loading, an operator inside an annotation is launching. A track lists the stretches between
+// changes; it holds the outermost slice that made the state what it is (of several that overlap, the first to end).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the interval operations. Each is a single pass over sorted lists; Merge also sorts its input.
 #include "analyses/intervals.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace gapless::internal {
 Intervals Merge(Intervals any) {
   std::sort(any.begin(), any.end(), [](Interval a, Interval b) { return a.start < b.start; });
   Intervals merged;
-  for (const Interval one : any) AppendMerged(merged, one);
+  for (const Interval interval : any) AppendMerged(merged, interval);
   return merged;
 }
 
@@ -53,14 +54,15 @@ Intervals Subtract(const Intervals& a, const Intervals& b) {
 }
 
 bool IsSomeIn(const Intervals& a, Interval window) {
-  const auto at =
-      std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });
+  const auto at = std::upper_bound(a.begin(), a.end(), window.start,
+                                   [](int64_t ts, Interval interval) { return ts < interval.end; });
   return window.length() > 0 && at != a.end() && at->start < window.end;
 }
 
 Intervals Clip(const Intervals& a, Interval window) {
   Intervals inside;
-  auto at = std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });
+  auto at = std::upper_bound(a.begin(), a.end(), window.start,
+                             [](int64_t ts, Interval interval) { return ts < interval.end; });
   for (; at != a.end() && at->start < window.end; ++at)
     AppendMerged(inside, {std::max(at->start, window.start), std::min(at->end, window.end)});
   return inside;
@@ -68,7 +70,8 @@ Intervals Clip(const Intervals& a, Interval window) {
 
 int64_t TotalIn(const Intervals& a, Interval window) {
   int64_t total = 0;
-  auto at = std::upper_bound(a.begin(), a.end(), window.start, [](int64_t ts, Interval one) { return ts < one.end; });
+  auto at = std::upper_bound(a.begin(), a.end(), window.start,
+                             [](int64_t ts, Interval interval) { return ts < interval.end; });
   for (; at != a.end() && at->start < window.end; ++at)
     total += std::min(at->end, window.end) - std::max(at->start, window.start);
   return total;
@@ -76,7 +79,7 @@ int64_t TotalIn(const Intervals& a, Interval window) {
 
 int64_t Total(const Intervals& a) {
   int64_t total = 0;
-  for (const Interval one : a) total += one.length();
+  for (const Interval interval : a) total += interval.length();
   return total;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the interval operations by examples, and against a painted array with one element per nanosecond.
 #include "analyses/intervals.h"
 
 #include <gtest/gtest.h>
@@ -35,8 +36,8 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
   std::mt19937 random(7);
   const auto paint = [](const Intervals& list) {
     std::array<bool, kAxis> painted{};
-    for (const Interval one : list)
-      for (int64_t at = one.start; at < one.end; ++at) painted[static_cast<size_t>(at)] = true;
+    for (const Interval interval : list)
+      for (int64_t at = interval.start; at < interval.end; ++at) painted[static_cast<size_t>(at)] = true;
     return painted;
   };
   const auto some = [&] {

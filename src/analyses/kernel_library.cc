@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches lower-case words in kernel names against tables of libraries and device generations.
 #include "analyses/kernel_library.h"
 
 #include <algorithm>
@@ -92,8 +93,8 @@ int64_t LeastComputeMajor(std::string_view kernel) {
       {"sm89_xmma_", 8},  {"sm90_xmma_", 9},  {"sm100_xmma_", 10},    {"cutlass_70_", 7},      {"cutlass_75_", 7},
       {"cutlass_80_", 8}, {"cutlass_89_", 8}, {"cutlass3x_sm90_", 9}, {"cutlass3x_sm100_", 10}};
   const std::string lower = Lower(kernel);
-  for (const Generation& one : kGenerations)
-    if (HasWord(lower, one.word)) return one.major;
+  for (const Generation& generation : kGenerations)
+    if (HasWord(lower, generation.word)) return generation.major;
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose kernel it is, and what devices it is made for, read from its name.
+// Finds the library of a kernel, and the device generation it is built for, from the kernel's name.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace gapless::internal {
 
-// "cublas", "cudnn", "cutlass", "triton", "flash", "pytorch", "nccl", "hipblaslt" …; "": the name does not tell. Call
-// once per distinct name.
+// "cublas", "cudnn", "cutlass", "triton", "flash", "pytorch", "nccl", "hipblaslt" …; "": unknown. Call once per
+// distinct name.
 std::string_view KernelLibrary(std::string_view kernel);
 
 // The major compute capability a device must have to run it, where NVIDIA's libraries write the generation into the
-// name: 7 for volta_sgemm_… and turing_…, 8 for ampere_… and sm80_xmma_…, 9 for nvjet_…; 0: the name does not tell.
-// Newer devices run kernels made for older ones, and GTX 16 cards (7.5, no matrix units) those of Volta and Turing.
+// name: 7 for volta_sgemm_… and turing_…, 8 for ampere_… and sm80_xmma_…, 9 for nvjet_…; 0: not in the name. Newer
+// devices run kernels made for older ones, and GTX 16 cards (7.5, no tensor cores) those of Volta and Turing.
 int64_t LeastComputeMajor(std::string_view kernel);
 
 // Does it only change the memory layout of a tensor for a library: cuDNN's between NCHW and NHWC, MIOpen's batched

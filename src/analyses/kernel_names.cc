@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Strips kernel names down to comparable forms: without anonymous namespaces, casts, return types and parameters.
 #include "analyses/kernel_names.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ std::string WithoutAnonymous(std::string_view kernel) {
   return out;
 }
 
-// Where the parameters begin: the last "(" outside of template arguments; the end: there are none.
+// Returns the position of the last "(" outside of template arguments, or the end if there are no parameters.
 size_t ParametersOf(std::string_view kernel) {
   int depth = 0;
   for (size_t i = 0; i < kernel.size(); ++i) {

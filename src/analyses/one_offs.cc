@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds one-offs in one pass over the host slices, by name or by comparison with other calls of the same name. It keeps
+// those during which no device works.
 #include "analyses/one_offs.h"
 
 #include <algorithm>
@@ -44,14 +46,14 @@ class Finder {
   std::vector<OneOff> Find() {
     for (uint32_t row = 0; row < slices_.size(); ++row) Look(row);
     for (const std::vector<Capture>& of_thread : CapturesByThread(trace_))
-      for (const Capture& one : of_thread) found_.push_back({OneOffKind::kCapture, one.span, one.begin});
+      for (const Capture& capture : of_thread) found_.push_back({OneOffKind::kCapture, capture.span, capture.begin});
     std::stable_sort(found_.begin(), found_.end(), [](const OneOff& a, const OneOff& b) {
       return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
     });
     int64_t until = std::numeric_limits<int64_t>::min();
-    std::erase_if(found_, [&](const OneOff& one) {
-      const bool inside = one.span.end <= until;
-      until = std::max(until, one.span.end);
+    std::erase_if(found_, [&](const OneOff& one_off) {
+      const bool inside = one_off.span.end <= until;
+      until = std::max(until, one_off.span.end);
       return inside;
     });
     return std::move(found_);
@@ -122,7 +124,7 @@ class Finder {
   const Trace& trace_;
   const SliceTable& slices_;
   const Intervals& busy_;
-  std::vector<OneOffKind> by_name_;  // kFirstCall: the name does not tell
+  std::vector<OneOffKind> by_name_;  // kind by name; kFirstCall for all other names
   std::vector<std::pair<uint32_t, std::vector<int64_t>>> of_name_;
   bool indexed_ = false;
   std::vector<OneOff> found_;
@@ -134,7 +136,7 @@ std::vector<OneOff> FindOneOffs(const Trace& trace, const Intervals& busy) { ret
 
 Intervals IdleInOneOffs(const std::vector<OneOff>& one_offs, const Intervals& busy) {
   Intervals spans;
-  for (const OneOff& one : one_offs) AppendMerged(spans, one.span);
+  for (const OneOff& one_off : one_offs) AppendMerged(spans, one_off.span);
   return Subtract(spans, busy);
 }
 

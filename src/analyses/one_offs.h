@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host does once while the device waits: it loads the code of kernels at their first launch, starts libraries
-// and allocators, compiles, captures graphs. A recording in which that takes most of the time shows a cold start, and
-// says nothing of the steps that follow.
+// Host work that happens once while the device waits: it loads the code of kernels at their first launch, starts
+// libraries and allocators, compiles, captures graphs. A recording in which that takes most of the time shows a cold
+// start, and says nothing of the steps that follow.
 //
 // Found are, each as far as no device works meanwhile:
 //   compilation  TorchDynamo's, Inductor's and Triton's own ranges and frames

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindOneOffs: first launches, compilation and captures count; habits, waits and full queues do not.
 #include "analyses/one_offs.h"
 
 #include <gtest/gtest.h>

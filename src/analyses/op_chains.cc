@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads chains in one pass over the GPU operations, with a state per stream. A chain goes to the sink as soon as it
+// ends.
 #include "analyses/op_chains.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains: kernels that follow each other on one stream and that a compiler would make one kernel of.
 //
-// A link is an operator of the framework with its kernels: element by element, a reduction, a normalisation. Links
-// belong to one chain when they were launched by one thread in one step, nothing else ran between them on their stream,
-// and their tensors fit: where shapes are recorded, the larger of two sizes is a multiple of the smaller (equal, or
+// A link is an operator of the framework with its kernels: elementwise, a reduction, or a normalisation. Links belong
+// to one chain when they were launched by one thread in one step, nothing else ran between them on their stream, and
+// their tensors fit: where shapes are recorded, the larger of two sizes is a multiple of the smaller (equal, or
 // broadcast, or reduced). Whether one reads what the other wrote is not recorded. Copies by kernels (casts, layouts)
 // are links between links, and looked through elsewhere, as are fills and what works on one element or with one block.
 // Not links, and what ends a chain: products, convolutions, copies by the copy engine, kernels without an operator
@@ -20,11 +20,11 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kMaxLinks = 15;  // TraceLens: more kernels are no candidate for one
+inline constexpr size_t kMaxLinks = 15;  // longest chain in kernels, as in TraceLens
 
 struct ChainLink {
   SliceId op;
-  StringId name;       // of the operator
+  StringId name;       // name of the operator
   uint32_t first = 0;  // its first kernel: row of gpu_ops
   uint32_t kernels = 0;
   int64_t dur_ns = 0;
@@ -35,7 +35,7 @@ struct OpChain {
   std::span<const ChainLink> links;  // at least one; valid during the call
   GpuOpId before2, before, after;  // the kernels around it on the stream, of the same thread and step; not valid: none
   int32_t device = 0;
-  int64_t elements = 0;  // of the largest tensor; 0: not recorded
+  int64_t elements = 0;  // elements of the largest tensor; 0: not recorded
 };
 
 // Receives chains; of one stream in order.
@@ -48,7 +48,7 @@ class ChainSink {
 // All chains among operations that start in the analysed window. One pass. `around`: Surroundings() of the trace.
 void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink);
 
-// Attention written out: products of batches of matrices around a chain that has a softmax, or the gradient of one.
+// Unfused attention: products of batches of matrices around a chain that has a softmax, or the gradient of one.
 enum class AttentionPart : uint8_t { kNone, kForward, kBackward };
 
 struct AttentionNames {  // in one trace; kNone: does not occur

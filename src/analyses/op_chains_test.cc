@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindChains: the links of a chain, the operations that end it, and its maximum length.
 #include "analyses/op_chains.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the search for open slices in one pass with the slices' parents.
 #include "analyses/open_slice.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host thread had open at an instant, and how to name it to its author.
+// Finds the slice that a host thread had open at an instant, and names it for the program's author.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ struct OpenQuery {
   ThreadId thread;
 };
 
-// For each query (ascending by time) the innermost slice open on that thread, recorder's overhead aside; not valid:
-// none. One pass over the slices up to the last query.
+// For each query (ascending by time) the innermost slice open on that thread, except the recorder's own; invalid if
+// none is open. One pass over the slices up to the last query.
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries);
 
 // From `innermost`, which was open in the middle of `span`, outwards to the first slice that covers at least half of
@@ -27,8 +27,8 @@ int64_t OverlapOf(const Trace& trace, SliceId slice, Interval span);
 inline int64_t Middle(Interval span) { return span.start + span.length() / 2; }
 
 struct HostContext {
-  std::string_view operator_name;  // of the outermost operator around the slice, or itself; "" none
-  std::string_view annotation;     // of the innermost annotation around it, steps aside
+  std::string_view operator_name;  // name of the outermost operator around the slice, or of the slice; "": none
+  std::string_view annotation;     // text of the innermost annotation around the slice, except steps; "": none
   std::string_view source_line;    // "file:line"
 };
 HostContext ContextOf(const Trace& trace, SliceId slice);

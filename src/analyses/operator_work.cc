@@ -58,7 +58,7 @@ Work OfProducts(const Input& weight, int64_t positions, int64_t out_channels, do
   return work;
 }
 
-// Size of the output in each dimension of space; empty: not told.
+// Returns the output's size in each spatial dimension; empty if not recorded.
 Shape OutputSpace(Inputs inputs, const WorkFormula& formula, const Shape& input, const Shape& weight) {
   const auto value = [&](int place) {
     const Input* at = At(inputs, place);

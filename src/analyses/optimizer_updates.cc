@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the optimiser ranges and the autograd nodes inside each, then computes the spans of each range that are the
+// update.
 #include "analyses/optimizer_updates.h"
 
 #include <algorithm>
@@ -51,8 +53,9 @@ void OptimizerUpdates::AddBackward(const Trace& trace) {
   for (size_t row = 0; row < slices.size(); ++row) {
     if (is_node[static_cast<uint32_t>(slices.name[row])] == 0) continue;
     const Interval node = SpanOf(slices, row);
-    const auto after = std::upper_bound(all_.begin(), all_.end(), node.start,
-                                        [](int64_t at, const OptimizerUpdate& one) { return at < one.span.start; });
+    const auto after = std::upper_bound(
+        all_.begin(), all_.end(), node.start,
+        [](int64_t at, const OptimizerUpdate& optimizer_update) { return at < optimizer_update.span.start; });
     if (after == all_.begin() || std::prev(after)->span.end < node.end) continue;
     AppendMerged(backward_[static_cast<size_t>(std::prev(after) - all_.begin())], node);
   }
@@ -62,24 +65,24 @@ void OptimizerUpdates::FindOwn(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   const std::vector<uint8_t> clears = NamesThatStart(trace, kClears);
   for (size_t range = 0; range < all_.size(); ++range) {
-    OptimizerUpdate& one = all_[range];
+    OptimizerUpdate& update = all_[range];
     const Intervals& nodes = backward_[range];
     if (nodes.empty()) {
-      AppendMerged(one.own, one.span);
+      AppendMerged(update.own, update.span);
       continue;
     }
     size_t node = 0;
-    for (uint32_t row = one.slice + 1; row < slices.size() && slices.ts_ns[row] < nodes.back().start; ++row) {
+    for (uint32_t row = update.slice + 1; row < slices.size() && slices.ts_ns[row] < nodes.back().start; ++row) {
       while (nodes[node].end <= slices.ts_ns[row] && nodes[node + 1].start <= slices.ts_ns[row]) ++node;
       const bool between = nodes[node].end <= slices.ts_ns[row];
       if (!between || range_of_[row] != range) continue;
       const bool calls = clears[static_cast<uint32_t>(slices.name[row])] != 0 ||
                          (slices.category[row] == SliceCategory::kOperator && slices.sequence[row] >= 0);
       if (!calls) continue;
-      AppendMerged(one.own, {nodes[node].end, slices.ts_ns[row]});
-      ++node;  // this gap is told; nodes.back() begins behind `row`
+      AppendMerged(update.own, {nodes[node].end, slices.ts_ns[row]});
+      ++node;  // this gap is finished; nodes.back() begins after `row`
     }
-    AppendMerged(one.own, {nodes.back().end, one.span.end});
+    AppendMerged(update.own, {nodes.back().end, update.span.end});
   }
 }
 
@@ -90,10 +93,10 @@ const OptimizerUpdate* OptimizerUpdates::At(uint32_t slice) const {
 
 bool OptimizerUpdates::Holds(uint32_t slice) const {
   if (range_of_.empty() || range_of_[slice] == kNone) return false;
-  const OptimizerUpdate& one = all_[range_of_[slice]];
-  if (one.own.size() == 1 && one.own[0] == one.span) return true;
+  const OptimizerUpdate& update = all_[range_of_[slice]];
+  if (update.own.size() == 1 && update.own[0] == update.span) return true;
   const int64_t at = begins_[slice];
-  return IsSomeIn(one.own, {at, at + 1});
+  return IsSomeIn(update.own, {at, at + 1});
 }
 
 bool OptimizerUpdates::InClosure(uint32_t slice) const {

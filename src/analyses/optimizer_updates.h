@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an optimiser's step is the update.
+// Separates the update within an optimiser's step from the closure that it runs.
 //
 // The problem: `optimizer.step(closure)` (LBFGS, and Lightning with every optimiser) computes the loss and the
 // gradients inside `Optimizer.step#…`, so that range is most of a step although the update may be a hundredth of it.
@@ -8,8 +8,8 @@
 // lie within the range. What comes before the first node is the closure's. An optimiser may call it again: from the end
 // of one pass, what follows is update until the next call begins, which is where gradients are cleared
 // (`Optimizer.zero_grad#…`) or the first operator is run with gradients (it has a sequence number; updates run
-// without). Between two nodes where neither is seen, all is the closure's: it is one pass, or it cannot be told. After
-// the last node all is update, clipping of gradients inside the closure included.
+// without). Between two nodes where neither is seen, all is the closure's: it is one pass, or two that cannot be
+// separated. After the last node all is update, clipping of gradients inside the closure included.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class OptimizerUpdates {
   static constexpr uint32_t kNone = UINT32_MAX;
   std::vector<OptimizerUpdate> all_;
   std::vector<Intervals> backward_;  // by range: nodes of its backward passes
-  std::vector<uint32_t> range_of_;   // by slice: into all_; empty: there is none
+  std::vector<uint32_t> range_of_;   // by slice: index into all_; empty: no range
   Column<int64_t> begins_;           // by slice
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests OptimizerUpdates with and without a closure, with several closure calls, and in the analyses that use it.
 #include "analyses/optimizer_updates.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds a fixed cost per slice that depends on the recorder and on its options, such as recorded shapes and stacks.
 #include "analyses/recording_overhead.h"
 
 #include <algorithm>
@@ -6,10 +7,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kCallNs = 2000;                                                          // a call of CUDA
-constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs = 2500;   // of Kineto
-constexpr int64_t kPythonNs = 800;                                                         // of Kineto
-constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // of Nsight Systems
+// CPU time in ns that the recorder adds to each record.
+constexpr int64_t kCallNs = 2000;                                                          // a CUDA call
+constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs = 2500;   // Kineto
+constexpr int64_t kPythonNs = 800;                                                         // Kineto
+constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // Nsight Systems
 
 struct Costs {
   int64_t operator_ns = 0, python_ns = 0, call_ns = 0, annotation_ns = 0;

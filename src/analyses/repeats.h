@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds short sequences that repeat in a row in a stream of tokens, in one pass.
 //
-// For every period p up to kMaxPeriod it counts how many tokens in a row equal the one p before them. A count that
-// breaks at m tells of a stretch of m + p tokens with that period. Of the periods that describe one stretch the
-// shortest is reported: the multiples of p match as well, and later. Cost: kMaxPeriod comparisons a token, no memory
-// of its own beyond the last kMaxPeriod tokens.
+// For every period p up to kMaxPeriod it counts how many tokens in a row equal the one p before them. A count that ends
+// at m means a stretch of m + p tokens with that period. Of the periods that describe one stretch the shortest is
+// reported: the multiples of p match as well, and later. Cost: kMaxPeriod comparisons a token, no memory of its own
+// beyond the last kMaxPeriod tokens.
 #pragma once
 
 #include <array>

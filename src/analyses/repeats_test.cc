@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests RepeatFinder: the shortest period, the minimum number of repetitions, and the maximum period.
 #include "analyses/repeats.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 
 std::vector<Repeat> FindIn(const std::string& tokens) {
   std::vector<Repeat> all;
-  RepeatFinder finder([&](const Repeat& one) { all.push_back(one); });
+  RepeatFinder finder([&](const Repeat& repeat) { all.push_back(repeat); });
   for (const char token : tokens) finder.Add(static_cast<uint64_t>(token));
   finder.Finish();
   return all;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes analyses on demand and keeps each result for the run. Threads that ask for the same table compute it once.
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -17,7 +18,7 @@ namespace {
 // The place of an analysis in AllAnalyses(), which is sorted by name.
 size_t IndexOf(std::string_view name) {
   const auto all = AllAnalyses();
-  const auto at = std::ranges::lower_bound(all, name, {}, [](const Analysis* one) { return one->name; });
+  const auto at = std::ranges::lower_bound(all, name, {}, [](const Analysis* analysis) { return analysis->name; });
   assert(at != all.end() && (*at)->name == name && "no analysis of that name");
   return static_cast<size_t>(at - all.begin());
 }
@@ -86,17 +87,17 @@ size_t Tables::threads() const { return impl_->threads == 0 ? DefaultThreads() :
 
 const void* Tables::Impl::Keep(const Trace* trace, const void* key,
                                const std::function<std::shared_ptr<const void>()>& make) {
-  Kept* one = nullptr;
+  Kept* entry = nullptr;
   {
     const std::lock_guard lock(kept_mutex);
-    one = &kept[{trace, key}];
+    entry = &kept[{trace, key}];
   }
   const TimedPart waiting("", "");
-  std::call_once(one->once, [&] {
+  std::call_once(entry->once, [&] {
     const TimedPart timed("shared", "columns derived once");
-    one->value = make();
+    entry->value = make();
   });
-  return one->value.get();
+  return entry->value.get();
 }
 
 const void* Tables::Kept(const Trace& trace, const void* key,

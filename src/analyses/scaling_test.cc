@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests ScalingEfficiency with and without the step time of a single device.
 #include "analyses/scaling.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the recorders' JSON texts of shapes, types and values. Text that is malformed, or sizes out of range, give no
+// input.
 #include "analyses/shapes.h"
 
 #include <algorithm>
@@ -76,16 +78,16 @@ std::vector<std::string_view> ReadTexts(std::string_view text) {
   std::vector<std::string_view> texts;
   if (!in.Take('[')) return texts;
   while (in.Peek() != ']' && in.Peek() != '\0') {
-    std::string_view one;
+    std::string_view type;
     if (in.Peek() == '[') {  // a list: its first element stands for it
       in.Take('[');
-      for (std::string_view other; in.Peek() != ']'; one = one.empty() ? other : one)
-        if (!in.TakeText(other)) return {};
+      for (std::string_view member; in.Peek() != ']'; type = type.empty() ? member : type)
+        if (!in.TakeText(member)) return {};
       in.Take(']');
-    } else if (!in.TakeText(one)) {
+    } else if (!in.TakeText(type)) {
       return {};
     }
-    texts.push_back(one);
+    texts.push_back(type);
   }
   return texts;
 }
@@ -113,8 +115,8 @@ std::string_view ToString(ElementType type) {
 ElementType ElementTypeOf(std::string_view written) {
   for (const std::string_view prefix : {"struct ", "class ", "c10::", "at::"})
     if (written.starts_with(prefix)) written.remove_prefix(prefix.size());
-  for (const Written& one : kWritten)
-    if (one.name == written) return one.type;
+  for (const Written& item : kWritten)
+    if (item.name == written) return item.type;
   return kUnknown;
 }
 
@@ -161,13 +163,14 @@ int64_t Elements(const Shape& shape) {
 std::vector<int64_t> ReadInts(std::string_view value) {
   Reader in(value);
   std::vector<int64_t> ints;
-  int64_t one = 0;
+  int64_t number = 0;
   if (!in.Take('['))
-    return in.TakeInt(one) && in.Peek() == '\0' && one <= kMaxSize && one >= -kMaxSize ? std::vector<int64_t>{one}
-                                                                                       : ints;
+    return in.TakeInt(number) && in.Peek() == '\0' && number <= kMaxSize && number >= -kMaxSize
+               ? std::vector<int64_t>{number}
+               : ints;
   while (!in.Take(']')) {
-    if (!in.TakeInt(one) || one > kMaxSize || one < -kMaxSize) return {};
-    ints.push_back(one);
+    if (!in.TakeInt(number) || number > kMaxSize || number < -kMaxSize) return {};
+    ints.push_back(number);
   }
   return ints;
 }

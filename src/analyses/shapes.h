@@ -18,14 +18,14 @@ enum class ElementType : uint8_t { kUnknown, kFp64, kFp32, kFp16, kBf16, kFp8, k
 std::string_view ToString(ElementType type);           // "fp32", "bf16", …; "unknown"
 ElementType ElementTypeOf(std::string_view written);   // "float", "c10::BFloat16", "struct c10::Half", "long int" …
 ElementType ElementTypeOf(KernelPrecision precision);  // TF32 is held in float32; kMixed and kFp4: kUnknown
-int64_t BytesOf(ElementType type);                     // of one element; 0: unknown
+int64_t BytesOf(ElementType type);                     // bytes of one element; 0: unknown
 bool IsFloatingPoint(ElementType type);
 
 using Shape = std::vector<int64_t>;
 
 struct Input {
   Shape shape;              // empty: no tensor, a scalar tensor, or a list
-  std::vector<Shape> list;  // of a list of tensors
+  std::vector<Shape> list;  // shapes of the members, if the input is a list of tensors
   ElementType type = ElementType::kUnknown;
   std::string_view value;  // "" not recorded, or a tensor
 

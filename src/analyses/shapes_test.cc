@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests ReadInputs, ReadInts and ReadBools on recorded texts, absent texts and sizes out of range.
 #include "analyses/shapes.h"
 
 #include <gtest/gtest.h>

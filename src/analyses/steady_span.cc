@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Trims the edges of a recording by the three conditions of steady_span.h. The cost is linear in the number of busy
+// intervals.
 #include "analyses/steady_span.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ constexpr double kMinTimesInner = 3;  // longer than any gap that remains
 std::vector<int64_t> Gaps(const Intervals& busy, Interval whole) {
   std::vector<int64_t> gaps;
   int64_t at = whole.start;
-  for (const Interval& one : busy) gaps.push_back(one.start - at), at = one.end;
+  for (const Interval& interval : busy) gaps.push_back(interval.start - at), at = interval.end;
   gaps.push_back(whole.end - at);
   return gaps;
 }

@@ -3,7 +3,7 @@
 //
 // A recorder is often switched on before the work begins and off after it has ended: a server waits for its first
 // request, a script copies its inputs and then loads a model. One kernel, then half a second of nothing, then a
-// thousand kernels without a gap is not a device that idles for half of the time. An edge is set aside if
+// thousand kernels without a gap is not a device that idles for half of the time. An edge is excluded if
 //   - the work before (after) its gap is at most 2 % of all device work,
 //   - the gap is at least 5 % of the recording and 1 ms, and
 //   - the gap is more than three times as long as any gap in what remains: a pause that comes again belongs to the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests SteadySpan: edges that are excluded, and gaps that belong to the work.
 #include "analyses/steady_span.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges each distinct name once, then passes the result from parent slices to their children.
 #include "analyses/surroundings.h"
 
 #include "analyses/optimizer_updates.h"

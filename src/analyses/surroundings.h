@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slice is inside of, for patterns that mean one thing in the model's code and another in the optimiser's or the
-// autograd engine's.
+// Finds what surrounds a slice (model, optimiser, autograd engine), for patterns whose meaning depends on it.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 
 struct TensorSize {
-  int64_t elements = 0;  // of the largest input; 1: scalars only; 0: shapes were not recorded
+  int64_t elements = 0;  // elements of the largest input; 1: scalars only; 0: shapes were not recorded
   int64_t bytes = 0;     // each input read once, and an output like the largest written; 0: types were not recorded
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sweeps the operations of each device once, then cuts its idle gaps by the state of the launching thread. Gaps come in
+// order, so every thread's track is walked once.
 #include "analyses/timeline.h"
 
 #include <algorithm>
@@ -103,7 +105,7 @@ class Attribution {
            copy == CopyKind::kDtoHPageable;
   }
 
-  // What the thread of `launch` did from start to end.
+  // Adds what the thread of `launch` did from start to end.
   void AddThread(SliceId launch, int64_t start, int64_t end) {
     const int32_t track = host_.track_of_thread[trace_.slices.thread[launch.value].value];
     if (track < 0 || start >= end) return;  // every launching thread has a track

@@ -37,7 +37,7 @@ inline constexpr int64_t kQueuedStartNs = 10'000;
 inline constexpr int64_t kFreshStartNs = 100'000;
 
 // Each device idles through most of what the host does for all others, so parts grow with devices times calls. No host
-// drives so many devices from one process; a recording that says so is cut into unknown parts only.
+// drives more devices from one process; a recording with more devices is cut into unknown parts only.
 inline constexpr size_t kMaxAttributedDevices = 256;
 
 struct IdlePart {
@@ -63,7 +63,7 @@ struct DeviceTimeline {
   Intervals exposed_communication;  // communication without compute
   Intervals exposed_copies;         // copies without compute and communication
   std::vector<IdleGap> gaps;        // in the window, in order
-  std::vector<IdlePart> parts;      // of the gaps, in order
+  std::vector<IdlePart> parts;      // parts of the idle gaps, in order
 
   int64_t PartEnd(const IdleGap& gap, uint32_t part) const {
     return part + 1 < gap.first_part + gap.part_count ? parts[part + 1].start : gap.span.end;

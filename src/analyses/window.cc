@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the windows of steps and the analysed window by the rules of window.h.
 #include "analyses/window.h"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ SetAside Aside(AsideKind kind, Interval span, const Intervals& busy, size_t step
   return {kind, span, Total(Clip(busy, span)), static_cast<int64_t>(steps)};
 }
 
-// Sets aside the edges of a single iteration of a serving engine: when its recorder was started the device was still at
+// Excludes the edges of a single iteration of a serving engine: when its recorder was started the device was still at
 // work for the iteration before, which is not in the recording, or no request was there yet.
 void TrimIteration(const Intervals& busy, Window& window) {
   Interval& span = window.steps[0].span;
@@ -132,8 +133,8 @@ void TakeSteps(const Trace& trace, const Intervals& busy, const Intervals& one_o
 // four fifths of the time, after at most a tenth of all work. Else all of it is the cold start.
 Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
   const int64_t all = Total(busy);
-  for (const Interval& one : one_off_idle) {
-    const Interval rest{std::max(whole.start, one.end), whole.end};
+  for (const Interval& interval : one_off_idle) {
+    const Interval rest{std::max(whole.start, interval.end), whole.end};
     const int64_t work = rest.length() > 0 ? Total(Clip(busy, rest)) : 0;
     if (work < kLongWorkNs || 10 * work < 9 * all) break;
     if (5 * work >= 4 * rest.length()) return rest;

@@ -8,16 +8,15 @@
 //             else max(host start_i, end_{i-1}), and for the first step max(host start, end of device work launched
 //             before it), at most the start of its own first device work
 // Only complete steps count. Windows do not overlap; those of adjacent steps tile. The trace's window goes from the
-// first window's start to the last one's end, time between steps that are not adjacent included.
-//
-// The first steps are set aside as warm-up when each takes at least twice the median of those after it and one-offs
-// (one_offs.h) account for half of what it takes more.
+// first window's start to the last one's end, time between steps that are not adjacent included. The first steps are
+// excluded as warm-up if each takes at least twice the median of those after it and one-offs (one_offs.h) account for
+// half of what it takes more.
 //
 // A single iteration of a serving engine is analysed without its edges, as below.
 //
 // A trace without complete steps is analysed from its first launch or GPU operation to the end of its last, less edges
 // that are no part of steady work (steady_span.h); without GPU operations, from its first host slice to the end of the
-// last. Where one-offs take half of that stretch or more it is a cold start, and nothing is set aside.
+// last. Where one-offs take half of that stretch or more it is a cold start, and nothing is excluded.
 //
 // Tables of counts and sums (kernels, operators, syncs …) take GPU operations that start within `span` and host slices
 // that start within `host`, so that warm-up and cut-off steps do not blur them.
@@ -52,7 +51,7 @@ struct Window {
   Interval host;                    // host spans of the steps below, first to last; without steps all there is
   std::vector<StepWindow> steps;    // complete steps that are no warm-up, in order
   std::vector<SetAside> set_aside;  // in order of time; incomplete steps are not in here
-  std::vector<OneOff> one_offs;     // of the whole recording
+  std::vector<OneOff> one_offs;     // one-offs of the whole recording
   int64_t one_off_idle_ns = 0;      // time in `span` in which one-offs are under way and no device works
 
   // Do one-offs take at least half of the time?

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the windows of steps and of traces: cut-off steps, gaps between steps, warm-up, and traces without steps or
+// devices.
 #include "analyses/window.h"
 
 #include <gtest/gtest.h>

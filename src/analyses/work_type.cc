@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps operators by exact names, then by parts of names; kernels by their class.
 #include "analyses/work_type.h"
 
 #include <string>
@@ -149,9 +150,9 @@ WorkType WorkTypeOfOperator(std::string_view operator_name) {
   if (operator_name.starts_with("aten::"))
     for (const FullName& full : kNames)
       if (full.name == operator_name.substr(6)) return full.type;
-  if (operator_name.starts_with("triton")) return kOther;  // names what was fused: its kernel's class tells more
-  for (const NamePart& one : kParts)
-    if (operator_name.find(one.part) != operator_name.npos) return one.type;
+  if (operator_name.starts_with("triton")) return kOther;  // names what was fused: its kernel's class is more precise
+  for (const NamePart& name_part : kParts)
+    if (operator_name.find(name_part.part) != operator_name.npos) return name_part.type;
   return kOther;
 }
 

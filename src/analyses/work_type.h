@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of work an operator or a kernel does, in the words people use of a model. Close to TraceLens' categories
-// (GEMM, CONV_fwd/bwd, SDPA_fwd/bwd, BN, elementwise, reduce, multi_tensor_apply, triton, other): forward and backward
-// are together here, and work of generated kernels goes where their names say instead of into one category.
+// The kind of work an operator or a kernel does, in the usual terms. Close to TraceLens' categories (GEMM,
+// CONV_fwd/bwd, SDPA_fwd/bwd, BN, elementwise, reduce, multi_tensor_apply, triton, other): forward and backward are
+// together here, and work of generated kernels goes where their names say instead of into one category.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,14 @@ enum class WorkType : uint8_t {
 inline constexpr size_t kWorkTypes = 13;
 std::string_view ToString(WorkType type);
 
-// Of an operator, by name; kOther: the name does not tell, ask the kernel. Call once per distinct name.
+// Returns the work of an operator, by name; kOther if only the kernel shows it. Call once per distinct name.
 WorkType WorkTypeOfOperator(std::string_view operator_name);
-// Of a kernel, copy or fill.
+// Returns the work of a kernel, copy or fill.
 WorkType WorkTypeOfClass(GpuOpClass op_class);
 
 // By slice: an optimizer's step, or inside one, and not run by its closure (optimizer_updates.h)?
 std::vector<uint8_t> InsideOptimizers(const Trace& trace);
-// What launched the operation, for InsideOptimizers: its operator, else the call; invalid: not recorded.
+// Returns what launched the operation, for InsideOptimizers: its operator, else the call; invalid: not recorded.
 inline SliceId LaunchedBy(const GpuOpTable& ops, size_t row) {
   return ops.op[row].valid() ? ops.op[row] : ops.launch[row];
 }

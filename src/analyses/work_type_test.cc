@@ -21,7 +21,7 @@ TEST(WorkType, OfOperatorsByName) {
   EXPECT_EQ(of("aten::embedding_dense_backward"), "embedding");
   EXPECT_EQ(of("fbgemm::permute_pooled_embs_auto_grad"), "embedding");
   EXPECT_EQ(of("record_param_comms"), "communication");
-  EXPECT_EQ(of("triton_poi_fused_convolution_relu_0"), "other") << "its kernel tells";
+  EXPECT_EQ(of("triton_poi_fused_convolution_relu_0"), "other") << "its kernel shows the type";
 }
 
 TEST(WorkType, OfKernelsByClass) {

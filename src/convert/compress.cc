@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the gzip and Zstandard sinks. Compression runs on a second thread; a single block waits while another is
+// compressed, which bounds the memory.
 #include "convert/compress.h"
 
 #include <isa-l/igzip_lib.h>

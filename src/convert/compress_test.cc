@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the choice of the format by file name, round trips, a full disk, and a sink that is dropped before its end.
 #include "convert/compress.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up the windows of the requested steps on every rank, and joins windows that touch.
 #include "convert/step_windows.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests WindowsOfSteps: the length of a step, joined windows, and ranks without the step.
 #include "convert/step_windows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks all rules, sorts their findings by severity, and prints the report by levels of severity.
 #include "diagnose/bottleneck_analyzer.h"
 
 #include <algorithm>
@@ -18,29 +19,30 @@ void AppendSection(std::string_view heading, std::span<const Bottleneck> bottlen
                    std::string& report) {
   report += StrCat(heading, "\n");
   size_t number = 0;
-  for (const Bottleneck& one : bottlenecks) {
-    if (!belongs(one.severity)) continue;
-    report += StrCat(++number, ". ", ToString(one.type), " (severity ", FormatNumber(one.severity, 2), "): ", one.title,
-                     "\n");
-    report += StrCat("   ", one.description, "\n");
-    for (const Evidence& evidence : one.evidence)
+  for (const Bottleneck& bottleneck : bottlenecks) {
+    if (!belongs(bottleneck.severity)) continue;
+    report += StrCat(++number, ". ", ToString(bottleneck.type), " (severity ", FormatNumber(bottleneck.severity, 2),
+                     "): ", bottleneck.title, "\n");
+    report += StrCat("   ", bottleneck.description, "\n");
+    for (const Evidence& evidence : bottleneck.evidence)
       report += StrCat("   - ", evidence.text, evidence.source.empty() ? "" : StrCat(" (", evidence.source, ")"), "\n");
-    for (const Recommendation& advice : one.recommendations) report += StrCat("   -> ", advice.text, "\n");
+    for (const Recommendation& advice : bottleneck.recommendations) report += StrCat("   -> ", advice.text, "\n");
   }
   report += number == 0 ? "none\n\n" : "\n";
 }
 
-bool CountedElsewhere(const Bottleneck& one, std::span<const Bottleneck> all) {
+bool CountedElsewhere(const Bottleneck& bottleneck, std::span<const Bottleneck> all) {
   return std::any_of(all.begin(), all.end(), [&](const Bottleneck& other) {
-    return !one.part_of.empty() && other.id == one.part_of && other.gain;
+    return !bottleneck.part_of.empty() && other.id == bottleneck.part_of && other.gain;
   });
 }
 
 // Each gain is of what those above it leave, so that they multiply.
 double Combined(std::span<const Bottleneck> all, double Gain::*bound) {
   double factor = 1;
-  for (const Bottleneck& one : all)
-    if (one.gain && one.gain->expected > 1 && !one.apart && !CountedElsewhere(one, all)) factor *= (*one.gain).*bound;
+  for (const Bottleneck& bottleneck : all)
+    if (bottleneck.gain && bottleneck.gain->expected > 1 && !bottleneck.apart && !CountedElsewhere(bottleneck, all))
+      factor *= (*bottleneck.gain).*bound;
   return factor;
 }
 
@@ -52,7 +54,7 @@ std::vector<Bottleneck> CheckRules(Tables& tables, std::span<const std::string_v
     if (std::find(ids.begin(), ids.end(), rule->id) == ids.end()) continue;
     Result<std::vector<Bottleneck>> found = CheckRule(*rule, tables);
     if (!found) continue;
-    for (Bottleneck& one : *found) all.push_back(std::move(one));
+    for (Bottleneck& bottleneck : *found) all.push_back(std::move(bottleneck));
   }
   SortBySeverity(all);
   return all;
@@ -77,7 +79,8 @@ std::string BottleneckAnalyzer::GenerateReport(std::span<const Bottleneck> bottl
       "Warnings (severity 0.4-0.7)", bottlenecks,
       [](double severity) { return severity >= kWarningSeverity && severity <= kCriticalSeverity; }, report);
   report += "Estimated Performance Improvement\n";
-  if (std::none_of(bottlenecks.begin(), bottlenecks.end(), [](const Bottleneck& one) { return one.gain.has_value(); }))
+  if (std::none_of(bottlenecks.begin(), bottlenecks.end(),
+                   [](const Bottleneck& bottleneck) { return bottleneck.gain.has_value(); }))
     return report + "none can be estimated\n";
   return report + StrCat(FormatNumber(Combined(bottlenecks, &Gain::expected), 2), "x (",
                          FormatNumber(Combined(bottlenecks, &Gain::low), 2), "-",

@@ -15,9 +15,9 @@ namespace gapless::internal {
 
 struct BottleneckAnalyzer {
   static constexpr size_t kMax = 5;
-  // What the rules find, at most kMax, by severity (the report of `analyze` ranks by expected gain instead).
+  // Returns the rules' findings, at most kMax, by severity (the report of `analyze` ranks by expected gain instead).
   static std::vector<Bottleneck> AnalyzeAll(Tables& tables);
-  static std::vector<Bottleneck> MostSevere(std::vector<Bottleneck> all);  // of what was found already
+  static std::vector<Bottleneck> MostSevere(std::vector<Bottleneck> all);  // selects from existing findings
   // "Critical Issues (severity >0.7)", "Warnings (severity 0.4-0.7)" with evidence and recommendations, and "Estimated
   // Performance Improvement": the factor if all given ones were cured, as `analyze` plans them. What is part of another
   // that is given, too, is not counted twice, nor is what would change the training. Milder ones count in the estimate

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the report: its sections, the estimate of all fixes together, and findings that are part of others.
 #include "diagnose/bottleneck_analyzer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes money, energy and carbon from GPU time, the user's rates and the boards' power limits.
 #include "diagnose/cost.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace gapless::internal {
 namespace {
 
-// Ranks of the job, as far as the recordings tell, but at least the devices that did work.
+// Returns the job's ranks as recorded, but at least the number of devices that did work.
 int64_t GpusOf(const Run& run, const RunSummary& summary) {
   auto gpus = static_cast<int64_t>(summary.breakdown.size());
-  for (const RunTrace* one : run.primary()) gpus = std::max(gpus, one->trace->info.world_size);
+  for (const RunTrace* run_trace : run.primary()) gpus = std::max(gpus, run_trace->trace->info.world_size);
   return gpus;
 }
 

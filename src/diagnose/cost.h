@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run costs in money, energy and carbon, per step, per epoch and per month, and what a gain would save of it.
+// The cost of a run in money, energy and carbon, per step, per epoch and per month, and what a gain would save of it.
 //
 // Money is GPU time times a rate the user gives. Energy is GPU time times power: as the user says or, when they do not,
 // the board's power limit, which is the most it can be (`watts_are_limit`). Carbon is energy times a rate. Only GPUs
@@ -26,7 +26,7 @@ struct RunCost {
   double hours_per_month = 0;
   std::optional<double> watts_per_gpu;
   bool watts_are_limit = false;  // the power limit of the board: an upper bound
-  std::optional<Amount> step;    // of all GPUs; absent: no complete step
+  std::optional<Amount> step;    // cost of a step on all GPUs; absent: no complete step
   std::optional<Amount> epoch;
   Amount month;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests CostOf and SavingPerMonth: rates, numbers from the user, and absent values.
 #include "diagnose/cost.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the figures of data loading from the tables, and reports the tests that they fail.
 #include "diagnose/data_loading_analyzer.h"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ DataLoadingAnalyzer::Figures DataLoadingAnalyzer::FiguresOf(Tables& tables) {
 std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(Tables& tables) {
   const Figures figures = FiguresOf(tables);
   std::vector<Bottleneck> all = CheckRules(tables, kRules);
-  for (Bottleneck& one : all)
-    for (Evidence& evidence : Tests(figures, tables.Get("idle"))) one.evidence.push_back(std::move(evidence));
+  for (Bottleneck& bottleneck : all)
+    for (Evidence& evidence : Tests(figures, tables.Get("idle"))) bottleneck.evidence.push_back(std::move(evidence));
   if (figures.copy_share && *figures.copy_share > kCopyShare)
     all.push_back(Copies(*figures.copy_share, tables.Get("copies")));
   std::stable_sort(all.begin(), all.end(),

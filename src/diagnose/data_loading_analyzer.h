@@ -13,9 +13,10 @@ namespace gapless::internal {
 
 struct DataLoadingAnalyzer {
   static constexpr int64_t kLongGapNs = 5'000'000;  // a device idle for longer while a batch is made
-  static constexpr double kCopyShare = 0.50;        // of the step, copies to the device
+  static constexpr double kCopyShare = 0.50;        // copies to the device, as a share of the step
 
-  // What the tests look at. Times in ns, summed over the devices or their processes; absent where nothing was recorded.
+  // The inputs of the tests. Times in ns, summed over the devices or their processes; absent where nothing was
+  // recorded.
   struct Figures {
     int64_t long_gaps = 0;             // idle gaps with more than kLongGapNs of waiting for a batch
     int64_t longest_gap_ns = 0;        // that part of the longest

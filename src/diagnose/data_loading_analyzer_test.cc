@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the three tests of data loading, and that a run with data in time has no finding.
 #include "diagnose/data_loading_analyzer.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ TEST(DataLoadingAnalyzer, NamesTheLoaderAndItsLongGaps) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].id, "data_loading");
   std::string text;
-  for (const Evidence& one : found[0].evidence) text += one.text + '\n';
+  for (const Evidence& item : found[0].evidence) text += item.text + '\n';
   EXPECT_NE(text.find("4 gaps of more than 5 ms while a batch is made, the longest 60.0 ms"), std::string::npos)
       << text;
   EXPECT_NE(text.find("longer than the GPU works"), std::string::npos) << text;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Applies Amdahl's law to the time that a fix removes. RemovableTime limits all fixes together to the recorded time of
+// each kind.
 #include "diagnose/estimate.h"
 
 #include <algorithm>
@@ -7,11 +9,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMaxRemoved = 0.95;  // of the wall time: no estimate promises more than a factor of 20
+constexpr double kMaxRemoved = 0.95;  // largest share of the wall time that may go: no estimate exceeds a factor of 20
 
 double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMaxRemoved)); }
 
-// What kind of time a fix of this type removes.
+// Returns the kind of time that a fix of this type removes.
 enum Kind : uint8_t { kIdleTime, kKernelTime, kCommunicationTime, kKinds };
 
 Kind KindOf(BottleneckType type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First estimate of what a fix buys: Amdahl's law over the intervals at stake, before anything is simulated.
+// First estimate of what a fix saves: Amdahl's law over the affected intervals, before anything is simulated.
 //
 // A rule says how much of the analysed time would go away at least, probably and at most; the step then shrinks by that
 // share. The bounds are of what was seen idle or running, so they cannot promise more than there is. A simulator that
@@ -16,8 +16,8 @@
 namespace gapless::internal {
 
 struct TimeAtStake {
-  int64_t wall_ns = 0;                              // all of the analysed time, over the devices at stake
-  double low_ns = 0, expected_ns = 0, high_ns = 0;  // of it would go away
+  int64_t wall_ns = 0;                              // analysed time, summed over the affected devices
+  double low_ns = 0, expected_ns = 0, high_ns = 0;  // time that would go away: the estimate and its bounds
   double confidence = 0;                            // 0–1
 };
 
@@ -31,7 +31,7 @@ Gain EstimateGain(const TimeAtStake& stake);
 class RemovableTime {
  public:
   explicit RemovableTime(const LedgerView& ledger);
-  // Of `share` of the recorded step what can still go.
+  // Returns the part of `share` of the recorded step that can still go.
   double LeftOf(double share, BottleneckType type) const;
   void Take(double share, BottleneckType type);
 

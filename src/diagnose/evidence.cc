@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects the largest rows of tables, and formats names, lines and counts for evidence.
 #include "diagnose/evidence.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-inline constexpr size_t kMaxRows = 20;  // an Evidence names at most so many rows
+inline constexpr size_t kMaxRows = 20;  // maximum number of rows that an Evidence names
 
 // Rows of `table` with the largest value in `column` (zero and Null left out), largest first, at most `count`.
 std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count = kMaxRows);

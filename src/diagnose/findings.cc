@@ -13,8 +13,8 @@ bool Has(const std::vector<std::string>& ids, const std::string& id) {
 }  // namespace
 
 Diagnosis Choose(Diagnosis diagnosis, const AnalyzeOptions& options) {
-  std::erase_if(diagnosis.bottlenecks, [&](const Bottleneck& one) {
-    return (!options.only.empty() && !Has(options.only, one.id)) || Has(options.without, one.id);
+  std::erase_if(diagnosis.bottlenecks, [&](const Bottleneck& bottleneck) {
+    return (!options.only.empty() && !Has(options.only, bottleneck.id)) || Has(options.without, bottleneck.id);
   });
   return diagnosis;
 }

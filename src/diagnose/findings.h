@@ -13,7 +13,7 @@ namespace gapless::internal {
 
 struct Findings {
   Diagnosis diagnosis;  // what the chosen rules found
-  RunSummary summary;   // of it
+  RunSummary summary;   // summary of the run
   std::optional<RunCost> cost;
 };
 

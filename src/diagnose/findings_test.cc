@@ -14,7 +14,7 @@ Diagnosis Three() {
 
 std::string IdsOf(const Diagnosis& diagnosis) {
   std::string ids;
-  for (const Bottleneck& one : diagnosis.bottlenecks) ids += one.id;
+  for (const Bottleneck& bottleneck : diagnosis.bottlenecks) ids += bottleneck.id;
   return ids;
 }
 

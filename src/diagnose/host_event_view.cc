@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums rows of table host_events by kind, without the first complete step, and estimates the gain of their idle time.
 #include "diagnose/host_event_view.h"
 
 #include <algorithm>
@@ -11,14 +12,14 @@ namespace gapless::internal {
 
 namespace {
 
-// Without steps, so many calls of one kind and name are a habit, and only the longest may be a beginning.
+// Minimum calls of one kind and name that count as a habit without steps; only the longest may be a beginning.
 constexpr int64_t kHabit = 20;
 
 struct Later {
   int64_t calls = 0, total_ns = 0, idle_ns = 0;
 };
 
-// What happens after the first complete step; without steps, in all calls of a habit but the longest.
+// Sums what happens after the first complete step; without steps, all calls of a habit but the longest.
 Later LaterOf(const Table& events, size_t row) {
   if (!events.IsNull(row, "later_calls"))
     return {events.Int(row, "later_calls"), events.Int(row, "later_total_ns"), events.Int(row, "later_idle_ns")};

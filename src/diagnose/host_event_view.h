@@ -20,7 +20,7 @@ struct HostEventSum {
   int64_t later_calls = 0, later_total_ns = 0;  // in steps after the first complete one
   int64_t idle_ns = 0, later_idle_ns = 0;       // summed over the devices that idled, as the ledger counts
   int64_t max_ns = 0;                           // longest
-  std::vector<size_t> rows;                     // of the table, most time first, at most kMaxRows
+  std::vector<size_t> rows;                     // rows of the table, most time first, at most kMaxRows
 };
 
 // Events whose column `kind` is one of `kinds`.
@@ -30,8 +30,8 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
 // longest slice.
 std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most = 3);
 
-// What is won when the host work behind `idle_ns` of device time goes: at least half (other host work may follow at
-// once), at most all, most likely `expected_share`.
+// Returns the saving if the host work behind `idle_ns` of device time goes: at least half (other host work may follow
+// at once), at most all, most likely `expected_share`.
 std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence);
 
 // The first source line of the rows; "" when none was recorded.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums table host_steps over all ranks, and computes shares of step time and gains from it.
 #include "diagnose/host_step_view.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 bool Launches(const TraceTimeline& timeline) {
   const auto& api = timeline.trace().slices.api;
-  return std::any_of(api.begin(), api.end(), [](ApiKind one) { return IsLaunch(one); });
+  return std::any_of(api.begin(), api.end(), [](ApiKind api_kind) { return IsLaunch(api_kind); });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class HostStepView {
   // Returns true if the steps run many operators that take little longer than calling them does; the optimiser's do not
   // count.
   bool HasTinyOperators() const;
-  // Of removing `low` to `high` of the time, all of it summed over the ranks.
+  // Returns the gain of removing `low` to `high` of the time, summed over the ranks.
   Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
 
  private:

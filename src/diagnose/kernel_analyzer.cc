@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares the metrics of a kernel with fixed limits, and makes a finding for each limit that it misses.
 #include "diagnose/kernel_analyzer.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the verdicts on kernel metrics: utilisation, memory, occupancy, divergence, and missing metrics.
 #include "diagnose/kernel_analyzer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums the idle time of launching from table launch_waits, without graph captures and without one-off calls.
 #include "diagnose/launch_stake.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 constexpr int64_t kLaunchesOfSteps = 16;
 constexpr size_t kNoRow = static_cast<size_t>(-1);
 
-// What the host does once, within the window, for each device that waits meanwhile.
+// Sums one-off host work within the window for each device that waits meanwhile.
 int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
   int64_t ns = 0;
   for (size_t row = 0; row < warm_up.rows(); ++row)
@@ -30,7 +31,7 @@ int64_t SumOfTrace(const Table& table, int64_t trace, std::string_view column) {
   return sum;
 }
 
-// The row whose longest call takes more than half of what this recording has at stake.
+// Returns the row whose longest call takes more than half of this recording's affected time.
 size_t OneOffOf(const Table& waits, int64_t trace) {
   int64_t sum = 0, longest_ns = 0;
   size_t longest = kNoRow;

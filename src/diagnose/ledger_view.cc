@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds up the time breakdown of all devices, and formats times as costs per step or of the recording.
 #include "diagnose/ledger_view.h"
 
 #include <algorithm>
@@ -36,10 +37,10 @@ using DeviceNames = std::map<std::pair<int64_t, int32_t>, std::string_view>;
 
 DeviceNames NamesOfDevices(const Run& run) {
   DeviceNames names;
-  for (const RunTrace& one : run.traces()) {
-    const DeviceTable& devices = one.trace->devices;
+  for (const RunTrace& run_trace : run.traces()) {
+    const DeviceTable& devices = run_trace.trace->devices;
     for (size_t row = 0; row < devices.size(); ++row)
-      names.emplace(std::pair(one.index, devices.device[row]), one.trace->Text(devices.name[row]));
+      names.emplace(std::pair(run_trace.index, devices.device[row]), run_trace.trace->Text(devices.name[row]));
   }
   return names;
 }
@@ -48,7 +49,8 @@ DeviceNames NamesOfDevices(const Run& run) {
 
 int64_t LedgerView::DevicesOf(int64_t trace) const {
   if (const auto of = process_of.find(trace); of != process_of.end()) trace = of->second;
-  return std::count_if(devices.begin(), devices.end(), [&](const DeviceBreakdown& one) { return one.trace == trace; });
+  return std::count_if(devices.begin(), devices.end(),
+                       [&](const DeviceBreakdown& device_breakdown) { return device_breakdown.trace == trace; });
 }
 
 double LedgerView::Share(int64_t ns) const { return ShareIn(total, ns); }
@@ -70,7 +72,7 @@ std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
   std::vector<double> shares;
   for (size_t i = 0; i < devices.size(); ++i) shares.push_back(ShareIn(devices[i], ns[i]));
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  constexpr double kSame = 0.02;  // of the step
+  constexpr double kSame = 0.02;  // difference between parts that counts as equal, as a share of the step
   if (*most - *least < kSame) return {};
   const DeviceBreakdown& worst = devices[static_cast<size_t>(most - shares.begin())];
   const std::string who = worst.rank ? StrCat("rank ", *worst.rank) : StrCat("GPU ", worst.device);
@@ -83,7 +85,7 @@ LedgerView ReadLedger(Tables& tables) {
   const int step = ledger.Find("step");
   const DeviceNames names = NamesOfDevices(tables.run());
   std::map<std::pair<int64_t, int32_t>, size_t> places;  // recording and number -> in view.devices
-  for (const RunTrace& one : tables.run().traces()) view.process_of.emplace(one.index, one.process);
+  for (const RunTrace& run_trace : tables.run().traces()) view.process_of.emplace(run_trace.index, run_trace.process);
   for (size_t row = 0; row < ledger.rows(); ++row) {
     if (!ledger.IsNull(row, step)) {
       ++view.step_rows;

@@ -20,7 +20,7 @@ struct LedgerView {
 
   // How many devices the process of this trace used.
   int64_t DevicesOf(int64_t trace) const;
-  // Of the wall time of all devices; 0 when there is none.
+  // Returns the share of the wall time of all devices; 0 if there is no wall time.
   double Share(int64_t ns) const;
   // "74.2 ms of every step", or without steps "1.20 s of 3.40 s recorded".
   std::string CostText(int64_t ns) const;

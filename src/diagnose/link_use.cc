@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up the link's bandwidth for the devices of a group, and compares it with the collectives' bus bandwidth.
 #include "diagnose/link_use.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct Link {
   double gbps = kPcieGbps;
 };
 
-// What joins the devices of a trace, as far as it can be known.
+// The link between the devices of a trace, if it can be known.
 Link LinkOf(const LedgerView& ledger, int64_t trace, int64_t most_ranks) {
   if (most_ranks > kRanksOfAHost) return {};
   for (const DeviceBreakdown& device : ledger.devices) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps each kind of data loading work to its advice, and adds the advice for the kinds with the most time.
 #include "diagnose/loader_work_advice.h"
 
 #include <string_view>

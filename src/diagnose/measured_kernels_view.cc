@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Turns rows of table measured_kernels into metrics, judges them, and adds the place and time of each kernel.
 #include "diagnose/measured_kernels_view.h"
 
 #include <algorithm>

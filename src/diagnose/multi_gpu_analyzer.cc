@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes findings from plain figures: NCCL time, times per rank, and scaling efficiency. On tables it runs the rules
+// about communication.
 #include "diagnose/multi_gpu_analyzer.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace {
 constexpr std::string_view kRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
                                        "straggler"};
 
-// `share` of the step at stake; of it a tenth, half or all goes, as in the rules about communication.
+// Estimates the gain if a tenth, half or all of `share` of the step goes, as in the rules about communication.
 Bottleneck Make(std::string_view id, double share, std::string title, std::string description, double value) {
   Bottleneck found;
   found.id = id;
@@ -54,7 +56,7 @@ std::optional<Bottleneck> Imbalance(const NcclMetrics& metrics) {
   if (*least <= 0) return std::nullopt;
   const double ratio = static_cast<double>(*most) / static_cast<double>(*least);
   if (ratio <= kImbalance) return std::nullopt;
-  double waiting = 0;  // of all ranks, of their time with the slowest's pace
+  double waiting = 0;  // share of the ranks' time that is waiting, if all took as long as the slowest
   for (const int64_t each : metrics.rank_step_ns) waiting += static_cast<double>(*most - each);
   const double share = waiting / (static_cast<double>(*most) * static_cast<double>(metrics.rank_step_ns.size()));
   const auto rank = most - metrics.rank_step_ns.begin();
@@ -90,9 +92,9 @@ std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(Tables& tables, int num_gpus) 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const NcclMetrics& metrics, int num_gpus) {
   std::vector<Bottleneck> all;
   if (num_gpus < 2) return all;
-  for (std::optional<Bottleneck>& one :
+  for (std::optional<Bottleneck>& bottleneck :
        std::vector{Communication(metrics), Imbalance(metrics), Scaling(metrics, num_gpus)})
-    if (one) all.push_back(std::move(*one));
+    if (bottleneck) all.push_back(std::move(*bottleneck));
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });
   return all;

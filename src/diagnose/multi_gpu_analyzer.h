@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several GPUs lose to each other: from tables, or from a few plain figures.
+// The time that several GPUs lose to each other: from tables, or from a few plain figures.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace gapless::internal {
 
 struct MultiGPUAnalyzer {
-  static constexpr double kNcclShare = 0.10;          // of the step: communication worth naming (B4)
+  static constexpr double kNcclShare = 0.10;          // share of the step from which communication is named
   static constexpr double kScalingEfficiency = 0.90;  // below: worth naming; with kNcclShare it says the same thing
 
   // Rules about several GPUs, those that found something, by severity; none for fewer than two GPUs.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the findings from plain figures and from tables.
 #include "diagnose/multi_gpu_analyzer.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of table optimizer_steps that a rule speaks of, over all ranks.
+// Rows of table optimizer_steps that a rule reports, over all ranks.
 #pragma once
 
 #include <functional>

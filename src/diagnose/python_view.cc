@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums the self time of Python functions over ranks, and the time that they sleep.
 #include "diagnose/python_view.h"
 
 #include <algorithm>

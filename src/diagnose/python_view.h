@@ -14,9 +14,9 @@ namespace gapless::internal {
 struct PythonFunction {
   std::string name;       // "work() (train.py)"; "code outside of functions" where none is open
   int64_t self_ns = 0;    // in Python, of all ranks
-  int64_t calls = 0;      // of its own frame
+  int64_t calls = 0;      // calls of the function's own frame
   std::string callee;     // that takes most of it; "": its own code
-  int64_t callee_ns = 0;  // of self_ns
+  int64_t callee_ns = 0;  // part of self_ns that is spent in callees
   std::string line;       // from which most of it is called; "": not known
   int64_t line_ns = 0;
 };
@@ -31,9 +31,9 @@ bool IsWaiting(std::string_view callee);
 // Functions of the user's code by their time in recorded steps, most first; waiting does not count.
 std::vector<PythonFunction> PythonFunctions(const Table& python_time);
 
-// Time asleep in recorded steps, and from where most of it is called. Where no stacks were recorded, as far as a count
-// of all calls of the run tells: it has no line, and sleeping is taken to be as frequent in the recorded steps, which
-// take `steps_ns`, as in the others. Reads tables python_time, python_functions and whole_run.
+// Returns the time asleep in recorded steps, and the line that calls most of it. Without recorded stacks, a count of
+// all calls of the run replaces them: it has no line, and assumes that the recorded steps, which take `steps_ns`, sleep
+// as often as the other steps. Reads tables python_time, python_functions and whole_run.
 PythonFunction Asleep(Tables& tables, int64_t steps_ns);
 
 }  // namespace gapless::internal

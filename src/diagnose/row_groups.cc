@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Groups rows by the texts of key columns, and sorts the groups by their summed value.
 #include "diagnose/row_groups.h"
 
 #include <algorithm>

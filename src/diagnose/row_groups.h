@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table that speak of the same thing on several ranks, taken together.
+// Groups the rows of a table that describe the same thing on several ranks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests grouping over ranks, and counts with and without steps.
 #include "diagnose/row_groups.h"
 
 #include <gtest/gtest.h>

@@ -28,8 +28,8 @@ struct Rule {
   extern const Rule n##_rule; \
   constinit const Rule n##_rule
 
-// What the rule finds, whole: `check` need not set id and type, which are the rule's, nor severity where it follows
-// from share_of_step.
+// Returns the rule's complete findings: `check` need not set id and type, which are the rule's, nor severity where it
+// follows from share_of_step.
 Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables);
 
 std::span<const Rule* const> AllRules();  // sorted by id; generated from the folder

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the rules on the tables, screens their findings, and ranks them.
 #include <algorithm>
 
 #include "base/timings.h"
@@ -11,13 +12,13 @@ Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables) {
   const TimedPart timed("rule", rule.id);
   Result<std::vector<Bottleneck>> found = rule.check(tables);
   if (!found) return found;
-  for (Bottleneck& one : *found) {
-    one.id = rule.id;
-    if (rule.id != kOtherWaste) one.type = rule.type;
-    if (!one.share_of_step) continue;
+  for (Bottleneck& bottleneck : *found) {
+    bottleneck.id = rule.id;
+    if (rule.id != kOtherWaste) bottleneck.type = rule.type;
+    if (!bottleneck.share_of_step) continue;
     // Sums of kernels that run at once can pass the time there is.
-    one.share_of_step = std::min(*one.share_of_step, 1.0);
-    if (one.severity == 0) one.severity = SeverityOfShare(*one.share_of_step);
+    bottleneck.share_of_step = std::min(*bottleneck.share_of_step, 1.0);
+    if (bottleneck.severity == 0) bottleneck.severity = SeverityOfShare(*bottleneck.share_of_step);
   }
   return found;
 }
@@ -40,15 +41,15 @@ Diagnosis Diagnose(Tables& tables) {
       diagnosis.failures.push_back({rule->id, found.error()});
       continue;
     }
-    for (Bottleneck& one : *found) diagnosis.bottlenecks.push_back(std::move(one));
+    for (Bottleneck& bottleneck : *found) diagnosis.bottlenecks.push_back(std::move(bottleneck));
   }
   Screen(tables.run(), diagnosis.bottlenecks);
   const auto is_found = [&](const std::string& id) {
     return std::any_of(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                       [&](const Bottleneck& one) { return one.id == id; });
+                       [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
   };
-  for (Bottleneck& one : diagnosis.bottlenecks)
-    if (!is_found(one.part_of)) one.part_of.clear();
+  for (Bottleneck& bottleneck : diagnosis.bottlenecks)
+    if (!is_found(bottleneck.part_of)) bottleneck.part_of.clear();
   std::stable_sort(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(), RanksBefore);
   return diagnosis;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a kind of event in table whole_run, and makes the finding that the rules about rare events share.
 #include "diagnose/run_pause.h"
 
 #include <algorithm>

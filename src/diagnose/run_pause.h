@@ -10,8 +10,8 @@
 namespace gapless::internal {
 
 struct RunPause {
-  std::string_view kind;          // of table whole_run
-  double least_share = 0;         // of the steps' time, from which it is reported
+  std::string_view kind;          // column `kind` of table whole_run
+  double least_share = 0;         // smallest share of the steps' time that is reported
   std::string_view what;          // "writing checkpoints"
   std::string_view once, often;   // "checkpoint", "checkpoints"
   Recommendation recommendation;  // the first; rules add further ones

@@ -18,14 +18,14 @@ std::string PartOf(std::string_view id, bool on_device) {
   }
   if (on_device) trace.Counter("allocated memory", 0, 1, 0);
   testing::Analysed run(trace);
-  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   return found && found->size() == 1 ? found->front().part_of : "not found";
 }
 
 TEST(RunPause, CollectingStrikesInTheMidstOfPython) {
   EXPECT_EQ(PartOf("run_garbage", false), "host_python");
-  EXPECT_EQ(PartOf("run_checkpoints", false), "") << "saving is told apart from Python";
+  EXPECT_EQ(PartOf("run_checkpoints", false), "") << "saving is separate from Python";
 }
 
 TEST(RunPause, ADeviceIdlesMeanwhile) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the traits of a run by parts of names. Each distinct name of a recording is judged once.
 #include "diagnose/run_traits.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ bool AnyName(const Table& table, Matches matches) {
   return false;
 }
 
-// Is it an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward? Hooks that
-// are set up for one are not (RegisterPostBackwardFunction).
+// Returns true for an operator of a backward pass: AddmmBackward0, CompiledFunctionBackward, aten::threshold_backward;
+// false for a hook that is set up for it (RegisterPostBackwardFunction).
 bool IsBackward(std::string_view name) {
   if (name.starts_with("aten::")) return name.find("_backward") != name.npos;
   const size_t at = name.find("Backward");
@@ -48,8 +49,8 @@ constexpr std::string_view kEngines[] = {"vllm/v1/", "vllm/worker/", "vllm/engin
 
 Workload WorkloadOfName(std::string_view name) {
   if (IsEngineIteration(name)) return Workload::kServing;
-  for (const Part& one : kParts)
-    if (name.find(one.part) != name.npos) return one.shows;
+  for (const Part& item : kParts)
+    if (name.find(item.part) != name.npos) return item.shows;
   if (IsBackward(name)) return Workload::kTraining;
   return name.starts_with("aten::") ? Workload::kInference : Workload::kUnknown;
 }
@@ -76,8 +77,8 @@ void ForEachName(const Trace& trace, F&& f) {
 Workload WorkloadOf(const Run& run) {
   bool serves = false, trains = false;
   std::set<std::string_view> operators;
-  for (const RunTrace* one : run.primary())
-    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+  for (const RunTrace* run_trace : run.primary())
+    ForEachName(*run_trace->trace, [&](std::string_view name, bool frame) {
       if (frame) return void(serves = serves || IsEngineFrame(name));
       const Workload shows = WorkloadOfName(name);
       serves = serves || shows == Workload::kServing, trains = trains || shows == Workload::kTraining;
@@ -92,13 +93,13 @@ Workload WorkloadOf(const Run& run) {
 bool UsesPyTorch(const Run& run) {
   // Our own agent runs inside PyTorch.
   bool found = std::any_of(run.traces().begin(), run.traces().end(),
-                           [](const RunTrace& one) { return one.trace->info.format == "agent"; });
+                           [](const RunTrace& run_trace) { return run_trace.trace->info.format == "agent"; });
   bool recorded = false;
-  for (const RunTrace* one : run.primary()) {
-    recorded = recorded || one->trace->slices.size() + one->trace->gpu_ops.size() > 0;
-    const auto& category = one->trace->slices.category;
+  for (const RunTrace* run_trace : run.primary()) {
+    recorded = recorded || run_trace->trace->slices.size() + run_trace->trace->gpu_ops.size() > 0;
+    const auto& category = run_trace->trace->slices.category;
     found = found || std::find(category.begin(), category.end(), SliceCategory::kOperator) != category.end();
-    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+    ForEachName(*run_trace->trace, [&](std::string_view name, bool frame) {
       found = found || name.find("at::native") != name.npos || name.starts_with("ProfilerStep#") ||
               name.starts_with("DistributedDataParallel") || IsDataLoadingMark(name) ||
               (frame && name.find("torch/") != name.npos);
@@ -109,8 +110,8 @@ bool UsesPyTorch(const Run& run) {
 
 bool UsesPipeline(const Run& run) {
   bool found = false;
-  for (const RunTrace* one : run.primary())
-    ForEachName(*one->trace, [&](std::string_view name, bool frame) {
+  for (const RunTrace* run_trace : run.primary())
+    ForEachName(*run_trace->trace, [&](std::string_view name, bool frame) {
       found = found || (frame && name.find("transformers/pipelines/") != name.npos);
     });
   return found;
@@ -118,12 +119,12 @@ bool UsesPipeline(const Run& run) {
 
 bool UsesOtherDevices(const Run& run) {
   bool usual = false, other = false;
-  for (const RunTrace* one : run.primary()) {
-    for (const Vendor vendor : one->trace->devices.vendor) usual = usual || vendor != Vendor::kOther;
-    const SliceTable& slices = one->trace->slices;
+  for (const RunTrace* run_trace : run.primary()) {
+    for (const Vendor vendor : run_trace->trace->devices.vendor) usual = usual || vendor != Vendor::kOther;
+    const SliceTable& slices = run_trace->trace->slices;
     for (size_t row = 0; row < slices.size(); ++row) {
       if (slices.category[row] != SliceCategory::kRuntime && slices.category[row] != SliceCategory::kDriver) continue;
-      const std::string_view name = one->trace->Text(slices.name[row]);
+      const std::string_view name = run_trace->trace->Text(slices.name[row]);
       const bool is_usual = name.starts_with("cu") || name.starts_with("hip") || name.starts_with("runFunction");
       (is_usual ? usual : other) = true;
     }

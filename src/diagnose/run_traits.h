@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of run the tables show, where advice depends on it.
+// The kind of run that the tables show, for advice that depends on it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gapless::internal {
 
-// kUnknown: only work of the device was recorded, and its names do not tell.
+// kUnknown: only GPU operations were recorded, and their names do not show it.
 enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
 
 // Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training:
@@ -18,7 +18,7 @@ Workload WorkloadOf(const Run& run);
 // Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the
 // program was recorded: else advice in its words is of no use.
 bool UsesPyTorch(const Run& run);
-// Returns true if a pipeline of Hugging Face's transformers ran, as Python frames tell: it has a loader of its own,
+// Returns true if a pipeline of Hugging Face's transformers ran, as Python frames show: it has a loader of its own,
 // whose settings are arguments of pipeline().
 bool UsesPipeline(const Run& run);
 

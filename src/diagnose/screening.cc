@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Drops findings that another one explains, advice that does not fit the program, and all others beside a verdict on
+// the recording.
 #include "diagnose/screening.h"
 
 #include <algorithm>
@@ -8,14 +10,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinExplained = 0.5;  // of the waste, what a finding must be about to explain it
+constexpr double kMinExplained = 0.5;  // share of the waste that a finding must cover to explain it
 
-// The kinds of the ledger's waste that findings are about; compute is none of them.
+// The kinds of waste that findings are about; compute is no waste.
 enum class WasteKind : uint8_t { kNone, kData, kLaunch, kSync, kHost, kCommunication, kCopy, kUnknown };
 
-WasteKind WasteOf(const Bottleneck& one) {
-  if (one.part_of == "host_bound") return WasteKind::kHost;
-  switch (one.type) {
+WasteKind WasteOf(const Bottleneck& bottleneck) {
+  if (bottleneck.part_of == "host_bound") return WasteKind::kHost;
+  switch (bottleneck.type) {
     case BottleneckType::kDataLoading: return WasteKind::kData;
     case BottleneckType::kLaunchBound:
     case BottleneckType::kSmallBatch: return WasteKind::kLaunch;
@@ -35,15 +37,17 @@ WasteKind WasteOf(const Bottleneck& one) {
 
 // Takes out the finding of rule other_waste where another one is about the same kind of time.
 void DropExplainedWaste(std::vector<Bottleneck>& found) {
-  const auto waste =
-      std::find_if(found.begin(), found.end(), [](const Bottleneck& one) { return one.id == kOtherWaste; });
+  const auto waste = std::find_if(found.begin(), found.end(),
+                                  [](const Bottleneck& bottleneck) { return bottleneck.id == kOtherWaste; });
   if (waste == found.end()) return;
   const WasteKind kind = WasteOf(*waste);
-  const bool explained = std::any_of(found.begin(), found.end(), [&](const Bottleneck& one) {
+  const bool explained = std::any_of(found.begin(), found.end(), [&](const Bottleneck& bottleneck) {
     // Copies from pageable memory are a matter of synchronisation and of copying.
-    const bool same = WasteOf(one) == kind ||
-                      (kind == WasteKind::kCopy && (one.id == "pageable_copies" || one.id == "needless_copies"));
-    return one.id != kOtherWaste && same && one.share_of_step.value_or(0) >= kMinExplained * *waste->share_of_step;
+    const bool same =
+        WasteOf(bottleneck) == kind ||
+        (kind == WasteKind::kCopy && (bottleneck.id == "pageable_copies" || bottleneck.id == "needless_copies"));
+    return bottleneck.id != kOtherWaste && same &&
+           bottleneck.share_of_step.value_or(0) >= kMinExplained * *waste->share_of_step;
   });
   if (explained) found.erase(waste);
 }
@@ -53,52 +57,53 @@ const Recommendation kLook{"look at the events named above; `gapless analyze --e
 
 // Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any
 // program for GPUs; a finding without advice says what to look at.
-void DropPyTorchAdvice(Bottleneck& one) {
-  std::erase_if(one.recommendations, [](const Recommendation& advice) {
+void DropPyTorchAdvice(Bottleneck& bottleneck) {
+  std::erase_if(bottleneck.recommendations, [](const Recommendation& advice) {
     const std::string all = advice.text + " " + advice.code;
     for (const std::string_view word : {"torch", "PYTORCH", "compile", "autocast", "DataLoader", "model", "batch"})
       if (all.find(word) != all.npos) return true;
     return false;
   });
-  if (one.recommendations.empty()) one.recommendations.push_back(kLook);
+  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(kLook);
 }
 
 // Takes out what only CUDA and HIP have: their graphs, and calls of torch.cuda.
-void DropCudaAdvice(Bottleneck& one) {
-  std::erase_if(one.recommendations,
+void DropCudaAdvice(Bottleneck& bottleneck) {
+  std::erase_if(bottleneck.recommendations,
                 [](const Recommendation& advice) { return advice.text.find("CUDA") != std::string::npos; });
-  for (Recommendation& advice : one.recommendations)
+  for (Recommendation& advice : bottleneck.recommendations)
     if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos)
       advice.code.clear();
-  if (one.recommendations.empty()) one.recommendations.push_back(kLook);
+  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(kLook);
 }
 
-bool Is(const Bottleneck& one, std::string_view id) { return one.id == id; }
+bool Is(const Bottleneck& bottleneck, std::string_view id) { return bottleneck.id == id; }
 
 // A cold start says nothing of later steps, and hardly any work nothing at all: no other advice holds.
 void KeepVerdictsOnRecording(std::vector<Bottleneck>& found) {
   const auto has = [&](std::string_view id) {
-    return std::any_of(found.begin(), found.end(), [&](const Bottleneck& one) { return Is(one, id); });
+    return std::any_of(found.begin(), found.end(), [&](const Bottleneck& bottleneck) { return Is(bottleneck, id); });
   };
   const bool starts = has(kWarmUp);
   if (!starts && !has(kTooLittleWork)) return;
-  std::erase_if(found,
-                [&](const Bottleneck& one) { return !JudgesRecording(one) || (starts && Is(one, kTooLittleWork)); });
+  std::erase_if(found, [&](const Bottleneck& bottleneck) {
+    return !JudgesRecording(bottleneck) || (starts && Is(bottleneck, kTooLittleWork));
+  });
 }
 
 }  // namespace
 
-bool JudgesRecording(const Bottleneck& one) {
-  return Is(one, kWarmUp) || Is(one, kTooLittleWork) || Is(one, kCutRecording);
+bool JudgesRecording(const Bottleneck& bottleneck) {
+  return Is(bottleneck, kWarmUp) || Is(bottleneck, kTooLittleWork) || Is(bottleneck, kCutRecording);
 }
 
 void Screen(const Run& run, std::vector<Bottleneck>& found) {
   KeepVerdictsOnRecording(found);
   DropExplainedWaste(found);
   if (!UsesPyTorch(run))
-    for (Bottleneck& one : found) DropPyTorchAdvice(one);
+    for (Bottleneck& bottleneck : found) DropPyTorchAdvice(bottleneck);
   if (UsesOtherDevices(run))
-    for (Bottleneck& one : found) DropCudaAdvice(one);
+    for (Bottleneck& bottleneck : found) DropCudaAdvice(bottleneck);
 }
 
 }  // namespace gapless::internal

@@ -15,7 +15,7 @@ inline constexpr std::string_view kWarmUp = "warm_up", kTooLittleWork = "too_lit
                                   kCutRecording = "cut_recording", kOtherWaste = "other_waste";
 
 // Returns true if the finding is about the recording and not about the program.
-bool JudgesRecording(const Bottleneck& one);
+bool JudgesRecording(const Bottleneck& bottleneck);
 
 // Takes out findings and advice that do not hold here:
 //   - beside a cold start, or too little work, everything that is about the program

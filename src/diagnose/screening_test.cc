@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the screening: cold starts, explained waste, and programs without PyTorch.
 #include "diagnose/screening.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ Bottleneck Found(std::string_view id, BottleneckType type, double share, std::ve
 std::string IdsAfter(std::vector<Bottleneck> found, const Run& run) {
   Screen(run, found);
   std::string ids;
-  for (const Bottleneck& one : found) ids += one.id + " ";
+  for (const Bottleneck& bottleneck : found) ids += bottleneck.id + " ";
   return ids;
 }
 

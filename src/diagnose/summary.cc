@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills the RunSummary from the tables, and classifies the run by its largest part of the time.
 #include "diagnose/summary.h"
 
 #include <algorithm>
@@ -100,8 +101,8 @@ struct Waste {
   int64_t ns;
 };
 
-// Of the time of computing kernels: that of kernels that mostly move data, and of that of products and convolutions
-// `reading_share`; absent when there are none.
+// Returns the share of computing kernels' time that moves data: that of kernels that mostly move data, and
+// `reading_share` of products and convolutions; absent without such kernels.
 std::optional<double> MovingShare(const Table& kernels, double reading_share) {
   int64_t moving = 0, all = 0, matrix = 0;
   const int type = kernels.Find("class"), total = kernels.Find("total_ns");
@@ -116,8 +117,8 @@ std::optional<double> MovingShare(const Table& kernels, double reading_share) {
   return Ratio(moving + std::llround(reading_share * static_cast<double>(matrix)), all);
 }
 
-// Of the matrix kernels' time, that of products whose operands take longer to read than to multiply: few rows against
-// many weights. By the roofline where shapes and device are known, and in an engine that only decodes.
+// Returns the share of matrix kernels' time in products whose operands take longer to read than to multiply: few rows
+// against many weights. By the roofline where shapes and device are known, and in an engine that only decodes.
 double ReadingShare(Tables& tables) {
   const Table& engine = tables.Get("engine_steps");
   bool decodes = engine.rows() > 0;
@@ -129,8 +130,9 @@ double ReadingShare(Tables& tables) {
   double memory = 0, known = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
     if (roofline.IsNull(row, "intensity") || roofline.Int(row, "matrix_ns") == 0) continue;
-    const bool told = !roofline.IsNull(row, "bound");  // else the device is not known
-    const bool reads = told ? roofline.Text(row, "bound") == "memory" : roofline.Real(row, "intensity") < kLowIntensity;
+    const bool is_known = !roofline.IsNull(row, "bound");  // else the device is not known
+    const bool reads =
+        is_known ? roofline.Text(row, "bound") == "memory" : roofline.Real(row, "intensity") < kLowIntensity;
     const auto ns = static_cast<double>(roofline.Int(row, "matrix_ns"));
     known += ns, memory += reads ? ns : 0;
   }
@@ -155,10 +157,10 @@ int64_t OpeningWaits(const Table& ranks) {
   return ns;
 }
 
-// The verdict that the recording shows a cold start, or too little; null: there is none.
+// Returns the verdict that the recording shows a cold start, or too little; null if it shows enough.
 const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
-  for (const Bottleneck& one : diagnosis.bottlenecks)
-    if (one.id == kWarmUp || one.id == kTooLittleWork) return &one;
+  for (const Bottleneck& bottleneck : diagnosis.bottlenecks)
+    if (bottleneck.id == kWarmUp || bottleneck.id == kTooLittleWork) return &bottleneck;
   return nullptr;
 }
 
@@ -211,8 +213,8 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
 
 RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns) {
   RunSummary summary;
-  for (const RunTrace* one : tables.run().primary())
-    if (one->rank() != kAbsent) summary.ranks.push_back(one->rank());
+  for (const RunTrace* run_trace : tables.run().primary())
+    if (run_trace->rank() != kAbsent) summary.ranks.push_back(run_trace->rank());
   std::sort(summary.ranks.begin(), summary.ranks.end());
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   const Bottleneck* recording = ColdStartOf(diagnosis);

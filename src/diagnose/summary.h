@@ -11,7 +11,7 @@
 
 namespace gapless::internal {
 
-// `single_step_ns`: the step time of the same job on one GPU, to tell how it scales; absent: not known.
+// `single_step_ns`: the step time of the same job on one GPU, for its scaling efficiency; absent: not known.
 RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns = {});
 
 }  // namespace gapless::internal

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the summary of a run: utilisation, time breakdown, step times, verdicts, and the estimates of gains.
 #include "diagnose/summary.h"
 
 #include <gtest/gtest.h>
@@ -100,11 +101,12 @@ TEST(Diagnosis, APartNamesAWholeThatIsFound) {
     }
     Analysed run(trace);
     std::string text;
-    for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) text += one.id + " < " + one.part_of + "; ";
+    for (const Bottleneck& bottleneck : Diagnose(run.tables()).bottlenecks)
+      text += bottleneck.id + " < " + bottleneck.part_of + "; ";
     return text;
   };
   EXPECT_EQ(wholes(30), "host_bound < ; checkpoint_save < host_bound; ");
-  EXPECT_EQ(wholes(0), "checkpoint_save < ; ") << "host_bound is silent";
+  EXPECT_EQ(wholes(0), "checkpoint_save < ; ") << "host_bound does not fire";
 }
 
 TEST(Summary, StepTimesAndRanks) {

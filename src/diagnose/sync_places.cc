@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Groups the rows of table syncs by call, operator and line, and formats them as evidence.
 #include "diagnose/sync_places.h"
 
 #include <algorithm>

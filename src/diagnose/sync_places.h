@@ -21,7 +21,7 @@ namespace gapless::internal {
 struct SyncPlace {
   std::string kind, call, op, line;
   int64_t calls = 0, wait_ns = 0, idle_ns = 0;  // idle_ns: `avoidable_ns` over all devices
-  double calls_per_step = 0;                    // of the rank with the most; 0: no steps
+  double calls_per_step = 0;                    // calls per step on the rank with the most; 0: no steps
   std::vector<int64_t> ids;                     // rows of `sync`: the longest on each rank
 
   bool is_explicit() const { return op.empty(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From which share of the analysed time a rule speaks, each with where it comes from. Below, a finding is noise to a
-// reader.
+// The smallest share of the analysed time at which each rule fires, each with its source. Below it, a finding is noise
+// to a reader.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ inline constexpr double kDataLoadingShare = 0.05;
 // where the loader takes half of it. Our own choice.
 inline constexpr double kLoaderWorkShare = 0.25;
 
-// TraceLens flags idle time above 15 % whatever its cause. For one cause alone we speak at two thirds of that.
+// TraceLens flags idle time above 15 % whatever its cause. For a single cause, the rule fires at two thirds of that.
 inline constexpr double kLaunchBoundShare = 0.10;
 
 // Ours: as for the data loader. No published analyser has one for synchronisation; a wait that costs less is lost in
 // the variation between steps.
 inline constexpr double kSynchronizationShare = 0.05;
 
-// TraceLens flags exposed communication above 5 %; the TensorBoard plugin speaks at 10 %.
+// TraceLens flags exposed communication above 5 %; the TensorBoard plugin does above 10 %.
 inline constexpr double kExposedCommunicationShare = 0.05;
 // TraceLens: of the communication, less than this under computation is poor overlap.
 inline constexpr double kGoodOverlapShare = 0.70;
@@ -38,9 +38,9 @@ inline constexpr double kDdpBuffersShare = 0.03;
 // Multi-GPU imbalance worth naming: slowest over fastest rank.
 inline constexpr double kImbalance = 1.1;
 
-// The TensorBoard plugin speaks when no kernel at all uses tensor cores. Many runs use them for some kernels only, so
-// we look at the time of matrix kernels known not to use them: as much as communication must be exposed for the plugin
-// to speak.
+// The TensorBoard plugin warns if no kernel uses tensor cores. Many runs use them for some kernels only, so we look at
+// the time of matrix kernels known not to use them: the same share at which the plugin warns about exposed
+// communication.
 inline constexpr double kNoTensorCoresShare = 0.10;
 
 // Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.
@@ -49,11 +49,11 @@ inline constexpr double kClassShare = 0.15;
 // computing all the same when kernels are what pays most to fix.
 inline constexpr double kMostlyComputing = 0.65;
 inline constexpr double kSmallBesideComputing = 1.0 / 3;
-// Of the time of computing kernels, so much in kernels that move data makes a computing run memory bound: the larger
+// Share of computing kernels' time in kernels that move data, from which a computing run is memory bound: the larger
 // half.
 inline constexpr double kMemoryBoundShare = 0.5;
 
-// Of that time after waits, the part one rule must find to speak of its kind (explicit, implicit): two fifths.
+// Share of the time after waits that one kind (explicit, implicit) must cause before its rule fires: two fifths.
 inline constexpr double kSyncOwnShare = 0.02;
 
 // Ours: rows of a 16-bit product up to which reading its weights takes longer than multiplying them, on every device
@@ -71,31 +71,31 @@ inline constexpr double kRolloutShare = 0.10;
 
 // TraceLens flags copies between host and device above 5 % of the time.
 inline constexpr double kPageableCopiesShare = 0.05;
-// Requirement B3: copies to the device that take more than half of the step.
+// Copies to the device that take more than half of the step.
 inline constexpr double kMostlyCopiesShare = 0.50;
 
 // TraceLens' line for copies, taken for casts and copies on the device, which no published analyser judges.
 inline constexpr double kNeedlessCopiesShare = 0.05;
-// Ours: so many small copies to the device in a step are a habit of the program, not its batch.
+// Ours: this number of small copies to the device per step is a habit of the program, not its batch.
 inline constexpr double kManySmallCopies = 8;
 
 // Ours: less than what channels_last brings at its worst (PyTorch's memory format tutorial: 8 to 35 %) is not worth it.
 inline constexpr double kLayoutChangesShare = 0.03;
 
-// TraceLens speaks of a fusion candidate from 2 % of the time; we ask for half as much again, because not all of a
+// TraceLens reports a fusion candidate from 2 % of the time; we ask for half as much again, because not all of a
 // candidate's time goes.
 inline constexpr double kUnfusedShare = 0.03;
 // Karpathy's GPT-2 series gained 3 % of the step from the fused optimizer where foreach was in use before.
 inline constexpr double kUnfusedOptimizerShare = 0.03;
 // As for the optimizer's update: a change of one line.
 inline constexpr double kZeroGradShare = 0.03;
-// TraceLens' line for fusion, doubled: attention written out costs more than a chain where it matters at all.
+// TraceLens' line for fusion, doubled: unfused attention costs more than a chain where it matters at all.
 inline constexpr double kEagerAttentionShare = 0.05;
 
 // As for the launches a Python loop is part of, halved: it names one place.
 inline constexpr double kPythonLoopShare = 0.05;
 
-// TraceLens: a kernel under 10 µs is short; the rule speaks when at least half of them are, and they take 5 %.
+// TraceLens: a kernel under 10 µs is short; the rule fires if at least half of them are, and they take 5 %.
 inline constexpr double kTinyKernelCountShare = 0.50;
 inline constexpr double kTinyKernelTimeShare = 0.05;
 
@@ -105,8 +105,8 @@ inline constexpr double kStragglerShare = 0.05;
 inline constexpr double kStragglerShareWithCause = 0.02;
 // Ours: a rank that is behind the others by less of a step is within what steps vary by, and is not named.
 inline constexpr double kLateShare = 0.02;
-// Of the waiting, what one rank must cause to be called the straggler: twice as much as all others would be two thirds,
-// half is more than any other can cause.
+// Share of the waiting that one rank must cause to be called the straggler: twice as much as all others would be two
+// thirds, half is more than any other can cause.
 inline constexpr double kOneStragglerShare = 0.5;
 
 // Ours: small messages from which coalescing is worth the code; fewer a step than kSmallCollectivesPerStep are the
@@ -114,7 +114,7 @@ inline constexpr double kOneStragglerShare = 0.5;
 inline constexpr double kSmallCollectivesShare = 0.02;
 inline constexpr double kSmallCollectivesPerStep = 10;
 
-// The TensorBoard plugin speaks of gloo at any cost; we from where other communication speaks.
+// The TensorBoard plugin reports gloo at any cost; this rule fires at the share of other communication rules.
 inline constexpr double kSlowBackendShare = 0.05;
 
 // Ours: waits for cudaMalloc, cudaFree, pinned allocations in steady steps; well-warmed steps have none at all.
@@ -141,15 +141,15 @@ inline constexpr double kRecompilationShare = 0.03;
 inline constexpr double kCheckpointSaveShare = 0.03;
 
 // Ours: outlier steps (3 × 1.4826 MAD and 10 % above the median) are worth a look when they cost a twentieth of the
-// time; fewer complete steps than kVariationSteps have no median to speak of.
+// time; fewer complete steps than kVariationSteps have no meaningful median.
 inline constexpr double kStepVariationShare = 0.05;
 inline constexpr int kVariationSteps = 5;
 // Ours: where more of the steps than this are outliers they are a rhythm (a loader's workers, accumulation), not
 // outliers.
 inline constexpr double kRhythmShare = 1.0 / 3;
 
-// Kernel verdicts: the device is underused below 60 %, critically below 40 %; occupancy is low
-// below 30 %. Each is worth a word from the share of the time at which TraceLens speaks of communication and copies.
+// Kernel verdicts: the device is underused below 60 %, critically below 40 %; occupancy is low below 30 %. Each is
+// reported from the share of the time at which TraceLens reports communication and copies.
 inline constexpr double kWellUsedShare = 0.60;
 inline constexpr double kBadlyUsedShare = 0.40;
 inline constexpr double kLowOccupancyPct = 30;
@@ -158,7 +158,7 @@ inline constexpr double kUnderfilledTime = 0.05;
 inline constexpr double kLowOccupancyTime = 0.05;
 // TraceLens' line between short kernels and others; below, launching costs more than running.
 inline constexpr double kShortKernelNs = 10'000;
-// Ours: every model has kernels that move data; above the share of the time at which TraceLens speaks of idle time they
+// Ours: every model has kernels that move data; above the share of the time at which TraceLens reports idle time they
 // are worth fusing.
 inline constexpr double kMemoryBoundTime = 0.15;
 // Ours: kernels that reach less of the memory's bandwidth are held up by something else.
@@ -174,7 +174,7 @@ inline constexpr double kMuchFreeMemoryShare = 0.50;
 // 1.5 µs: half of an operator that makes a view, which are two operators, PyTorch 2.15 with the profiler on.
 inline constexpr double kHostPausesShare = 0.03;
 inline constexpr double kHostOptimizerShare = 0.05;
-inline constexpr int64_t kHostOptimizerOperators = 64;  // of one step
+inline constexpr int64_t kHostOptimizerOperators = 64;  // operators of one step
 inline constexpr double kHostPythonShare = 0.25;
 // Ours: as for the data loader, another wait for nothing that computes.
 inline constexpr double kHostSleepShare = 0.05;

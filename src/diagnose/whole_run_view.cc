@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums table whole_run by kind, and computes shares of the whole run's time and gains from it.
 #include "diagnose/whole_run_view.h"
 
 #include <algorithm>

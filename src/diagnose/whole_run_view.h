@@ -15,7 +15,7 @@ namespace gapless::internal {
 struct WholeRunSum {
   int64_t calls = 0, total_ns = 0, max_ns = 0;
   std::string line;          // source line of the process with most of the time; "": not known
-  std::vector<size_t> rows;  // of the table, those with a detail, most calls first
+  std::vector<size_t> rows;  // rows of the table that have a detail, most calls first
 };
 
 class WholeRunView {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys a cache file by the input's path, size, time of change and ends. It only uses a directory that belongs to the
+// user alone, and evicts the least recently used files.
 #include "ingest/cache.h"
 
 #include <fcntl.h>

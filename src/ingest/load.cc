@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expands paths to inputs, reads large inputs with all threads one after the other and small inputs in parallel, then
+// joins their traces in a Run.
 #include "ingest/load.h"
 
 #include <algorithm>
@@ -112,7 +114,7 @@ bool Grows(std::string_view format) {
                      [&](const Reader* reader) { return reader->name == format && reader->grows; });
 }
 
-// What one input held.
+// The content of one input.
 struct Loaded {
   std::vector<std::shared_ptr<const Trace>> traces{};
   std::vector<Error> failures{};

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests loading of files, directories and archives: ranks, broken inputs, and the cache with its permissions and
+// damage.
 #include "ingest/load.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Completes the rows after reading: classes of GPU operations by their operators, blocks per multiprocessor, and links
+// by arrows.
 #include "ingest/refine.h"
 
 #include <algorithm>

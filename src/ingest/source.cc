@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements byte sources over files, with streaming decompression of gzip and Zstandard. The content decides the
+// format, not the name.
 #include "ingest/source.h"
 
 #include <fcntl.h>

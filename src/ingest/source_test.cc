@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests byte sources: plain, gzip, Zstandard and tar, several members, cut and damaged streams.
 #include "ingest/source.h"
 
 #include <gtest/gtest.h>

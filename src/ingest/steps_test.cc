@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindSteps: the choice among several kinds of step marks.
 #include "ingest/steps.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Computes the diagnosis, the plan and the pictures on demand, and replaces the rules' estimates by replays.
 #include "predict/advice.h"
 
 #include <cmath>

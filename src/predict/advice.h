@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules found, with what each fix and all of them together would buy.
-//
-// A rule estimates its gain from the intervals at stake (diagnose/estimate.h). Where its first recommendation names an
-// item of `predict --what` and the recording passes the self-check, a replay takes the place of the estimate. The order
-// and the gains are those of one plan (plan.h), which everything that shows them takes from here.
+// The rules' findings, with the speedup of each fix and of all fixes together. A rule estimates its gain from the
+// affected intervals (diagnose/estimate.h). Where its first recommendation names an item of `predict --what` and the
+// recording passes the self-check, a replay takes the place of the estimate. The order and the gains are those of one
+// plan (plan.h), which everything that shows them takes from here.
 #pragma once
 
 #include <optional>
@@ -30,10 +29,10 @@ class Advice {
   const std::optional<Predictor>& predictor() const { return predictor_; }
   // The plan is made of the rules that are asked for.
   Findings Conclude(const AnalyzeOptions& options) const;
-  // A step as recorded, and with the fixes of the plan that can be replayed, as long as the plan says of them; absent:
-  // there are none, or there is no complete step.
+  // A step as recorded, and with the plan's replayable fixes at the plan's length; absent without such fixes or without
+  // a complete step.
   std::optional<StepPictures> Draw(const Combination& together) const;
-  // What cheaper kernels would buy, of the few that take the most time; empty: nothing can be replayed.
+  // The speedup from cheaper kernels, for the few that take the most time; empty if nothing can be replayed.
   std::vector<SweptPart> SweepKernels() const;
 
  private:

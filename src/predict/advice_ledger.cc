@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the CSV of prediction test data. Columns are found by name, and rows without a test are skipped.
 #include "predict/advice_ledger.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// Of the step before: 0.5 is twice as fast.
+// Share of the step before: 0.5 is twice as fast.
 struct StepShares {
   double low = 1, expected = 1, high = 1;
 };
@@ -22,7 +22,7 @@ enum class Machine : uint8_t { kGpu, kHost };
 std::string_view NameOf(Machine machine);  // "gpu", "cpu"
 
 struct AdviceRow {
-  std::string id{}, kind{};  // of a combination: its items in order, joined by "+"
+  std::string id{}, kind{};  // id of a combination: its items in order, joined by "+"
   std::string recording{};   // where the prediction was made from; empty: it is not kept
   std::string repository{};  // owner/name@commit: those of one are one trial; empty: those of its recording are
   std::string machine{};     // "gpu", "cpu"; empty: counts for both

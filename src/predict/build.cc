@@ -85,7 +85,7 @@ std::vector<Event> Merged(const std::vector<Event>& a, const std::vector<Event>&
   return merged;
 }
 
-// What takes no time ends after it began.
+// Orders the end of a slice without duration after its start.
 std::vector<Event> OpEvents(const GpuOpTable& ops, const ProgramRows& program, const Orders& orders) {
   std::vector<Event> begins, ends;
   begins.reserve(ops.size()), ends.reserve(ops.size());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fits, per kind of fix, the ratio of measured to predicted effects, and the width of the interval from leave-one-out
+// errors.
 #include "predict/calibration.h"
 
 #include <algorithm>
@@ -17,13 +19,14 @@ struct Weighted {
   double value = 0, weight = 0;
 };
 
-// Of values whose weights add up to the number of trials, the one of rank `share` · (trials + 1), the largest at most.
+// Returns the value of rank `share` · (trials + 1), at most the largest, of values whose weights add up to the number
+// of trials.
 double Quantile(std::vector<Weighted> values, double trials, double share) {
   std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
   constexpr double kRoundingError = 1e-9;
   double rank = share * (trials + 1) - kRoundingError;
-  for (const Weighted& one : values)
-    if ((rank -= one.weight) <= 0) return one.value;
+  for (const Weighted& weighted : values)
+    if ((rank -= weighted.weight) <= 0) return weighted.value;
   return values.empty() ? 0 : values.back().value;
 }
 
@@ -73,7 +76,7 @@ void Calibration::Add(const AdviceRow& row, double weight) {
   slope.xy += weight * PredictedOf(row) * MeasuredOf(row), slope.xx += weight * PredictedOf(row) * PredictedOf(row);
 }
 
-// What the row's own repository added to the slope is taken out again.
+// Removes the contribution of the row's own repository to the slope.
 double Calibration::Miss(const AdviceRow& row) const {
   Slope slope = slopes_.find(row.kind)->second;
   for (const AdviceRow& other : rows_) {

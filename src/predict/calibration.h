@@ -48,13 +48,12 @@ class Calibration {
  public:
   Calibration(std::span<const AdviceRow> rows, Machine machine);
 
-  // Of one kind of fix.
+  // Returns the calibration of a kind of fix.
   Effect Apply(std::string_view kind, const Effect& model) const;
   double SlopeOf(std::string_view kind) const;
   double width() const { return width_; }
 
-  // On how many programs of this machine the kind was tested, and within which share of the truth half of the
-  // predictions were; `within` is absent where there is none.
+  // On how many programs of this machine the kind was tested, and their median error; `within` is absent without tests.
   struct Tested {
     size_t programs = 0;
     std::optional<double> within{};
@@ -78,7 +77,7 @@ class Calibration {
 
 StepShares SharesOf(const Effect& effect);
 Effect EffectOf(const StepShares& shares);
-// Of what both do, one after the other: errors of independent models add as squares.
+// Combines the errors of two effects in a row: errors of independent models add as squares.
 Effect operator+(const Effect& a, const Effect& b);
 
 // Each row predicted by a calibration that has seen none of its repository.

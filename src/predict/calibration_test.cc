@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the calibration: fits per kind and machine, trials per repository, interval coverage, and parsing of test data.
 #include "predict/calibration.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ TEST(Calibration, KeepsMachinesApart) {
   EXPECT_EQ(OnGpus(rows).SlopeOf("compile"), 1);
   EXPECT_GT(Calibration(rows, Machine::kHost).SlopeOf("compile"), 1.2);
   rows[0].machine.clear();
-  EXPECT_EQ(OnGpus(rows).TestedOf("compile").programs, 1U) << "of a machine that is not told it counts for both";
+  EXPECT_EQ(OnGpus(rows).TestedOf("compile").programs, 1U) << "a program of an unknown machine counts for both";
 }
 
 // Truths scatter twice as far as the models believe: intervals of tested predictions hold four of five all the same.
@@ -108,7 +109,7 @@ TEST(Ledger, RowsThatWereNotTestedAreLeftOut) {
   ASSERT_EQ(rows->size(), 1U);
   EXPECT_EQ((*rows)[0].id, "a");
   EXPECT_EQ((*rows)[0].model.high, 0.7);
-  EXPECT_EQ((*rows)[0].machine, "") << "an older ledger tells neither repository nor machine";
+  EXPECT_EQ((*rows)[0].machine, "") << "older prediction test data names neither repository nor machine";
 }
 TEST(Ledger, TellsRepositoryAndMachine) {
   const auto rows = ParseLedger(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks back from the last instant of a step along the edge that determined each instant's time. The cost is linear in
+// the length of the path.
 #include "predict/critical_path.h"
 
 #include <algorithm>
@@ -58,7 +60,7 @@ Bound BoundOf(const Trace& trace, const Edge& edge) {
   return InLoading(trace, edge.owner) ? Bound::kData : Bound::kHost;
 }
 
-// What edges belong to.
+// The operators and marks that edges belong to.
 class Names {
  public:
   explicit Names(const Trace& trace) : trace_(trace), ops_(trace.gpu_ops) {}
@@ -83,7 +85,7 @@ class Names {
   static bool IsOfDevice(EdgeKind kind) {
     return IsDeviceTime(kind) || kind == EdgeKind::kLaunch || kind == EdgeKind::kStream || kind == EdgeKind::kWait;
   }
-  // The nearest operator or mark around; the slice itself when there is none.
+  // Returns the nearest enclosing operator or mark, or the slice itself without such a parent.
   std::string Operator(uint32_t slice) const {
     for (uint32_t row = slice; row != kNoRowValue; row = trace_.slices.parent[row].value) {
       const SliceCategory category = trace_.slices.category[row];
@@ -123,10 +125,10 @@ CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> ed
   const auto [begin_ns, last] = rank.span.Within(times);
   for (Instant at = last; at != kNoInstant && times[at] > begin_ns;) {
     const uint32_t edge = DecidingEdge(rank.graph, edge_ns, times, at);
-    const Edge& one = rank.graph.edges[edge];
+    const Edge& edge_of_path = rank.graph.edges[edge];
     const Instant from = rank.graph.from[edge];
     const int64_t start_ns = std::max(begin_ns, from == kNoInstant ? begin_ns : times[from]);
-    const Bound bound = BoundOf(trace, one);
+    const Bound bound = BoundOf(trace, edge_of_path);
     path.parts.push_back({.edge = edge, .to = at, .start_ns = start_ns, .end_ns = times[at], .bound = bound});
     path.by_bound[static_cast<size_t>(bound)] += times[at] - start_ns;
     path.total_ns += times[at] - start_ns;

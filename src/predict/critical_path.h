@@ -14,13 +14,13 @@
 
 namespace gapless::internal {
 
-// What a stretch of the path is spent on. The names are those of the report.
+// The resource that a stretch of the path is spent on. The report prints these names.
 enum class Bound : uint8_t { kHost, kData, kLaunch, kCompute, kCommunication, kCopy, kSync };
 inline constexpr size_t kBounds = 7;
 std::string_view NameOf(Bound bound);  // "host" …
 
 struct PathPart {
-  uint32_t edge = 0;                 // of the graph
+  uint32_t edge = 0;                 // edge of the graph
   Instant to = 0;                    // where it leads
   int64_t start_ns = 0, end_ns = 0;  // in the replay
   Bound bound = Bound::kHost;
@@ -29,7 +29,7 @@ struct PathPart {
 struct CriticalPath {
   std::vector<PathPart> parts{};            // in order, without gaps: each begins where the one before ends
   std::array<int64_t, kBounds> by_bound{};  // ns, of the whole span of steps
-  int64_t total_ns = 0;                     // of that span
+  int64_t total_ns = 0;                     // total length of that span
 };
 
 // Through the span of steps of one rank, in a replay with these times.
@@ -42,7 +42,7 @@ std::string_view NameOf(PathOwner owner);  // "operator" …
 
 struct PathShare {
   std::string name{};
-  int64_t ns = 0;     // of the path
+  int64_t ns = 0;     // length of the path
   int64_t parts = 0;  // stretches of it
 };
 // Sorted by time, the most first; parts without such an owner (the host's time has no kernel) are left out.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests FindCriticalPath: the sum of its parts, their owners, and work off the path.
 #include "predict/critical_path.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +79,7 @@ TEST(CriticalPath, BeginsWithAnOperationThatNobodyLaunched) {
   EXPECT_TRUE(SharesBy(rank, path, PathOwner::kThread).empty());
 }
 
-// What is not on the path may be slower for a while without a difference.
+// Checks that work off the path can be slower, up to a limit, without changing the step.
 TEST(CriticalPath, TheRestDoesNotMatter) {
   const internal::Run run = Recording();
   const Job job = OneStep(run);

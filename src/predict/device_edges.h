@@ -16,7 +16,7 @@ class DeviceEdges {
  public:
   DeviceEdges(const Trace& trace, const ProgramRows& program, const DeviceOrder& order, GrowingGraph& graph);
 
-  // Of an operation, at the graph's last instant. `last_of_host`: what the host did last.
+  // Adds the edges of an operation at the graph's last instant. `last_of_host`: the host's last instant.
   void AddBegin(uint32_t op, Instant last_of_host);
   void AddEnd(uint32_t op);
   Instant last_begun() const { return last_begun_; }

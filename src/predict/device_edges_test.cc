@@ -124,7 +124,7 @@ TEST(DeviceEdges, PagesOfManagedMemoryFollowWhoeverTouchesThem) {
   EXPECT_NEAR(check.error, 0, 0.001);
   EXPECT_NEAR(check.responses[0].share, 60.0 / 90, 0.005) << check.responses[0].what;
   const auto host = std::find_if(check.responses.begin(), check.responses.end(),
-                                 [](const auto& one) { return one.what == "the host twice as fast"; });
+                                 [](const auto& item) { return item.what == "the host twice as fast"; });
   ASSERT_NE(host, check.responses.end());
   EXPECT_NEAR(host->share, 75.0 / 90, 0.005);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Learns usual latencies from the recording, then links waits of calls and streams with the operations they wait for.
 #include "predict/device_order.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::vector<uint32_t> ChainStreams(const GpuOpTable& ops, const ProgramRows& pro
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (program.ops[op] != OpRole::kQueued) continue;
     const StreamKey stream(ops.device[op], ops.stream[op]);
-    auto found = std::find_if(last.begin(), last.end(), [&](const auto& one) { return one.first == stream; });
+    auto found = std::find_if(last.begin(), last.end(), [&](const auto& item) { return item.first == stream; });
     if (found == last.end()) found = last.insert(last.end(), {stream, kNoRowValue});
     previous[op] = std::exchange(found->second, op);
   }
@@ -81,8 +82,8 @@ void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
   }
 }
 
-// What the calls say where the recorder does not: an event recorded and waited for at once stands for what its thread
-// launched last, and the stream that waits is that of what it launches next.
+// Derives the order of streams from calls if the recorder lacks it: an event that is recorded and waited for at once
+// stands for its thread's last launch, and the stream that waits is that of the thread's next launch.
 void InferStreamWaits(const Trace& trace, const ProgramRows& program, DeviceOrder& order) {
   const SliceTable& slices = trace.slices;
   std::vector<uint32_t> op_of_launch(slices.size(), kNoRowValue);

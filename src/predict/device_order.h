@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording says of why device operations and blocking calls waited: the order of streams, events between them,
-// and the usual times between a cause and its effect.
+// The causes of waits of device operations and blocking calls, from a recording: the order of streams, events between
+// streams, and the usual times between a cause and its effect.
 #pragma once
 
 #include <cstdint>

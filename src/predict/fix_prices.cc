@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Replays the fixes that findings name on top of the chosen ones, in parallel, and keeps the results.
 #include "predict/fix_prices.h"
 
 #include <cmath>
@@ -35,14 +36,14 @@ void FixPrices::Learn(const std::vector<WhatIfItem>& items, const Predictor::Mad
 void FixPrices::LearnAdvice(const std::vector<Bottleneck>& found, const Predictor::Made& made) {
   if (predictor_ == nullptr) return;
   std::vector<WhatIfItem> first, others;
-  for (const Bottleneck& one : found)
-    if (const auto item = ItemOf(one, 0); item && !JudgesRecording(one)) first.push_back(*item);
+  for (const Bottleneck& bottleneck : found)
+    if (const auto item = ItemOf(bottleneck, 0); item && !JudgesRecording(bottleneck)) first.push_back(*item);
   Learn(first, made);
-  for (const Bottleneck& one : found) {
-    const auto item = ItemOf(one, 0);
-    if (!item || JudgesRecording(one) || !Of(*item, made)) continue;
-    for (size_t i = 1; i < one.recommendations.size(); ++i)
-      if (const auto other = ItemOf(one, i)) others.push_back(*other);
+  for (const Bottleneck& bottleneck : found) {
+    const auto item = ItemOf(bottleneck, 0);
+    if (!item || JudgesRecording(bottleneck) || !Of(*item, made)) continue;
+    for (size_t i = 1; i < bottleneck.recommendations.size(); ++i)
+      if (const auto other = ItemOf(bottleneck, i)) others.push_back(*other);
   }
   Learn(others, made);
 }

@@ -50,10 +50,10 @@ struct Edge {
 };
 
 struct Graph {
-  std::vector<int64_t> recorded_ns{};  // of each instant
-  std::vector<uint32_t> first_edge{};  // of each instant, into `edges`, and one past the last
+  std::vector<int64_t> recorded_ns{};  // recorded time of each instant
+  std::vector<uint32_t> first_edge{};  // index into `edges` of each instant's first edge, and one past the last
   std::vector<Edge> edges{};           // into an instant
-  std::vector<Instant> from{};         // of each edge; kNoInstant: it is a root. A column of its own: replays read it
+  std::vector<Instant> from{};  // source of each edge; kNoInstant: a root. A column of its own, because replays read it
   std::vector<Instant> slice_begin{}, slice_end{}, op_begin{}, op_end{};  // by row; kNoInstant: not in the graph
 
   // How it was made: what a reader should know before trusting it.
@@ -79,7 +79,7 @@ struct GraphRules {
 
 Graph BuildGraph(const Trace& trace, const GraphRules& rules = {});
 
-// What every edge takes as recorded.
+// Returns the recorded duration of every edge.
 std::vector<int64_t> RecordedEdges(const Graph& graph);
 
 // The time of an instant when those before it have theirs, and edges take `edge_ns`; never before 0.

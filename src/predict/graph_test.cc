@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the graph of a recording: its replay reproduces the recorded times, and edges lead from earlier instants.
 #include "predict/graph.h"
 
 #include <gtest/gtest.h>

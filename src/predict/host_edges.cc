@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds the edges of host slices by rules R1 to R3, R6 and R7: order within a thread, waits for GPU operations, and full
+// queues.
 #include "predict/host_edges.h"
 
 #include <algorithm>

@@ -15,10 +15,11 @@ class HostEdges {
  public:
   HostEdges(const Trace& trace, const DeviceOrder& order, const GraphRules& rules, GrowingGraph& graph);
 
-  // Of a slice that counts, at the graph's last instant. `last_begun`: the operation that began last on any device.
+  // Adds the edges of a slice that counts, at the graph's last instant. `last_begun`: the operation that began last on
+  // any device.
   void AddBegin(uint32_t slice);
   void AddEnd(uint32_t slice, Instant last_begun);
-  Instant last() const { return newest_.Any(); }  // of any thread
+  Instant last() const { return newest_.Any(); }  // last instant of any thread
 
  private:
   struct Thread {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the telemetry beside a recording, and takes the median number of processors in use during it.
 #include "predict/host_use.h"
 
 #include <algorithm>

@@ -14,11 +14,11 @@ namespace gapless::internal {
 constexpr int64_t kMinSplitNs = 200'000;
 
 struct HostUse {
-  std::optional<double> processors{};  // of the machine
-  std::optional<double> busy{};        // of them, by the job's processes: the median while it trained
+  std::optional<double> processors{};  // number of the machine's processors
+  std::optional<double> busy{};        // processors busy with the job's processes, median during training
 };
 
-// Of the machine that `of` was recorded on; absent where no telemetry says it.
+// Returns the processor use of the machine that `of` was recorded on; absent without telemetry.
 HostUse FindHostUse(Tables& tables, const RunTrace& of);
 
 }  // namespace gapless::internal

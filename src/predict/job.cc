@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches collectives over ranks, aligns the ranks' clocks, and replays all ranks together. A rank stops at each
+// collective until all members have reached it.
 #include "predict/job.h"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ Members FindMembers(std::span<const RunTrace* const> traces) {
           {rank, collectives.gpu_op[row].value, match.transfer_ns});
     }
   }
-  std::erase_if(members, [](const auto& one) { return one.second.size() < 2; });
+  std::erase_if(members, [](const auto& item) { return item.second.size() < 2; });
   return members;
 }
 

@@ -30,7 +30,7 @@ struct RankGraph {
   const RunTrace* of = nullptr;
   Graph graph{};
   StepSpan span;
-  int64_t offset_ns = 0;                 // of its clock: common time = its time − offset
+  int64_t offset_ns = 0;                 // offset of the rank's clock: common time = rank's time − offset
   std::vector<int64_t> edge_ns{};        // what edges take; of collectives that others take part in the transfer alone
   std::vector<RecordedEdge> recorded{};  // what recording took of edge_ns
   std::vector<Stop> stops{};             // sorted by instant
@@ -41,8 +41,8 @@ struct Job {
   std::vector<uint32_t> meeting_sizes{};  // by collective: operations that take part in it, over all ranks
 };
 
-// Of one recording, or of those of several ranks that took part in the same collectives as the first; the ones that did
-// not are left out. Builds the graphs side by side where there is a pool.
+// Builds the job of one recording, or of all ranks that took part in the same collectives as the first; other ranks are
+// left out. Builds the graphs in parallel if there is a pool.
 Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules = {}, ThreadPool* pool = nullptr);
 
 // The times of all instants, by rank, each on its own clock; `edge_ns` by rank. Empty: the collectives contradict each
@@ -55,7 +55,7 @@ std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
 // kept for the next one of the thread.
 std::optional<int64_t> ReplayedStepNs(const Job& job, std::span<const std::span<const int64_t>> edge_ns);
 
-// What edges take when nobody records, by rank; `times` so often the expected cost of recording.
+// Returns the durations of edges without a recorder, by rank; `times`: multiple of the expected recording cost.
 std::vector<std::vector<int64_t>> BareEdges(const Job& job, double times = 1);
 
 // The mean step of the ranks; absent: none has a step.

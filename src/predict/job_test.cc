@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the replay of several ranks: collectives, stragglers, clocks, and collectives that contradict each other.
 #include "predict/job.h"
 
 #include <gtest/gtest.h>

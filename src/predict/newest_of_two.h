@@ -15,7 +15,7 @@ class NewestOfTwo {
     lane_ = lane;
     newest_ = instant;
   }
-  // Returns the newest event of any lane; kNoInstant if there is none.
+  // Returns the newest event of any lane; kNoInstant without events.
   Instant Any() const { return newest_; }
   // Returns the newest event of the other lanes; kNoInstant if they have no event.
   Instant Elsewhere(Lane lane) const { return newest_ != kNoInstant && lane != lane_ ? newest_ : elsewhere_; }

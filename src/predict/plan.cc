@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes the plan greedily: it repeats taking the fix or the estimate with the shortest step on top of the chosen ones.
+// Findings that a chosen fix cures are listed below the one it was chosen for.
 #include "predict/plan.h"
 
 #include <algorithm>
@@ -14,8 +16,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kUntestedConfidence = 0.5;
-constexpr double kMinLeft = 0.05;       // of what others leave: no estimate promises more than a factor of 20
-constexpr double kWorthSaying = 0.005;  // of the step
+constexpr double kMinLeft = 0.05;       // smallest remaining share: no estimate exceeds a factor of 20
+constexpr double kWorthSaying = 0.005;  // smallest saving that is mentioned, as a share of the step
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
 
@@ -35,12 +37,12 @@ struct Open {
   std::vector<Option> options{};  // none: its rule's estimate stands
   const Option* Asks(std::string_view name) const {
     const auto at =
-        std::find_if(options.begin(), options.end(), [&](const Option& one) { return one.item.name == name; });
+        std::find_if(options.begin(), options.end(), [&](const Option& option) { return option.item.name == name; });
     return at == options.end() ? nullptr : &*at;
   }
 };
 
-// What is best next; without an option: the finding's own estimate.
+// The best next fix; without an option, the finding's own estimate.
 struct Best {
   size_t open = 0;
   std::optional<Option> option{};
@@ -53,8 +55,8 @@ void AdviseFirst(size_t recommendation, Bottleneck& found) {
   std::rotate(first, chosen, chosen + 1);
 }
 
-// Where a replay knows better than the share of time at stake: what its fixes would not shorten is minor, and nothing
-// is more severe than the most that its fix may bring.
+// Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
+// severe as its fix may save.
 void BoundSeverity(Bottleneck& found) {
   constexpr double kMinor = 0.39;
   if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kMinBought)) return;
@@ -71,11 +73,11 @@ class PlanMaker {
 
   FixPlan Make(std::vector<Bottleneck>& found) {
     prices_.LearnAdvice(found, made_.made);
-    for (Bottleneck& one : found) {
-      if (JudgesRecording(one))
-        list_.push_back(std::move(one));
+    for (Bottleneck& bottleneck : found) {
+      if (JudgesRecording(bottleneck))
+        list_.push_back(std::move(bottleneck));
       else
-        open_.push_back({.found = std::move(one)}),
+        open_.push_back({.found = std::move(bottleneck)}),
             open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
     for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
@@ -100,7 +102,7 @@ class PlanMaker {
   const Bottleneck* PlacedWhole(const Bottleneck& found) const;
   void TakeTheRest();
   void Conclude();
-  // Of the recorded step, what is left with all that was taken.
+  // Returns the remaining share of the recorded step with all chosen fixes.
   double Left() const { return std::exp(replayed_.expected + estimated_.expected); }
 
   const Predictor* predictor_;
@@ -108,7 +110,7 @@ class PlanMaker {
   std::vector<Open> open_{};
   std::vector<Bottleneck> list_{};
   Predictor::Progress made_{};  // the job with the items of the plan
-  FixPrices prices_;            // of items on top of them
+  FixPrices prices_;            // prices of items on top of the chosen ones
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   FixPlan plan_{};
@@ -131,8 +133,8 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
 Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
   std::vector<WhatIfItem> items;
-  for (const Open& one : open_)
-    for (const Option& option : one.options) items.push_back(option.item);
+  for (const Open& open : open_)
+    for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
@@ -145,7 +147,7 @@ Best PlanMaker::FindBest() {
   return best;
 }
 
-// Of those that ask for the fix the one with the most at stake.
+// Returns the finding with the most affected time of those that ask for the fix.
 size_t PlanMaker::HeadFor(const Best& best) const {
   if (!best.option) return best.open;
   size_t head = best.open;
@@ -198,7 +200,7 @@ std::pair<Predictor::Progress, Prediction> PlanMaker::PredictBeside(const WhatIf
   return {std::move(after), std::move(prediction)};
 }
 
-// What changes the training is priced, and not made.
+// Prices the fixes that change the training, without applying them.
 Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   const double before = Left();
   auto [after, prediction] = PredictBeside(option.item);
@@ -220,7 +222,7 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
   if (!head.part_of.empty()) of_parts_[head.part_of] += before - Left();
 }
 
-// What a fix does beside curing what it is for.
+// Applies the effects of a fix on other findings.
 std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
   const std::string name = item.ToString();
   if (after.work != made_.made.work)
@@ -236,7 +238,7 @@ std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& aft
   return StrCat("in all, ", name, " takes ", Join(parts, " and "), " out of a step");
 }
 
-// Nothing brings more than the time at stake, unless it does more than that and says so.
+// Limits a gain to the affected time, unless the fix declares that it does more.
 void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck& head) const {
   if (!head.share_of_step) return;
   const double stake = std::min(*head.share_of_step / before, 1 - kMinLeft), most = 1 / (1 - stake);
@@ -251,8 +253,8 @@ void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck&
 
 // The one in the plan that claims the time of `found` in more general terms; nullptr: none.
 const Bottleneck* PlanMaker::PlacedWhole(const Bottleneck& found) const {
-  const auto at = std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& one) {
-    return !found.part_of.empty() && one.id == found.part_of && !one.apart;
+  const auto at = std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& bottleneck) {
+    return !found.part_of.empty() && bottleneck.id == found.part_of && !bottleneck.apart;
   });
   return at == list_.end() ? nullptr : &*at;
 }
@@ -270,8 +272,8 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
     if (same != nullptr) AdviseFirst(same->recommendation, found);
     found.cured_by = same != nullptr ? head : whole->cured_by.empty() ? whole->id : whole->cured_by;
     found.gain.reset(), found.step_left = list_.back().step_left;
-    auto after =
-        std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& one) { return one.id == found.cured_by; });
+    auto after = std::find_if(list_.begin(), list_.end(),
+                              [&](const Bottleneck& bottleneck) { return bottleneck.id == found.cured_by; });
     while (++after != list_.end() && after->cured_by == found.cured_by) {
     }
     list_.insert(after, std::move(found));
@@ -280,27 +282,28 @@ void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
   }
 }
 
-// Those whose gain nobody knows, then those that buy nothing; each by what is at stake.
+// Appends findings with unknown gain, then findings without gain; each by affected time.
 void PlanMaker::TakeTheRest() {
-  for (Open& one : open_) {
-    one.found.step_left = Left();
-    if (!one.options.empty()) {
-      const auto best = std::max_element(one.options.begin(), one.options.end(), [&](const Option& a, const Option& b) {
-        return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
-      });
+  for (Open& open : open_) {
+    open.found.step_left = Left();
+    if (!open.options.empty()) {
+      const auto best =
+          std::max_element(open.options.begin(), open.options.end(), [&](const Option& a, const Option& b) {
+            return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
+          });
       const Prediction prediction = PredictBeside(best->item).second;
-      one.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
-    } else if (one.found.gain) {
-      one.found.gain = GainOf(EstimateOf(one.found), one.found.gain->method, one.found.gain->confidence);
+      open.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
+    } else if (open.found.gain) {
+      open.found.gain = GainOf(EstimateOf(open.found), open.found.gain->method, open.found.gain->confidence);
     }
   }
   std::stable_sort(open_.begin(), open_.end(), [](const Open& a, const Open& b) {
     if (a.found.gain.has_value() != b.found.gain.has_value()) return b.found.gain.has_value();
     return a.found.severity > b.found.severity;
   });
-  for (Open& one : open_) {
-    BoundSeverity(one.found);
-    list_.push_back(std::move(one.found));
+  for (Open& open : open_) {
+    BoundSeverity(open.found);
+    list_.push_back(std::move(open.found));
   }
 }
 
@@ -311,16 +314,16 @@ void PlanMaker::Conclude() {
   for (PlanStep& step : plan_.steps) {
     together.ids.push_back(step.id);
     if (step.gain.method != kReplay) together.estimated.push_back(step.id);
-    for (const Bottleneck& one : list_)
-      if (one.cured_by == step.id) step.cures.push_back(one.id);
+    for (const Bottleneck& bottleneck : list_)
+      if (bottleneck.cured_by == step.id) step.cures.push_back(bottleneck.id);
   }
   const std::vector<WhatIfItem>& items = made_.prediction.what;
   for (const WhatIfItem& item : items) {
     together.fixes.push_back(item.ToString());
     if (predictor_->calibration().TestedOf(item.name).programs == 0) together.untested.push_back(item.name);
   }
-  for (const Bottleneck& one : list_)
-    if (one.apart) together.left_out.push_back(one.id);
+  for (const Bottleneck& bottleneck : list_)
+    if (bottleneck.apart) together.left_out.push_back(bottleneck.id);
   if (!items.empty()) together.replayed = GainOf(replayed_, kReplay, together.gain.confidence);
 }
 

@@ -8,14 +8,13 @@
 // sum is what all bring together, and it is what `gapless predict --what` says of the same fixes in the same order.
 //
 //   A fix that has a what-if is replayed beside those taken before it.
-//   A finding whose first recommendation has none, or cannot be predicted, keeps the estimate of its rule, of the time
-//   at stake: of each kind of time no more goes than the recording holds and the others leave, and where a finding is
+//   A finding whose first recommendation has none, or cannot be predicted, keeps its rule's estimate from the affected
+//   time: of each kind of time no more goes than the recording holds and the others leave, and where a finding is
 //   part of another one both together take what the larger takes.
 //   A fix that changes the training (a batch size) is listed where it would stand, and is not counted in what follows:
 //   it is a choice, which the plan leaves out.
-//
-// What brings less than kMinBought, or costs time, is no fix: it stands behind all others, and is minor. Nothing that
-// was replayed is more severe than the most that its fix may bring.
+// A fix that saves less than kMinBought, or costs time, comes last and is minor. A replayed finding is at most as
+// severe as its fix may save.
 #pragma once
 
 #include <vector>

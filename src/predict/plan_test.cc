@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the plan with estimates: limits on gains, parts of findings, order, and fixes without an effect.
 #include "predict/plan.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ Bottleneck Found(std::string id, BottleneckType type, double share, std::optiona
 
 std::string IdsOf(const std::vector<Bottleneck>& found) {
   std::string ids;
-  for (const Bottleneck& one : found) ids += one.id + (one.cured_by.empty() ? " " : "<" + one.cured_by + " ");
+  for (const Bottleneck& bottleneck : found)
+    ids += bottleneck.id + (bottleneck.cured_by.empty() ? " " : "<" + bottleneck.cured_by + " ");
   return ids;
 }
 

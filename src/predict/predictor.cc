@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Applies what-ifs to the times of the job's graphs, replays them with three estimates, and calibrates the result.
 #include "predict/predictor.h"
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinRecordingCost = 0.02;  // of a step; less is not worth a sentence
+constexpr double kMinRecordingCost = 0.02;  // share of a step below which the recording's cost is not mentioned
 constexpr double kMinShare = 0.01;          // no prediction promises more than a factor of 100
 
 constexpr Effect kNoEffect{.down = kMinWidth, .up = kMinWidth};
 
-double RecordingTimes(Case which) { return Pick(which, kLittleOverhead, 1, kMuchOverhead); }
+double RecordingTimes(Estimate estimate) { return ValueFor(estimate, kLittleOverhead, 1, kMuchOverhead); }
 
-// What can be replayed, the one with the most to see first.
+// Returns the primary traces to replay, most GPU operations first; if none has any, most operators first.
 std::vector<const RunTrace*> Candidates(const Run& run) {
   std::vector<std::pair<size_t, const RunTrace*>> device, host;
   for (const RunTrace* of : run.primary())
@@ -75,7 +76,7 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<T
       calibration_(std::make_shared<const Calibration>(ledger, machine())) {
   pool_->ParallelFor(nothing_.size(), [&](size_t i) {
     Made& made = nothing_[i];
-    made.recording = static_cast<Case>(i);
+    made.recording = static_cast<Estimate>(i);
     for (const RankGraph& rank : job_->ranks)
       made.times.emplace_back(rank.graph,
                               WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(made.recording)));
@@ -102,7 +103,7 @@ Machine Predictor::machine() const {
   return job_->ranks[0].of->trace->gpu_ops.size() > 0 ? Machine::kGpu : Machine::kHost;
 }
 
-// What the replay misses of the recording it misses of the prediction, too: both are compared as replays.
+// Compares both as replays: the prediction misses the same part of the time as the replay of the recording.
 double Predictor::ShareOf(const Made& made) const {
   const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
   const double share =
@@ -110,11 +111,11 @@ double Predictor::ShareOf(const Made& made) const {
   return std::max(kMinShare, share / made.work);
 }
 
-Result<void> Predictor::Apply(const WhatIfItem& item, Case which, Made& made) const {
+Result<void> Predictor::Apply(const WhatIfItem& item, Estimate estimate, Made& made) const {
   const TimedPart timed("what-if", item.name);
   made.acts = false;
   for (size_t i = 0; i < job_->ranks.size(); ++i) {
-    auto effect = FindWhatIf(item.name).apply({*job_->ranks[i].of, *tables_}, item, which, made.times[i]);
+    auto effect = FindWhatIf(item.name).apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]);
     if (!effect) return Unexpected{effect.error()};
     if (!effect->refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect->refusal));
     made.acts = made.acts || effect->nothing.empty();
@@ -126,21 +127,21 @@ Result<void> Predictor::Apply(const WhatIfItem& item, Case which, Made& made) co
   return {};
 }
 
-Result<void> Predictor::Make(const WhatIfItem& item, Case which, Made& made) const {
-  GAPLESS_TRY(Apply(item, which, made));
+Result<void> Predictor::Make(const WhatIfItem& item, Estimate estimate, Made& made) const {
+  GAPLESS_TRY(Apply(item, estimate, made));
   if (made.acts) made.share = ShareOf(made);
   return {};
 }
 
 std::optional<double> Predictor::ExpectedOf(const Made& made, const WhatIfItem& item) const {
   Made& after = StartFrom(made);
-  if (!Make(item, Case::kExpected, after)) return std::nullopt;
+  if (!Make(item, Estimate::kExpected, after)) return std::nullopt;
   return after.acts ? calibration_->SlopeOf(item.name) * std::log(after.share / made.share) : 0;
 }
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
   Made made = Nothing();
-  for (const WhatIfItem& item : items) GAPLESS_TRY(Apply(item, Case::kExpected, made));
+  for (const WhatIfItem& item : items) GAPLESS_TRY(Apply(item, Estimate::kExpected, made));
   std::vector<std::vector<int64_t>> edge_ns;
   for (const EdgeTimes& times : made.times) edge_ns.push_back(times.ns());
   return edge_ns;
@@ -151,7 +152,7 @@ Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<Wha
 Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
                                    std::array<Made, 2>& others) const {
   if (!after.acts) return Effect{};
-  constexpr std::array kBounds = {Case::kLittle, Case::kMuch};
+  constexpr std::array kBounds = {Estimate::kPessimistic, Estimate::kOptimistic};
   std::array<double, kBounds.size()> bounds{}, shares{};
   std::array<Result<void>, 2 * kBounds.size()> made;
   for (size_t i = 0; i < others.size(); ++i) shares[i] = others[i].share;
@@ -162,12 +163,12 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
       bounds[i] = bound.share;
     } else {
       Made& other = others[i - kBounds.size()];
-      made[i] = Make(item, Case::kExpected, other);
+      made[i] = Make(item, Estimate::kExpected, other);
       Share(other);
     }
   });
-  for (const Result<void>& one : made)
-    if (!one) return Unexpected{one.error()};
+  for (const Result<void>& item : made)
+    if (!item) return Unexpected{item.error()};
   Effect effect{.expected = std::log(after.share / before.share)};
   for (const double bound : bounds) {
     const double off = std::log(bound / after.share);
@@ -181,7 +182,7 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
 }
 
 Predictor::Progress Predictor::Start() const {
-  return {.made = Nothing(), .others = {Nothing(Case::kLittle), Nothing(Case::kMuch)}};
+  return {.made = Nothing(), .others = {Nothing(Estimate::kPessimistic), Nothing(Estimate::kOptimistic)}};
 }
 
 // How far off each item may be has nothing to do with the others, so that the distances add up as those of independent
@@ -191,7 +192,7 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   prediction.what.push_back(item);
   prediction.safety = std::max(prediction.safety, SafetyOf(item));
   Made after = progress.made;
-  const Result<void> made = Make(item, Case::kExpected, after);
+  const Result<void> made = Make(item, Estimate::kExpected, after);
   if (!made && made.error().code != ErrorCode::kInput) return made;
   if (!made) {
     prediction.refusal = made.error().message;

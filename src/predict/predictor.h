@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would a step take, if …? Answers for one job, after its recording has passed the self-check.
+// Predicts the step time of a job with given fixes, after its recording has passed the self-check.
 #pragma once
 
 #include <array>
@@ -18,22 +18,23 @@ namespace gapless::internal {
 
 struct Prediction {
   std::vector<WhatIfItem> what{};
-  double work = 1;                 // a step does so many times the work of one before; shares are per work
-  StepShares model{};              // of the step before, as the models say
+  double work = 1;                 // work of a step as a multiple of the recorded step's; shares are per work
+  StepShares model{};              // modelled shares of the step before this item
   StepShares share{};              // the same with what tested predictions say of such models: an 80 % interval
-  std::vector<Effect> effects{};   // of each item after those before it, so tested …
+  std::vector<Effect> effects{};   // effects of each item after those before it: of tested values …
   Effect replay_error{};           // … and how far the replay of the recording itself is off: they add up to `share`
   Safety safety = Safety::kExact;  // the worst of the items
   std::vector<std::string> assumptions{};
   std::vector<std::string> nothing{};  // items without effect: why
-  std::string refusal{};               // why there is none
+  std::string refusal{};               // reason for a missing prediction
 };
 
 class Predictor {
  public:
-  // Of the primary recordings of `tables.run()`: those of all ranks together where their collectives can be matched and
-  // the whole passes its check, otherwise the one with the most work on devices, or with the most operators when none
-  // has a device. `ledger`: tested predictions. Absent: no operator and no work of a device was recorded.
+  // Makes a predictor of the primary recordings of `tables.run()`: of all ranks together if their collectives can be
+  // matched and the whole passes its check, otherwise of the rank with the most GPU operations, or with the most
+  // operators without a device. `ledger`: prediction test data. Absent if neither an operator nor a GPU operation was
+  // recorded.
   static std::optional<Predictor> Make(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger());
 
   const SelfCheck& check() const { return check_; }
@@ -45,20 +46,20 @@ class Predictor {
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
   int64_t step_ns() const { return check_.recorded_step_ns; }
   // A step as replayed when nobody records it: what shares are of.
-  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Case::kExpected)]; }
+  int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Estimate::kExpected)]; }
   Machine machine() const;
   // Several replays run on it side by side.
   ThreadPool& pool() const { return *pool_; }
 
   // The self-check was passed. An error: an item cannot be read.
   Result<Prediction> Predict(const std::vector<WhatIfItem>& items) const;
-  // What a job is with some fixes made: others are tried on top of it. Copies share the times of edges.
+  // A job with some fixes applied, on which further fixes are tried. Copies share the times of edges.
   struct Made {
     std::vector<EdgeTimes> times{};                     // by rank
-    double share = 1;                                   // of the step before, per work
-    double work = 1;                                    // a step does so many times the work of one before
+    double share = 1;                                   // share of the step before this item, per unit of work
+    double work = 1;                                    // work of a step as a multiple of the recorded step's
     bool acts = true;                                   // the last of the fixes does something
-    Case recording = Case::kExpected;                   // how much of the host's time is the recorder's
+    Estimate recording = Estimate::kExpected;           // how much of the host's time is the recorder's
     std::vector<std::string> assumptions{}, nothing{};  // what the models say of them
   };
   // Fixes made one after the other, and what they bring so far.
@@ -66,17 +67,19 @@ class Predictor {
     Made made{};                 // as expected
     std::array<Made, 2> others;  // if recording took less of the host's time, or more
     Prediction prediction{};     // shares are set by Predict
-    Effect model{}, tested{};    // of all items together
+    Effect model{}, tested{};    // effect of all items together
   };
   Progress Start() const;
   // Makes one more fix. Sets `refusal` of the prediction where nothing can be said of it. An error: it cannot be read.
   Result<void> Add(const WhatIfItem& item, Progress& progress) const;
   // Returns the prediction with the shares of what was made.
   Prediction Conclude(const Progress& progress) const;
-  const Made& Nothing(Case recording = Case::kExpected) const { return nothing_[static_cast<size_t>(recording)]; }
-  // What one more brings as it is expected, in logarithms; absent: there is no answer.
+  const Made& Nothing(Estimate recording = Estimate::kExpected) const {
+    return nothing_[static_cast<size_t>(recording)];
+  }
+  // Returns the expected effect of a further item, as a logarithm; absent without an answer.
   std::optional<double> ExpectedOf(const Made& made, const WhatIfItem& item) const;
-  // What the last item takes away of the work of a mean step of the main rank, after the others.
+  // Returns the work that the last item removes from a mean step of the main rank, after the other items.
   struct Removed {
     int64_t host_ns = 0, device_ns = 0;
   };
@@ -88,24 +91,24 @@ class Predictor {
   Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<ThreadPool> pool,
             std::span<const AdviceRow> ledger);
   // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.
-  Result<void> Apply(const WhatIfItem& item, Case which, Made& made) const;
+  Result<void> Apply(const WhatIfItem& item, Estimate estimate, Made& made) const;
   // The same, and replays.
-  Result<void> Make(const WhatIfItem& item, Case which, Made& made) const;
+  Result<void> Make(const WhatIfItem& item, Estimate estimate, Made& made) const;
   double ShareOf(const Made& made) const;
   Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
                           std::array<Made, 2>& others) const;
 
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
-  std::array<Made, 3> nothing_{};          // by Case: without what recording took
-  std::array<int64_t, 3> bare_step_ns_{};  // by Case: a step of that
+  std::array<Made, 3> nothing_{};          // by Estimate: without what recording took
+  std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
   Tables* tables_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};
 };
 
-// Of a combination, for the ledger: its names in alphabetical order, joined by "+".
+// Returns the id of a combination in the prediction test data: its names in alphabetical order, joined by "+".
 std::string KindOf(const std::vector<WhatIfItem>& items);
 
 }  // namespace gapless::internal

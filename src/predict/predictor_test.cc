@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests Predictor: single fixes, combinations, calibration by test data, and fixes without an effect.
 #include "predict/predictor.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +63,8 @@ TEST(Predictor, ReplaysACombinationAsAWhole) {
   EXPECT_DOUBLE_EQ(both, Predict(run.tables(), "kernels=0.5").share.expected);
 }
 
-// Of the predicted effect x six programs kept y: with the prior of two that kept all, (6 x y + 2 p²) / (6 x² + 2 p²).
+// Six programs reached y of the predicted effect x: with the prior of two that reached all of it, (6 x y + 2 p²) / (6
+// x² + 2 p²).
 TEST(Predictor, TestsOfTheKindMoveTheAnswer) {
   Analysed run({Steps()});
   std::vector<AdviceRow> ledger(6, {.kind = "sync", .measured = 0.7, .model = {0.6, 0.6, 0.6}});
@@ -93,7 +95,7 @@ TEST(Predictor, EffectsOfOneAfterTheOtherAddUpToTheWhole) {
   EXPECT_NEAR(both.effects[0].expected, std::log(Predict(run.tables(), "kernels:sgemm=0.5").share.expected), 1e-12);
 }
 
-// What changes nothing is 1.00 exactly, whatever tests of the kind said.
+// Checks that a fix without effect is exactly 1.00, regardless of tests of its kind.
 TEST(Predictor, WhatHasNoEffectIsExactlyOne) {
   Analysed run({Steps()});
   const std::vector<AdviceRow> ledger(6, {.kind = "pin", .measured = 0.7, .model = {0.9, 0.9, 0.9}});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Judges each slice, GPU operation and thread of a recording once, and computes launch times and self times.
 #include "predict/program.h"
 
 #include <algorithm>

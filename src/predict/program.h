@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a recording are the program's own doing.
+// Finds the rows of a recording that the program caused, not its recorder.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace gapless::internal {
 
-// What an operation waits for: its queue; the host that touched a page of managed memory; or it does not count.
+// The resource that an operation waits for: its queue, the host that touched a page of managed memory, or neither, as
+// it does not count.
 enum class OpRole : uint8_t { kQueued, kTouchedByHost, kWithinKernel };
 
 // By row: 1 for the threads and slices that count.
@@ -33,14 +34,14 @@ bool IsOwnWork(const Trace& trace, uint32_t slice);
 // Returns 1 for each slice that is one, by row.
 std::vector<uint8_t> OwnWork(const Trace& trace);
 
-// Of each slice, what it took itself, without the slices that it is the parent of.
+// Returns each slice's self time: its duration without its children's.
 std::vector<int64_t> OwnTimes(const Trace& trace);
 
 // The slices in which a batch is waited for, and all below them.
 std::vector<uint8_t> LoadingSlices(const Trace& trace);
 
-// How long launching a kernel takes the host when nothing is in the way; 0: none was recorded. The 5 % that are
-// shortest tell: in a training bound by its device most launches wait for room in the queue.
+// Returns the host time of an unobstructed kernel launch; 0 if none was recorded. Only the shortest 5 % count: in a
+// training bound by its device most launches wait for room in the queue.
 int64_t UsualLaunchNs(const Trace& trace);
 // A launch that takes longer than this waited for room in the device's queue, or loaded the code of its kernel.
 int64_t FullQueueNs(int64_t usual_launch_ns);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns the recorder's cost of each slice to the host edges in its span, at most a fixed share of each edge.
 #include "predict/recording_cost.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMaxShare = 0.8;          // of an edge
+constexpr double kMaxShare = 0.8;          // largest share of an edge that counts as the recording's cost
 constexpr double kMaxCarriedNs = 100'000;  // what edges before could not give
 
 // The instants of a host thread in the order of time.
@@ -19,7 +20,8 @@ using ThreadInstants = std::vector<Instant>;
 class ThreadCursor {
  public:
   ThreadCursor(const Graph& graph, const ThreadInstants& instants) : graph_(&graph), instants_(&instants) {}
-  // Returns the first instant from `at_ns` on, which no later call asks for less of; kNoInstant: there is none.
+  // Returns the first instant from `at_ns` on, kNoInstant without such an instant. Later calls ask for the same `at_ns`
+  // or more.
   Instant Advance(int64_t at_ns) {
     at_ = Find(at_ns);
     return At(at_);
@@ -97,11 +99,13 @@ std::vector<int64_t> WithoutRecording(const std::vector<int64_t>& edge_ns, std::
   std::vector<int64_t> bare = edge_ns;
   double owed = 0;
   uint32_t thread = kNoRowValue;
-  for (const RecordedEdge& one : recorded) {
-    owed = (one.thread == thread ? std::min(owed, kMaxCarriedNs) : 0) + times * static_cast<double>(one.cost_ns);
-    thread = one.thread;
-    const double taken = std::min(owed, kMaxShare * static_cast<double>(std::max<int64_t>(0, bare[one.edge])));
-    bare[one.edge] -= std::llround(taken);
+  for (const RecordedEdge& recorded_edge : recorded) {
+    owed = (recorded_edge.thread == thread ? std::min(owed, kMaxCarriedNs) : 0) +
+           times * static_cast<double>(recorded_edge.cost_ns);
+    thread = recorded_edge.thread;
+    const double taken =
+        std::min(owed, kMaxShare * static_cast<double>(std::max<int64_t>(0, bare[recorded_edge.edge])));
+    bare[recorded_edge.edge] -= std::llround(taken);
     owed -= taken;
   }
   return bare;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares the replay with the recording, with faster kernels, slower kernels and a faster host.
 #include "predict/self_check.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 constexpr int64_t kReturnNs = 5'000;
 constexpr int64_t kThreadWaitNs = 500'000, kShortCallNs = 5'000, kStagingNs = 20'000;
 
-// What there was to do, from the recording alone.
+// The amount of work in the recording, without a replay.
 struct Work {
   int64_t host_ns = 0, device_ns = 0, busiest_stream_ns = 0;  // H, G, B in the window
   int64_t window_ns = 0;
@@ -154,11 +155,12 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
     return static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(1, work.window_ns));
   };
   const double host = share(work.host_ns), device = share(work.device_ns), stream = share(work.busiest_stream_ns);
-  const auto respond = [&](const Faster& one, double low, double high) {
-    check.responses.push_back({.what = one.what,
-                               .share = static_cast<double>(one.step_ns) / static_cast<double>(check.replayed_step_ns),
-                               .low = low - kBandShare,
-                               .high = high + kBandShare});
+  const auto respond = [&](const Faster& faster, double low, double high) {
+    check.responses.push_back(
+        {.what = faster.what,
+         .share = static_cast<double>(faster.step_ns) / static_cast<double>(check.replayed_step_ns),
+         .low = low - kBandShare,
+         .high = high + kBandShare});
   };
   // Between a call and its operation, and between that and the return of who waits for it, neither works.
   const double latency = static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /

@@ -24,13 +24,14 @@
 
 namespace gapless::internal {
 
-inline constexpr double kMaxReplayError = 0.05;  // of the step; more: no prediction
-inline constexpr double kBandShare = 0.03;       // of the step
-inline constexpr double kMaxUnexplained = 0.10;  // of the time: waits that nothing explains
+inline constexpr double kMaxReplayError =
+    0.05;  // largest replay error, as a share of the step; above it, nothing is predicted
+inline constexpr double kBandShare = 0.03;       // width of the band, as a share of the step
+inline constexpr double kMaxUnexplained = 0.10;  // largest share of the time in unexplained waits
 
 struct Response {
   std::string_view what;                // "kernels twice as fast"
-  double share = 0, low = 0, high = 0;  // of the recorded step: replayed, and what it must lie between
+  double share = 0, low = 0, high = 0;  // replayed share of the recorded step, and its limits
   bool IsSound() const { return share >= low && share <= high; }
 };
 
@@ -42,9 +43,9 @@ struct SelfCheck {
   bool accepted() const { return refusal.empty(); }
 };
 
-// Of one recording. With a pool the replays run side by side.
+// Checks one recording. With a pool the replays run in parallel.
 SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& span, ThreadPool* pool = nullptr);
-// Of a job: every rank on its own, then all together; the responses are those of the first rank.
+// Checks a job: every rank on its own, then all together; the responses are those of the first rank.
 SelfCheck CheckJob(const Job& job, ThreadPool* pool = nullptr);
 
 }  // namespace gapless::internal

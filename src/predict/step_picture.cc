@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the intervals of each thread and stream from replayed times, merges them by kind, and drops those too short
+// to see.
 #include "predict/step_picture.h"
 
 #include <algorithm>
@@ -18,10 +20,10 @@ namespace {
 constexpr int64_t kSeen = 400;  // stretches that a lane can show
 constexpr size_t kMaxLanes = 4;
 
-// Of one lane, where each kind of thing happens.
+// The intervals of each kind of activity in one lane.
 struct Layers {
   std::array<Intervals, kBounds> by_bound{};
-  int64_t recorded_ns = 0;  // of what is in it: the same in every picture
+  int64_t recorded_ns = 0;  // recorded time of the lane's content; the same in every picture
 };
 
 Bound BoundOfSlice(const Trace& trace, const Graph& graph, uint32_t row) {
@@ -71,7 +73,7 @@ class Drawing {
 
   bool InStep(int64_t ns) const { return ns >= host_.start && ns < host_.end; }
 
-  // What a thread waits for hides what it does around it.
+  // A wait hides the activity around it.
   void AddThreads() {
     const SliceTable& slices = trace_.slices;
     for (uint32_t row = 0; row < slices.size(); ++row) {
@@ -86,7 +88,7 @@ class Drawing {
       Intervals& host = layers.by_bound[static_cast<size_t>(Bound::kHost)];
       Intervals& sync = layers.by_bound[static_cast<size_t>(Bound::kSync)];
       Intervals& data = layers.by_bound[static_cast<size_t>(Bound::kData)];
-      for (Intervals* one : {&host, &sync, &data}) *one = Merge(std::move(*one));
+      for (Intervals* intervals : {&host, &sync, &data}) *intervals = Merge(std::move(*intervals));
       host = Subtract(Subtract(host, sync), data);
       data = Subtract(data, sync);
     }
@@ -120,7 +122,7 @@ class Drawing {
     }
   }
 
-  // What lies closer together than can be seen is one; what is still too short is left out.
+  // Merges intervals with a gap that is too short to see, then drops intervals that are too short to see.
   static void AddSpans(const Intervals& layer, Bound bound, int64_t start, int64_t dur_ns, PictureLane& lane) {
     const int64_t least = dur_ns / kSeen;
     Interval open{0, INT64_MIN};
@@ -128,13 +130,13 @@ class Drawing {
       if (open.end - open.start >= std::max<int64_t>(1, least / 2) && open.end != INT64_MIN)
         lane.spans.push_back({.start_ns = open.start - start, .dur_ns = open.end - open.start, .bound = bound});
     };
-    for (const Interval& one : layer) {
-      if (open.end != INT64_MIN && one.start - open.end <= least) {
-        open.end = std::max(open.end, one.end);
+    for (const Interval& interval : layer) {
+      if (open.end != INT64_MIN && interval.start - open.end <= least) {
+        open.end = std::max(open.end, interval.end);
         continue;
       }
       close();
-      open = one;
+      open = interval;
     }
     close();
   }

@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kUnseenNs = 1'000'000;  // of device work before a span that nothing recorded explains
+constexpr int64_t kUnseenNs = 1'000'000;  // unexplained GPU time before a span, in ns
 
 int64_t Latest(std::span<const int64_t> times, const std::vector<Instant>& instants) {
   int64_t latest = 0;
@@ -23,7 +23,7 @@ StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
   const Window window = AnalysedWindow(trace);
   steps_ = std::max<size_t>(1, window.steps.size());
   const Interval host = window.steps.empty() && window.span.length() > 0 ? window.span : window.host;
-  Instant first = kNoInstant, last = kNoInstant;  // of the host, within its span
+  Instant first = kNoInstant, last = kNoInstant;  // first and last host instant within the span
   for (uint32_t row = 0; row < graph.slice_begin.size(); ++row) {
     const Instant begin = graph.slice_begin[row], end = graph.slice_end[row];
     if (begin == kNoInstant || trace.slices.ts_ns[row] < host.start || trace.slices.ts_ns[row] >= host.end) continue;
@@ -33,7 +33,7 @@ StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
   if (first != kNoInstant) starts_.push_back(first);
   if (last != kNoInstant) ends_.push_back(last);
   const GpuOpTable& ops = trace.gpu_ops;
-  Instant first_op = kNoInstant;  // of the span, if its launch came before
+  Instant first_op = kNoInstant;  // first GPU operation of the span, if launched before the span
   for (uint32_t op = 0; op < graph.op_end.size(); ++op) {
     const SliceId launch = ops.launch[op];
     const int64_t launched = launch.valid() ? trace.slices.ts_ns[launch.value] : ops.ts_ns[op];

@@ -19,7 +19,7 @@ class StepSpan {
   StepSpan(const Trace& trace, const Graph& graph);
   // Mean of the steps; absent when the graph holds none of their instants.
   std::optional<int64_t> StepNs(std::span<const int64_t> times) const;
-  // When the span begins, and the instant that ends it; kNoInstant: there is none.
+  // The start of the span, and the instant that ends it; kNoInstant without a span.
   std::pair<int64_t, Instant> Within(std::span<const int64_t> times) const;
   size_t steps() const { return steps_; }
 

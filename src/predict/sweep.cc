@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns each edge to its parts, and replays the step for each part and cost.
 #include "predict/sweep.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ bool IsHostWork(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeK
 // Returns true if the edge is a share of what an operation takes, all of which another edge is.
 bool IsShareOfOp(EdgeKind kind) { return IsDeviceTime(kind) && kind != EdgeKind::kGpu; }
 
-// What an edge is a part of; empty: of nothing that is swept.
+// Returns the parts that an edge belongs to; empty if none of them is swept.
 std::string_view PartOf(const Trace& trace, const Edge& edge, SweepBy by) {
   if (by == SweepBy::kKernel)
     return IsDeviceTime(edge.kind) ? trace.Text(trace.gpu_ops.name[edge.owner]) : std::string_view();

@@ -17,13 +17,13 @@ namespace gapless::internal {
 enum class SweepBy : uint8_t { kKernel, kOperator, kThread };
 inline constexpr std::array<std::string_view, 3> kSweepNames = {"kernel", "operator", "thread"};
 
-// What a part costs in each replay, as a share of what it cost.
+// The cost of a part in each replay, as a share of its recorded cost.
 inline constexpr std::array<double, 5> kSweepCosts = {1, 0.75, 0.5, 0.25, 0};
 
 struct SweptPart {
   std::string name{};
-  int64_t time_ns = 0;                              // of its own, in a step
-  std::array<double, kSweepCosts.size()> shares{};  // of the recorded step, at each cost
+  int64_t time_ns = 0;                              // time of the part in a step
+  std::array<double, kSweepCosts.size()> shares{};  // share of the recorded step at each cost
 };
 
 // The `most` parts that take the most time, the one whose absence helps most first. A kernel's time is on the device,

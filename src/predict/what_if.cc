@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds what-ifs by name, parses their items and values, and implements changes to the times of edges.
 #include "predict/what_if.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ constexpr double kMaxFactor = 1000;
 
 const WhatIf& FindWhatIf(std::string_view name) {
   const auto all = AllWhatIfs();
-  return **std::find_if(all.begin(), all.end(), [&](const WhatIf* one) { return one->name == name; });
+  return **std::find_if(all.begin(), all.end(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
 Safety SafetyOf(const WhatIfItem& item) { return FindFixInfo(item.name)->SafetyWith(item.value); }
@@ -109,10 +110,11 @@ Result<std::vector<WhatIfItem>> ParseItems(std::string_view text) {
     if (colon != word.npos && colon + 1 < std::min(equals, word.size()))
       item.selector = word.substr(colon + 1, std::min(equals, word.size()) - colon - 1);
     const auto all = AllWhatIfs();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const WhatIf* one) { return one->name == item.name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const WhatIf* what_if) { return what_if->name == item.name; });
     if (found == all.end()) {
       std::vector<std::string_view> names;
-      for (const WhatIf* one : all) names.push_back(one->name);
+      for (const WhatIf* what_if : all) names.push_back(what_if->name);
       const std::string_view nearest = Nearest(item.name, names);
       return Fail(ErrorCode::kUsage, StrCat("there is no what-if '", Printable(item.name), "'"), "",
                   nearest.empty() ? "gapless predict --list" : StrCat("did you mean ", nearest, "?"));

@@ -30,10 +30,10 @@
 
 namespace gapless::internal {
 
-// How much a fix brings is not known exactly: each model gives a little, what it expects, and much.
-enum class Case : uint8_t { kLittle, kExpected, kMuch };
-inline double Pick(Case which, double little, double expected, double much) {
-  return which == Case::kLittle ? little : which == Case::kExpected ? expected : much;
+// The saving of a fix is not known exactly: each model gives a low, an expected and a high value.
+enum class Estimate : uint8_t { kPessimistic, kExpected, kOptimistic };
+inline double ValueFor(Estimate estimate, double pessimistic, double expected, double optimistic) {
+  return estimate == Estimate::kPessimistic ? pessimistic : estimate == Estimate::kExpected ? expected : optimistic;
 }
 
 // The times of a graph that a what-if may change. They are copied when the first edge changes: until then, and after
@@ -116,7 +116,7 @@ struct WhatIfInput {
   const RunTrace& of;
   Tables& tables;
   const Trace& trace() const { return *of.trace; }
-  // What follows from the trace alone, computed once for all what-ifs.
+  // Values that follow from the trace alone, computed once for all what-ifs.
   template <class T>
   const T& Once(T (*make)(const Trace&)) const {
     return tables.Once(trace(), make);
@@ -139,17 +139,17 @@ struct WhatIfEffect {
   std::vector<std::string> assumptions{};  // sentences; the same for every case
   std::string refusal{};                   // why nothing can be said of it in this recording
   std::string nothing{};                   // why it has no effect here: the step stays as it is
-  double samples_factor = 1;               // a step then does so many times the work; its time counts per work
+  double samples_factor = 1;  // work of a step as a multiple of the recorded step's; its time counts per work
 };
 
 struct WhatIf {
   std::string_view name;  // FROM_CATALOGUE; equals the file name
   std::string_view help;
   Safety safety = Safety::kExact;
-  std::string_view value{};  // of `name=VALUE`; "": takes none; "[N]": may be left out
+  std::string_view value{};  // value in `name=VALUE`; "": takes none; "[N]": may be left out
   std::string_view why{};    // one paragraph: what the model changes, how much, and the source of that
   // An error: the value cannot be read.
-  Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times);
+  Result<WhatIfEffect> (*apply)(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times);
 };
 
 #define WHATIF(n)                 \

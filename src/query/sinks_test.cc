@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the text, JSON and CSV outputs of rows: alignment, quoting, control characters, and a closed reader.
 #include "query/sinks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the unknown table or column in SQLite's message, and suggests similar names.
 #include "query/sql_hint.h"
 
 #include <algorithm>

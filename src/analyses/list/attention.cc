@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention written out as products and a softmax: bmm, what scales and masks, softmax, dropout, bmm, one after the
-// other on a stream, and the same backwards. It writes and reads the matrix of scores several times; scaled dot product
-// attention never does. Grouped by the shapes of the softmax and where it is called from.
+// Unfused attention: bmm, scaling and masking, softmax, dropout and bmm as separate kernels on a stream, and the same
+// backwards. It writes and reads the matrix of scores several times; scaled dot product attention never does. Grouped
+// by the shapes of the softmax and where it is called from.
 #include <map>
 #include <tuple>
 
@@ -121,7 +121,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 }  // namespace
 
 ANALYSIS(attention) = {.name = "attention",
-                       .help = "Attention written out as products and a softmax: shapes, calls, time",
+                       .help = "Unfused attention (separate products and softmax): shapes, calls, time",
                        .columns = kColumns,
                        .run = Compute};
 

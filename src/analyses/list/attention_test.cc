@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table attention: forward and backward chains of unfused attention are found, and a classifier's softmax is not.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

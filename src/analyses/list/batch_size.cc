@@ -11,10 +11,10 @@ namespace {
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
-    {"samples", kInt, "", "samples a step works on; NULL: the recording does not tell"},
+    {"samples", kInt, "", "samples per step; NULL: not found in the recording"},
     {"source", kText, "",
-     "recorder (the program told it), images, partial_batch, attention, features; NULL: not known"},
-    {"operator", kText, "", "first layer; NULL: the recorder was told, or not known"},
+     "recorder (reported by the program), images, partial_batch, attention, features; NULL: not known"},
+    {"operator", kText, "", "first layer; NULL: the program reported the size, or not known"},
     {"shapes", kText, "", "shapes of its inputs"},
     {"slice_id", kInt, "id:slice", "its first call"},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives by process group and kind: how fast the links carried them, and how long this rank waited in them for
-// others. A collective's kernel also runs while it waits for the last rank; matching the ranks tells the two apart
+// others. A collective's kernel also runs while it waits for the last rank; matching the ranks separates the two
 // (collective_match.h), so bandwidth here is over the transfer alone where it is known.
 #include <map>
 #include <tuple>
@@ -125,17 +125,18 @@ std::map<Key, Group> GroupsOf(const TraceTimeline& timeline, const std::vector<C
 int64_t IdleMeanwhile(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
   if (device != kAbsent32 || timeline.devices.empty()) return kAbsent;
   int64_t idle = 0;
-  for (const DeviceTimeline& one : timeline.devices) {
+  for (const DeviceTimeline& device_timeline : timeline.devices) {
     Intervals gaps;
-    for (const IdleGap& gap : one.gaps) AppendMerged(gaps, gap.span);
+    for (const IdleGap& gap : device_timeline.gaps) AppendMerged(gaps, gap.span);
     idle += Total(Intersect(spans, gaps));
   }
   return idle / static_cast<int64_t>(timeline.devices.size());
 }
 
 int64_t ExposedOf(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
-  for (const DeviceTimeline& one : timeline.devices)
-    if (one.device == device) return Total(Subtract(Clip(spans, timeline.window.span), one.compute));
+  for (const DeviceTimeline& device_timeline : timeline.devices)
+    if (device_timeline.device == device)
+      return Total(Subtract(Clip(spans, timeline.window.span), device_timeline.compute));
   return kAbsent;
 }
 
@@ -169,7 +170,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);
     std::vector<std::pair<int64_t, const std::pair<const Key, Group>*>> ordered;
-    for (const auto& one : groups) ordered.emplace_back(-Total(one.second.spans), &one);
+    for (const auto& group : groups) ordered.emplace_back(-Total(group.second.spans), &group);
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [longest, one] : ordered) AddRow(timeline, one->first, one->second, table);
   }

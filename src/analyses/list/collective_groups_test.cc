@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table collective_groups: transfer and waiting over ranks, the best call, a single rank, and collectives on the
+// host.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

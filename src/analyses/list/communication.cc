@@ -61,7 +61,7 @@ const DeviceTimeline* Find(const TraceTimeline& timeline, int32_t device) {
   return found != timeline.devices.end() && found->device == device ? &*found : nullptr;
 }
 
-// All communication kernels of a device, whether or not the recorder told which collective they belong to.
+// Adds all communication kernels of a device, also those whose collective is not recorded.
 Group AllOf(const TraceTimeline& timeline, const DeviceTimeline& device) {
   Group all;
   all.spans = device.communication;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table communication: sums by device and by kind of collective.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

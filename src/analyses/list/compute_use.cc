@@ -24,7 +24,7 @@ constexpr ColumnSpec kColumns[] = {
     {"busy_tflops", kReal, "TFLOP/s", "the same work over the time its own operators took"},
     {"dtype", kText, "", "element type with the most FLOPs"},
     {"peak_tflops", kReal, "TFLOP/s",
-     "dense peak of matrix units for that type, of ordinary ones where there are none"},
+     "dense peak of the tensor cores for that type; of the ordinary units if the device has no tensor cores"},
     {"mfu", kReal, "", "0–1: tflops of peak_tflops; NULL: device or work not known"},
     {"coverage_share", kReal, "share",
      "of the time of matrix kernels, in operators whose FLOPs are known; below 1 mfu is a lower bound"},

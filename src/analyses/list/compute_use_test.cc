@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table compute_use: utilisation over the whole window, and NULL for unknown values.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

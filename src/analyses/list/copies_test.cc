@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table copies: bandwidth and exposed time by kind of copy, and fills.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -29,7 +29,7 @@ constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
     kRankColumn,
     {"kind", kText, "", "h2d_pageable, d2h_pinned, d2d … as in copies; on the device by kernels: cast, layout, join"},
-    {"operator", kText, "", "outermost operator around it, nodes of autograd aside; NULL: none"},
+    {"operator", kText, "", "outermost operator around it, except autograd nodes; NULL: none"},
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"inside", kText, "", "compiled: directly inside a compiled function, whose wrapper copies; NULL: elsewhere"},
     {"types", kText, "", "of a cast: types of the two tensors and further inputs; NULL: not recorded"},

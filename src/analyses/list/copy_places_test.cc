@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table copy_places: casts, layout conversions, staged copies, round trips, and copies by optimisers and compiled
+// code.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table data_loading: idle time by iterator, worker processes, and nested iterators.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -31,13 +31,14 @@ struct Group {
   int64_t requests = 0, prefill = 0, decode = 0, context = 0, total_ns = 0;
   bool prefill_known = true, decode_known = true, context_known = true;
 
-  void Add(const EngineIteration& one, int64_t ns) {
+  void Add(const EngineIteration& engine_iteration, int64_t ns) {
     lengths.push_back(ns), total_ns += ns;
-    requests += one.prefill_requests + one.decode_requests;
-    prefill += one.prefill_tokens.value_or(0), decode += one.decode_tokens.value_or(0);
-    context += one.context_tokens.value_or(0);
-    prefill_known = prefill_known && one.prefill_tokens, decode_known = decode_known && one.decode_tokens;
-    context_known = context_known && one.context_tokens;
+    requests += engine_iteration.prefill_requests + engine_iteration.decode_requests;
+    prefill += engine_iteration.prefill_tokens.value_or(0), decode += engine_iteration.decode_tokens.value_or(0);
+    context += engine_iteration.context_tokens.value_or(0);
+    prefill_known = prefill_known && engine_iteration.prefill_tokens,
+    decode_known = decode_known && engine_iteration.decode_tokens;
+    context_known = context_known && engine_iteration.context_tokens;
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiler would make one kernel of: chains of element by element operators, reductions and normalisations
+// Chains that a compiler could fuse into one kernel: elementwise operators, reductions and normalisations
 // (op_chains.h), by the operators in them. A chain that begins with a batch normalisation right after a convolution is
-// a kind of its own: for inference the normalisation can be folded into the convolution's weights. Attention written
-// out has its own table.
+// a kind of its own: for inference the normalisation can be folded into the convolution's weights. Unfused attention
+// has its own table.
 //
 // `removable_ns` is what a perfect fusion would save: of n links that read and write the same tensors one remains, so
 // (n−1)/n of the time. What is kept for the backward pass must still be written, so less goes in training.

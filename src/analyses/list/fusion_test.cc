@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table fusion: chains are grouped by their operators, and a normalisation after a convolution is a separate
+// kind.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

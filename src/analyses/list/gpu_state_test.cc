@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table gpu_state: the cost of throttling, absent samples, and the restriction to steps.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training loop should not do in every step: compile, collect garbage, write checkpoints, load modules, ask the
-// driver for memory, run a forward pass twice. Found by the names PyTorch gives its Python frames, its own annotations
-// (`… (dynamo_timed)`, `Python GC`, `Torch-Compiled Region: 0/1`) and its runtime calls; recordings without stacks show
-// less of it. The names are judged once per distinct text, the slices in one sweep.
+// Host work that a training loop should not repeat in every step: compile, collect garbage, write checkpoints, load
+// modules, ask the driver for memory, run a forward pass twice. Found by the names PyTorch gives its Python frames, its
+// own annotations (`… (dynamo_timed)`, `Python GC`, `Torch-Compiled Region: 0/1`) and its runtime calls; recordings
+// without stacks show less of it. The names are judged once per distinct text, the slices in one sweep.
 //
 // A slice inside another of its kind is part of it and not counted. `idle_ns` is the device's idle time while the event
 // lasts; whether it would have idled anyway is not known. What the first complete step does may be warm-up: `later_…`

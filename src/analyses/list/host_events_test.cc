@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table host_events: counts, times and idle times by kind, nested events, and the first step's events.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -61,7 +61,7 @@ bool OnlyMakesAView(std::string_view name) {
 }
 constexpr size_t kFewestViews = 16;
 
-// Of an operator that only makes a view: its time by the operators it consists of, itself and most often as_strided.
+// Estimates the time of an operator that only makes a view from its parts: itself and most often as_strided.
 int64_t CallOf(const SliceTable& slices, size_t view) {
   const int64_t end = slices.ts_ns[view] + slices.dur_ns[view];
   int64_t operators = 1;
@@ -79,7 +79,7 @@ std::string_view OptimizerIn(std::string_view name) {
 struct Host {
   std::array<Intervals, static_cast<size_t>(kParts)> of;
   int64_t operators = 0, optimizer_operators = 0, calls = 0;
-  std::vector<int64_t> call_ns;  // of each operator that only makes a view
+  std::vector<int64_t> call_ns;  // duration of each call that only makes a view
   StringId optimizer = StringId::kNone;
   std::map<StringId, int64_t> data_lines, operator_lines, optimizer_lines;  // time by source line
 };
@@ -153,7 +153,7 @@ void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
   if (steps == 0 || trace.slices.size() == 0) return;
   wall = Total(rest);
   Host host = Collect(trace, tables.Once(trace, FindOptimizerUpdates));
-  // What the stepping thread's own operators do while a collective is under way is no waiting.
+  // Operators of the stepping thread that run during a collective do not count as waiting.
   host.of[static_cast<size_t>(kCollective)] =
       Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
   auto row = BeginRow(table, *timeline.of);

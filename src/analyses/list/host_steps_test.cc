@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table host_steps: the parts of host time in complete steps, the lines with the most time, and the estimate for
+// calls.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host did while a device was idle and nothing was being launched: the parts of idle gaps with cause `host`,
-// by the innermost frame or annotation open in the middle of the part. In a long part many may follow each other, and
-// the one in the middle says little: there it is the innermost that covers at least half of the part. The largest parts
+// Host activity while a device was idle and nothing was being launched: the parts of idle gaps with cause `host`, by
+// the innermost frame or annotation open in the middle of the part. In a long part many may follow each other, and the
+// one in the middle says little: there it is the innermost that covers at least half of the part. The largest parts
 // decide what to look at, so parts are not cut where the frame changes.
 #include <map>
 #include <tuple>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table host_time: the frame or operator that names each host part of an idle gap.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table kernels: grouping by name and device, and the limit to complete steps.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

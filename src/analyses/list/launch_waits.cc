@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle time while the host launches: the `launch` parts of idle gaps by the outermost operator (or call) that was at
-// work, and the moments between operators in gaps whose main cause is launching.
-//
-// Two kinds of such time say nothing of how fast a step is launched, and are told apart. While a thread captures a
-// graph (…StreamBeginCapture to …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single
-// call may take most of all there is: the first use of a kernel loads its code, the first tensor starts the allocator.
-// `call_ns` is the longest part of each row as far as one call, or one operator by itself, took it.
+// work, and the moments between operators in gaps whose main cause is launching. Two kinds of such time do not depend
+// on how fast a step is launched, and are listed separately. While a thread captures a graph (…StreamBeginCapture to
+// …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single call may take most of all
+// there is: the first use of a kernel loads its code, the first tensor starts the allocator. `call_ns` is the longest
+// part of each row as far as one call, or one operator by itself, took it.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -42,7 +41,7 @@ std::vector<Intervals> Captures(const Trace& trace) {
   std::vector<Intervals> spans;
   for (const std::vector<Capture>& of_thread : CapturesByThread(trace)) {
     spans.emplace_back();
-    for (const Capture& one : of_thread) AppendMerged(spans.back(), one.span);
+    for (const Capture& capture : of_thread) AppendMerged(spans.back(), capture.span);
   }
   return spans;
 }
@@ -101,7 +100,7 @@ class Waits {
 
   static int64_t LengthWithin(const Intervals& of, Interval span) {
     auto at = std::upper_bound(of.begin(), of.end(), span.start,
-                               [](int64_t ts, const Interval& one) { return ts < one.end; });
+                               [](int64_t ts, const Interval& interval) { return ts < interval.end; });
     int64_t ns = 0;
     for (; at != of.end() && at->start < span.end; ++at)
       ns += std::min(at->end, span.end) - std::max(at->start, span.start);
@@ -119,8 +118,8 @@ struct Row {
   int64_t call_ns = 0;
 };
 
-// What took the longest part of each row: the deepest slice over half of it, where that is a call, or an operator that
-// was at work itself and not in those it called.
+// Finds what took the longest part of each row: the deepest slice over half of it, if that is a call, or an operator
+// that spent the time itself and not in operators it called.
 void FindCalls(const Trace& trace, std::vector<Row>& rows) {
   const SliceTable& slices = trace.slices;
   std::vector<Row*> asked;
@@ -153,14 +152,14 @@ void AddRows(const TraceTimeline& timeline, const std::vector<Intervals>& captur
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.group.idle_ns > b.group.idle_ns; });
   FindCalls(trace, rows);
-  for (const Row& one : rows) {
-    const auto& [kind, name, line] = one.key;
+  for (const Row& item : rows) {
+    const auto& [kind, name, line] = item.key;
     auto row = BeginRow(table, *timeline.of);
     row.Int(device.device).Text(kKindNames[kind]).TextOrNull(trace.Text(name)).TextOrNull(trace.Text(line));
-    row.Int(one.group.parts).Int(one.group.idle_ns);
-    row.TextOrNull(one.call.valid() ? trace.Text(trace.slices.name[one.call.value]) : std::string_view());
-    row.Int(one.call.valid() ? one.call_ns : kAbsent);
-    row.Int(timeline.of->Id(one.call.valid() ? one.call : one.group.longest.slice));
+    row.Int(item.group.parts).Int(item.group.idle_ns);
+    row.TextOrNull(item.call.valid() ? trace.Text(trace.slices.name[item.call.value]) : std::string_view());
+    row.Int(item.call.valid() ? item.call_ns : kAbsent);
+    row.Int(timeline.of->Id(item.call.valid() ? item.call : item.group.longest.slice));
   }
 }
 

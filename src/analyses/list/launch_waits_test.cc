@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table launch_waits: idle time by operator and between operators, single long calls, and graph captures.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -28,7 +28,7 @@ constexpr ColumnSpec kColumns[] = {
     {"delay_p50_ns", kInt, "ns", "from the end of the call to the start of its (first) operation, median"},
     {"delay_p95_ns", kInt, "ns", "95 of 100 wait at most this"},
     {"queued_share", kReal, "share", "of the calls: the device still had work when they returned"},
-    {"kernels", kInt, "", "kernels, communication aside"},
+    {"kernels", kInt, "", "kernels without communication"},
     {"kernel_p50_ns", kInt, "ns", "their median duration"},
     {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
     {"short_kernel_share", kReal, "share", "short kernels of all, by count"},

@@ -52,7 +52,7 @@ class Changes {
     }
   }
 
-  std::vector<Group> groups;  // of all operators
+  std::vector<Group> groups;  // one group per operator and layout
   int64_t device_ns = 0;
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table layout_changes: layout conversions by the operator that needs them.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table loader_work: self time by kind of work in the data loader.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -20,21 +20,21 @@ constexpr ColumnSpec kColumns[] = {
     {"vendor", kText, "", "nvidia, amd, other; NULL: not recorded"},
     {"compute_major", kInt, "", "compute capability"},
     {"compute_minor", kInt, "", "compute capability"},
-    {"kernel_ns", kInt, "ns", "time of all kernels, communication aside"},
+    {"kernel_ns", kInt, "ns", "time of all kernels without communication"},
     {"matrix_ns", kInt, "ns", "of these, matrix products, convolutions and attention"},
-    {"on_units_ns", kInt, "ns", "of these, kernels whose names say that they use matrix units"},
-    {"off_units_ns", kInt, "ns", "kernels whose names say that they do not"},
-    {"unknown_ns", kInt, "ns", "kernels whose names do not tell"},
-    {"share", kReal, "share", "matrix_ns of kernel_ns"},
-    {"on_units_share", kReal, "share", "on_units_ns of what is known; NULL: nothing is"},
+    {"on_units_ns", kInt, "ns", "of these, time of kernels on tensor cores (matrix cores), by their names"},
+    {"off_units_ns", kInt, "ns", "time of kernels whose names show that they do not use tensor cores"},
+    {"unknown_ns", kInt, "ns", "time of kernels whose names show neither"},
+    {"share", kReal, "share", "matrix_ns / kernel_ns"},
+    {"on_units_share", kReal, "share", "on_units_ns / (on_units_ns + off_units_ns); NULL: both are 0"},
     {"dtype", kText, "",
-     "element type with the most matrix time off the units; of all where none is; NULL: not recorded"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off the units"},
+     "element type with the most matrix time off tensor cores; of all if all run on them; NULL: not recorded"},
+    {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off tensor cores"},
     {"least_compute_major", kInt, "",
-     "compute capability at least, from names of matrix kernels of NVIDIA's libraries (volta_…, ampere_…); NULL: none "
-     "tells"},
+     "lowest possible compute capability, from names of NVIDIA's matrix kernels (volta_…, ampere_…); NULL: not in the "
+     "names"},
     {"off_float32_ns", kInt, "ns",
-     "of off_units_ns, products of float32 by the kernel's name, else by its operator; of what neither tells"},
+     "of off_units_ns, float32 products (type from the kernel's name, else its operator) and products of unknown type"},
     {"off_float64_ns", kInt, "ns", "of off_units_ns, products of float64"},
 };
 
@@ -43,7 +43,7 @@ struct Sums {
   int64_t off_float32_ns = 0, off_float64_ns = 0;
   std::map<std::string_view, int64_t> dtype_ns[3];
   GpuOpId longest_off;
-  int64_t least_major = 0;  // 0: not told
+  int64_t least_major = 0;  // 0: not known
 };
 
 // ["GenericList", "float", ""] → float. Recorders write the types of all inputs, "" for what has none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table matrix_work: time on and off tensor cores, element types, and the generation from kernel names.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
@@ -67,7 +68,7 @@ TEST(MatrixWork, OffTheUnitsByWhatIsMultiplied) {
   trace.Kernel("marlin", {220, 230, 700, 705}, OffUnits(KernelPrecision::kMixed));
   testing::Analysed run(trace);
   EXPECT_EQ(run["matrix_work"].Int(0, "off_units_ns"), 465);
-  EXPECT_EQ(run["matrix_work"].Int(0, "off_float32_ns"), 310) << "what nothing tells counts as float32";
+  EXPECT_EQ(run["matrix_work"].Int(0, "off_float32_ns"), 310) << "products of unknown type count as float32";
   EXPECT_EQ(run["matrix_work"].Int(0, "off_float64_ns"), 50);
 }
 

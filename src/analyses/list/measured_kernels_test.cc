@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table measured_kernels: matching of profiled kernels with launches by function, grid, block, template arguments
+// and order.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators allocate. "Self" is what an operator asks for itself, the other columns add what operators it called
-// ask for; one inside another of its name counts once. An increase is allocations less frees: what stays.
+// Memory allocated by operator. "Self" is what an operator asks for itself, the other columns add what operators it
+// called ask for; one inside another of its name counts once. An increase is allocations less frees: what stays.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table memory_curve: all events if there are few, else the minimum and maximum of each stretch, and host memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests tables memory and memory_by_operator: peaks, churn, growth without totals, host memory, and self against total.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table operator_types: types from operators, then from kernels, and the sum over all types.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
@@ -24,7 +25,7 @@ TEST(OperatorTypes, OperatorFirstThenKernelAndAllAddsUp) {
   EXPECT_EQ(IntWhere(table, "type", "conv", "device_ns"), 50) << "a layout change inside a convolution is convolution";
   EXPECT_EQ(IntWhere(table, "type", "pointwise", "device_ns"), 5);
   EXPECT_EQ(IntWhere(table, "type", "matmul", "device_ns"), 20);
-  EXPECT_EQ(IntWhere(table, "type", "reduction", "device_ns"), 7) << "the name of the operator does not tell";
+  EXPECT_EQ(IntWhere(table, "type", "reduction", "device_ns"), 7) << "the operator's name does not show the type";
   EXPECT_EQ(IntWhere(table, "type", "communication", "device_ns"), 10);
   EXPECT_EQ(IntWhere(table, "type", "copy", "device_ns"), 3);
   int64_t sum = 0;

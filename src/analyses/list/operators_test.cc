@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table operators: self and total device time, and nested operators of the same name.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

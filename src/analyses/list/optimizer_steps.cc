@@ -22,7 +22,7 @@ constexpr ColumnSpec kColumns[] = {
     {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
     {"calls", kInt, "", "how often"},
     {"host_ns", kInt, "ns", "host time, without that of a closure"},
-    {"kernels", kInt, "", "kernels it launched, communication aside"},
+    {"kernels", kInt, "", "kernels it launched, without communication"},
     {"kernels_per_call", kReal, "", "mean"},
     {"tensors", kInt, "", "how often one call runs the operator it runs most often: of a loop, about its parameters"},
     {"device_ns", kInt, "ns", "time of these kernels"},
@@ -146,8 +146,8 @@ class Optimizers {
   const TraceTimeline& timeline_;
   const Trace& trace_;
   const OptimizerUpdates& updates_;
-  std::vector<Call> calls_;                                   // by start; they do not overlap; some for one step
-  std::vector<uint8_t> ways_;                                 // by name
+  std::vector<Call> calls_;    // sorted by start, without overlap; a step may have several
+  std::vector<uint8_t> ways_;  // by name
   std::map<std::pair<StringId, StringId>, size_t> by_place_;  // into groups, by name and source line
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table optimizer_steps: for-loop, foreach and fused optimisers, and zero_grad.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -23,12 +23,12 @@ constexpr ColumnSpec kColumns[] = {
     {"bfloat16_ns", kInt, "ns", "on bfloat16"},
     {"float8_ns", kInt, "ns", "on 8-bit floats"},
     {"other_ns", kInt, "ns", "on other types"},
-    {"unknown_ns", kInt, "ns", "types were not recorded, and names of kernels do not tell"},
+    {"unknown_ns", kInt, "ns", "types were not recorded, and kernel names do not show them"},
     {"low_precision_share", kReal, "share", "half, bfloat16, float8 of what is known; NULL: nothing is"},
     {"cast_calls", kInt, "", "kernels that only change the element type (copy_places)"},
     {"cast_calls_per_step", kReal, "", "NULL: no complete step"},
     {"cast_ns", kInt, "ns", "their time"},
-    {"cast_share", kReal, "share", "of the time of all kernels, communication aside"},
+    {"cast_share", kReal, "share", "of the time of all kernels without communication"},
 };
 
 enum Type : uint8_t { kFloat, kHalf, kBfloat16, kFloat8, kOtherType, kUnknown, kTypes, kUnseen };
@@ -90,7 +90,7 @@ class Reader {
     return kUnknown;
   }
 
-  // The operator's inputs tell what the program computes in; the kernel's name tells where they were not recorded.
+  // The operator's inputs define the precision; the kernel's name does if the inputs were not recorded.
   Type TypeOfKernel(size_t row) {
     const Type by_operator = TypeOf(trace_.gpu_ops.op[row]);
     if (by_operator != kUnknown) return by_operator;

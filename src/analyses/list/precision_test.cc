@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table precision: matrix time by element type, types from kernel names, and casts by autocast.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -24,7 +24,7 @@ constexpr ColumnSpec kColumns[] = {
     {"total_ns", kInt, "ns", "time in the function and what it calls"},
 };
 
-constexpr size_t kMaxRows = 200;  // of a trace
+constexpr size_t kMaxRows = 200;  // rows per trace
 
 void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   const Trace& trace = *of.trace;

@@ -23,7 +23,7 @@ constexpr ColumnSpec kColumns[] = {
     {"bytes", kInt, "bytes", "allocated there and alive at the end; NULL: time was profiled"},
 };
 
-constexpr size_t kMaxRows = 200;  // of a trace
+constexpr size_t kMaxRows = 200;  // rows per trace
 
 void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   const Trace& trace = *of.trace;

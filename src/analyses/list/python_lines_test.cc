@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table python_lines: the order of rows and the choice of lines from line profiles.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

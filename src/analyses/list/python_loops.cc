@@ -47,7 +47,7 @@ uint8_t KindOf(std::string_view name) {
                                                 "split",  "chunk", "gather", "index_select", "unsafe_split"};
   static constexpr std::string_view kWeights[] = {"linear",  "conv", "addmm", "norm", "embedding", "attention",
                                                   "dropout", "lstm", "gru",   "pool", "multi_head"};
-  if (!name.starts_with("aten::")) return kHasWeights;  // of an extension or a region: what it does is not known
+  if (!name.starts_with("aten::")) return kHasWeights;  // an extension or a region; its work is not known
   name.remove_prefix(6);
   for (const std::string_view part : kParts)
     if (name == part) return kTakesPart | kView;
@@ -114,7 +114,7 @@ class Loops {
     const SliceTable& slices = trace_.slices;
     const auto found = [&](const Repeat& repeat) { AddLoop(rows, repeat); };
     RepeatFinder finder(found);
-    // What comes again in every step is no loop, also where it lies between the marks of steps.
+    // A sequence that repeats once per step is no loop, even between the marks of steps.
     StepId step;
     const auto& starts = trace_.steps.ts_ns;
     size_t begun = 0;  // steps

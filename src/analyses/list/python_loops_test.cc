@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table python_loops: repeated operator sequences count as loops from sixteen repetitions, with exceptions for
+// layers, views and optimisers.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

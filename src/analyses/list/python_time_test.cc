@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table python_time: self time by the user's innermost function, cut at steps.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

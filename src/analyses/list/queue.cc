@@ -91,13 +91,13 @@ Result<Table> Compute(const Run&, Tables& tables) {
     const Interval window = timeline.window.span;
     auto queues = QueuesOf(timeline);
     std::vector<std::pair<const std::pair<int32_t, int64_t>, Queue>*> ordered;
-    for (auto& one : queues) ordered.push_back(&one);
+    for (auto& queue : queues) ordered.push_back(&queue);
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const auto* a, const auto* b) { return a->second.in.size() > b->second.in.size(); });
-    for (auto* one : ordered) {
-      const Lengths lengths = Walk(one->second, window);
+    for (auto* item : ordered) {
+      const Lengths lengths = Walk(item->second, window);
       auto row = BeginRow(table, *timeline.of);
-      row.Int(one->first.first).Int(one->first.second).Int(static_cast<int64_t>(one->second.in.size()));
+      row.Int(item->first.first).Int(item->first.second).Int(static_cast<int64_t>(item->second.in.size()));
       row.Real(window.length() > 0 ? lengths.weighted_ns / static_cast<double>(window.length())
                                    : std::numeric_limits<double>::quiet_NaN());
       row.Int(lengths.most).Real(ShareOf(lengths.empty_ns, window.length()));

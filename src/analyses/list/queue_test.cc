@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table queue: the number of launched and not yet started operations, graphs, and full queues.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

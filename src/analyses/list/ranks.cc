@@ -4,8 +4,8 @@
 //
 // A rank that is slow makes the others wait, not itself: its step is no longer than theirs. What gives it away is that
 // it waits least (collective_match.h), and that something of its own takes longer: more kernel work, the same kernels
-// run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are told
-// apart by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
+// run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are
+// separated by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
 //
 // Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
 // kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
@@ -40,7 +40,7 @@ constexpr ColumnSpec kColumns[] = {
     {"times_last", kInt, "", "of these, came last by more than 10 µs: the others waited for it"},
     {"caused_wait_ns", kInt, "ns", "what the other ranks waited in those for it, summed over them"},
     {"times_first", kInt, "", "of these, waited longest"},
-    {"kernels", kInt, "", "kernels of complete steps, communication aside"},
+    {"kernels", kInt, "", "kernels of complete steps, without communication"},
     {"kernel_ns", kInt, "ns", "sum of their durations"},
     {"kernel_work_ns", kInt, "ns", "the same if every kernel took as long as on the median rank; NULL: one device"},
     {"slowdown", kReal, "", "kernel_ns over kernel_work_ns: above 1 the same kernels run more slowly here"},
@@ -74,7 +74,7 @@ struct Device {
   int64_t waiting_ns = kAbsent, opening_ns = kAbsent, compared = 0, times_last = 0, caused_ns = 0, times_first = 0;
   std::vector<std::pair<std::string_view, KernelSum>> by_name;
   std::string_view more_work, slower;  // kernels with most of what the device is behind in
-  std::vector<int64_t> step_ns;        // of each complete step
+  std::vector<int64_t> step_ns;        // duration of each complete step
   int64_t wall_ns = 0, exposed_comm_ns = 0;
 
   int64_t steps() const { return static_cast<int64_t>(step_ns.size()); }
@@ -111,7 +111,7 @@ void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
   const GpuOpTable& ops = trace.gpu_ops;
   const Interval window = device.timeline->window.span;
   const OwnOperations own(*device.timeline, *device.on);
-  std::vector<uint32_t> names;  // of the kernels
+  std::vector<uint32_t> names;  // ids of the kernels' names
   Intervals compute, copies;
   for (const uint32_t row : device.on->RowsInWindow()) {
     const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
@@ -195,7 +195,7 @@ double MedianOf(std::vector<double> values) {
 
 // A kernel name over all devices.
 struct Median {
-  std::vector<double> means, counts;  // of the devices that have it
+  std::vector<double> means, counts;  // values of the devices that have the kernel
   double mean_ns = 0, count = 0;      // medians; of the count over all devices
 };
 using Medians = std::unordered_map<std::string_view, Median>;
@@ -215,8 +215,8 @@ Medians MediansOf(const std::vector<Device>& devices) {
   return medians;
 }
 
-// What each device's kernels would take at the speed of the median device, and which kernels stand out. Names that not
-// all devices have count as they are.
+// Computes the time of each device's kernels at the speed of the median device, and the kernels that stand out. Kernels
+// that some devices lack keep their time.
 void SetWork(std::vector<Device>& devices) {
   const Medians medians = MediansOf(devices);
   for (Device& device : devices) {
@@ -257,7 +257,7 @@ std::vector<Behind> WhatIsBehind(const std::vector<Device>& devices) {
   for (const Device& device : devices) parts.push_back(PartsOf(device));
   for (size_t part = 0; part < kParts; ++part) {
     std::vector<double> values;
-    for (const auto& one : parts) values.push_back(one[part]);
+    for (const auto& item : parts) values.push_back(item[part]);
     const double median = MedianOf(values);
     for (size_t i = 0; i < devices.size(); ++i)
       if (const auto more = static_cast<int64_t>(values[i] - median); more > std::max<int64_t>(0, behind[i].ns))

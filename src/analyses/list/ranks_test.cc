@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table ranks: the rank that delays the others, and its cause: more work, slower kernels or late data.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table recording_cost: the cost of recording from unrecorded steps, or from counted events.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -32,7 +32,7 @@ constexpr ColumnSpec kColumns[] = {
     {"device_ns", kInt, "ns", "time of what it launched"},
     {"matrix_ns", kInt, "ns", "of it, kernels that multiply matrices"},
     {"share", kReal, "share", "device_ns of all device work of the device"},
-    {"flops", kReal, "FLOP", "of one call, as executed; NULL: the recorded inputs do not tell"},
+    {"flops", kReal, "FLOP", "FLOPs of one call, as executed; NULL: the recorded inputs do not suffice"},
     {"model_flops", kReal, "FLOP", "of one call, without what is computed a second time"},
     {"bytes", kReal, "bytes", "of one call, each operand once"},
     {"tflops", kReal, "TFLOP/s", "reached"},
@@ -161,7 +161,7 @@ class Convolutions {
     }
   }
 
-  // All NaN: no backward pass tells, or they differ.
+  // Returns NaN in all fields if no backward pass shows the values, or if passes differ.
   Work Of(std::span<const Input> inputs) const {
     if (inputs.size() < 2) return {};
     const auto found = by_operands_.find({inputs[0].shape, inputs[1].shape});

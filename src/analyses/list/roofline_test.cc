@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table roofline: reached fractions of peaks, missing shapes or devices, and convolutions without a recorded
+// stride.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -20,10 +20,10 @@ constexpr ColumnSpec kColumns[] = {
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("set_aside", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines())
-    for (const SetAside& one : timeline.window.set_aside) {
+    for (const SetAside& item : timeline.window.set_aside) {
       auto row = BeginRow(table, *timeline.of);
-      row.Text(kAsideKindNames[static_cast<size_t>(one.kind)]).Int(one.span.start + timeline.of->ts_shift_ns);
-      row.Int(one.span.length()).Int(one.busy_ns).Int(one.steps);
+      row.Text(kAsideKindNames[static_cast<size_t>(item.kind)]).Int(item.span.start + timeline.of->ts_shift_ns);
+      row.Int(item.span.length()).Int(item.busy_ns).Int(item.steps);
     }
   return table;
 }

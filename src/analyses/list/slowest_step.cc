@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran in the slowest complete step, for a picture of it: device operations by stream, idle gaps, host calls by
+// The content of the slowest complete step, for a picture of it: device operations by stream, idle gaps, host calls by
 // thread. Without complete steps it is the whole analysed window.
 //
 // A step can hold a million events, a picture a few thousand. So neighbours in one lane that are short, with no long
@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxRows = 16'000;  // of device, idle and host lanes together, over all traces
+constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
 constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then by rank
 
 constexpr ColumnSpec kColumns[] = {
@@ -43,7 +43,7 @@ constexpr std::string_view kLaneNames[] = {"idle", "gpu", "host"};
 
 struct Item {
   int64_t start = 0, end = 0, busy = 0, longest = 0, count = 1;
-  uint32_t row = 0;   // of the longest: of gpu_ops, gaps or slices
+  uint32_t row = 0;   // row of the longest item, in gpu_ops, gaps or slices
   uint32_t line = 0;  // items of one line (lane, stream or thread, depth) follow each other in time
 };
 
@@ -89,11 +89,11 @@ void AddOperations(Scene& scene) {
   }
 }
 
-// Host calls, Python frames aside: a line per thread and depth among what is shown.
+// Adds host calls without Python frames: a line per thread and depth.
 void AddCalls(Scene& scene) {
   const SliceTable& slices = scene.timeline->trace().slices;
   struct Open {
-    std::vector<int64_t> ends;              // of the slices around the next one
+    std::vector<int64_t> ends;              // ends of the slices that are open at the next slice
     std::vector<std::vector<Item>> levels;  // by depth
   };
   std::map<uint32_t, Open> threads;
@@ -217,7 +217,7 @@ class Writer {
   const Trace& trace_;
 };
 
-// The slowest complete step of all; null: there is none.
+// Returns the slowest complete step of all traces; null if no step is complete.
 const StepWindow* SlowestOf(const std::vector<TraceTimeline>& timelines, const TraceTimeline*& owner) {
   const StepWindow* slowest = nullptr;
   for (const TraceTimeline& timeline : timelines)

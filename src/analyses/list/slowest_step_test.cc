@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table slowest_step: the lanes of the longest complete step, and merging of short neighbours without loss.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -3,7 +3,7 @@
 // measurement. At each instant it is min(1, sum over the running kernels of blocks per multiprocessor), as the
 // TensorBoard plugin estimates SM efficiency; its figure is `sm_efficiency`, over the whole window. Over the time of
 // kernels alone it says whether they fill the device. Kernels that are too short to matter are for the launch rules, so
-// there is a second figure of the long ones, communication aside: it holds few multiprocessors on purpose.
+// there is a second figure of the long ones without communication, which holds few multiprocessors on purpose.
 //
 // One sweep over the operations, which are sorted by start; those that run are kept in a heap by end.
 #include <queue>
@@ -22,7 +22,7 @@ constexpr ColumnSpec kColumns[] = {
     kDeviceColumn,
     {"sm_efficiency", kReal, "", "0–1: multiprocessors with blocks, mean over the analysed time; NULL: not recorded"},
     {"occupancy_pct", kReal, "percent", "recorder's estimate of achieved occupancy, weighted by duration"},
-    {"long_kernel_ns", kInt, "ns", "time in which kernels of 10 µs and longer run, communication aside"},
+    {"long_kernel_ns", kInt, "ns", "time in which kernels of 10 µs and longer run, without communication"},
     {"long_sm_share", kReal, "share", "multiprocessors with blocks, mean over that time; NULL: not recorded"},
     {"long_unfilled_ns", kInt, "ns", "that time, times the share of multiprocessors without blocks"},
     {"coverage_share", kReal, "share", "of the time of kernels, of those whose blocks were recorded"},

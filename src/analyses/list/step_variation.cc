@@ -3,9 +3,9 @@
 //
 // A step is an outlier when it is longer than the median by more than three standard deviations, estimated from the
 // median absolute deviation (1.4826 of it, for a normal distribution) so that outliers do not hide themselves, and by
-// more than a tenth, so that very even steps do not make outliers of noise. What it spent more time in than the median
-// step, part by part of the ledger, tells why. The first complete step of a recording is listed but not summed up:
-// recorders are still starting and caches are cold, which says nothing of the steps that were not recorded.
+// more than a tenth, so that very even steps do not make outliers of noise. The parts of the time breakdown that exceed
+// the median step's show why. The first complete step of a recording is listed but not summed up: recorders are still
+// starting and caches are cold, which says nothing of the steps that were not recorded.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -34,7 +34,8 @@ constexpr ColumnSpec kColumns[] = {
     {"median_ns", kInt, "ns", "median over the steps"},
     {"mad_ns", kInt, "ns", "median absolute deviation from it"},
     {"cov", kReal, "", "standard deviation over mean; NULL: fewer than 2 steps"},
-    {"outliers", kInt, "", "steps longer than the median by more than 3 × 1.4826 MAD and 10 %, the opening one aside"},
+    {"outliers", kInt, "",
+     "steps longer than the median by more than 3 × 1.4826 MAD and 10 %, without the opening step"},
     {"excess_ns", kInt, "ns", "what the outlier takes beyond the median; of all: summed over the outliers"},
     {"excess_share", kReal, "share", "of dur_ns"},
     {"part", kText, "",
@@ -126,14 +127,14 @@ struct Subject {
 void AddRow(const Subject& of, const Step* step, const Excess& excess, Table& table) {
   const auto devices = static_cast<int64_t>(of.timeline->devices.size());
   const auto most = std::max_element(excess.parts.begin(), excess.parts.end());
-  const bool told = devices > 0 && *most > 0;
+  const bool is_known = devices > 0 && *most > 0;
   auto row = BeginRow(table, *of.timeline->of);
   const int64_t dur_ns = step != nullptr ? step->dur_ns : of.spread->sum_ns;
   row.Int(step != nullptr ? step->number : kAbsent).Int(of.steps).Int(step != nullptr ? step->opening : kAbsent);
   row.Int(dur_ns).Int(of.spread->median_ns).Int(of.spread->mad_ns).Real(of.spread->cov);
   row.Int(excess.outliers).Int(excess.excess_ns).Real(ShareOf(excess.excess_ns, dur_ns));
-  row.TextOrNull(told ? kPartNames[static_cast<size_t>(most - excess.parts.begin())] : std::string_view());
-  row.Int(told ? *most / devices : kAbsent);
+  row.TextOrNull(is_known ? kPartNames[static_cast<size_t>(most - excess.parts.begin())] : std::string_view());
+  row.Int(is_known ? *most / devices : kAbsent);
 }
 
 void AddRows(const TraceTimeline& timeline, const Table& ledger, Table& table) {

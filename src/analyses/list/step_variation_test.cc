@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table step_variation: outlier steps, the part that makes them long, and the opening step.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

@@ -17,7 +17,7 @@ constexpr ColumnSpec kColumns[] = {
     {"gpu_busy_ns", kInt, "ns", "time with an operation running, mean over the devices used; NULL without"},
     {"gpu_busy_share", kReal, "share", "of dur_ns"},
     {"complete", kInt, "", "1: recorded from start to end, and no warm-up (table set_aside)"},
-    {"source", kText, "", "what told: profiler, annotation, agent, inferred"},
+    {"source", kText, "", "source of the step marks: profiler, annotation, agent, inferred"},
 };
 
 // Busy time of each window, summed over the devices.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table steps: host time, time until the device is done, and busy time.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

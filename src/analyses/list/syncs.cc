@@ -31,7 +31,7 @@ constexpr ColumnSpec kColumns[] = {
     {"max_wait_ns", kInt, "ns", "longest"},
     {"drained", kInt, "", "of the calls: a device ran out of work during the wait"},
     {"idle_after_ns", kInt, "ns",
-     "idle time that began during the waits for want of launches, data loading aside, mean over the devices"},
+     "idle time caused by missing launches that began during the waits, without data loading, mean over the devices"},
     {"avoidable_ns", kInt, "ns",
      "of that, of each wait at most its own length: the host would have come so much earlier"},
     {"sync_id", kInt, "id:sync", "the longest"},
@@ -73,7 +73,7 @@ struct After {
   std::vector<uint8_t> drained;
 };
 
-// Of a gap, what passed because the host had launched nothing: not its data loading, not what was queued before.
+// Returns the idle time of a gap caused by missing launches, without data loading and without work queued before.
 int64_t IdleForTheHost(const TraceTimeline& timeline, const DeviceTimeline& device, const IdleGap& gap) {
   int64_t idle_ns = 0;
   for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {

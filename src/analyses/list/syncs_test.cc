@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table syncs: the idle time that each synchronisation costs, by call, operator and line.
 #include <gtest/gtest.h>
 
 #include "analyses/copy_kinds.h"

@@ -15,7 +15,7 @@ constexpr ColumnSpec kColumns[] = {
     kRankColumn,
     kDeviceColumn,
     {"operator", kText, "", "innermost operator that launches them; NULL: none recorded"},
-    {"kernels", kInt, "", "all its kernels, communication aside"},
+    {"kernels", kInt, "", "all its kernels, without communication"},
     {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
     {"short_per_step", kReal, "", "NULL: no complete step"},
     {"short_ns", kInt, "ns", "time of the short ones"},

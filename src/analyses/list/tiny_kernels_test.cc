@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table tiny_kernels: short kernels by operator with the gaps between them.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

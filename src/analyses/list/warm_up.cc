@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host does once while no device works, in the whole recording (one_offs.h): loading, first calls,
-// compilation, graph capture.
+// One-off host work while no device works, in the whole recording (one_offs.h): loading, first calls, compilation,
+// graph capture.
 #include <map>
 #include <tuple>
 
@@ -37,9 +37,10 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   const Intervals busy = timeline.window.one_offs.empty() ? Intervals() : DeviceWork(trace);
   std::map<Key, Group> groups;
   int64_t counted_until = std::numeric_limits<int64_t>::min();  // time in two one-offs at once counts for the first
-  for (const OneOff& one : timeline.window.one_offs) {
-    Group& group = groups[{one.kind, trace.slices.name[one.slice.value], trace.slices.source_line[one.slice.value]}];
-    const Interval span{std::max(one.span.start, counted_until), one.span.end};
+  for (const OneOff& one_off : timeline.window.one_offs) {
+    Group& group =
+        groups[{one_off.kind, trace.slices.name[one_off.slice.value], trace.slices.source_line[one_off.slice.value]}];
+    const Interval span{std::max(one_off.span.start, counted_until), one_off.span.end};
     counted_until = std::max(counted_until, span.end);
     ++group.calls;
     if (span.end > span.start) {
@@ -47,8 +48,8 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
       group.total_ns += span.length(), group.idle_ns += Total(idle);
       group.window_idle_ns += Total(Clip(idle, timeline.window.span));
     }
-    if (!group.longest.valid() || one.span.length() > group.max_ns)
-      group.max_ns = one.span.length(), group.longest = one.slice;
+    if (!group.longest.valid() || one_off.span.length() > group.max_ns)
+      group.max_ns = one_off.span.length(), group.longest = one_off.slice;
   }
   std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
   std::stable_sort(ordered.begin(), ordered.end(),

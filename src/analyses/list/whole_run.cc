@@ -75,7 +75,7 @@ Counted CountSteps(const Trace& trace) {
   return counted;
 }
 
-// Kind and detail of a slice; no kind: it is none of those that are summed up.
+// Returns the kind and detail of a slice; an empty kind for slices that are not summed up.
 std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
   if (name == kBatchWaitName) return {"data", {}};
   if (name == kGarbageName) return {"garbage", {}};

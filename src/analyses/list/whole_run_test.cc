@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests table whole_run: sums of the agent's events over all steps except the first and the recorded ones.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
@@ -10,7 +11,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-// The row of a kind and detail; the number of rows: there is none.
+// Returns the row of a kind and detail, or the number of rows if there is no such row.
 size_t RowOf(const Table& table, std::string_view kind, std::string_view detail = {}) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, "kind") == kind && table.Text(row, "detail") == detail) return row;

@@ -16,7 +16,9 @@
 #include "trace/run.h"
 
 namespace gapless::internal {
-inline void PrintTo(const Interval& one, std::ostream* out) { *out << '[' << one.start << ", " << one.end << ')'; }
+inline void PrintTo(const Interval& interval, std::ostream* out) {
+  *out << '[' << interval.start << ", " << interval.end << ')';
+}
 }  // namespace gapless::internal
 
 namespace gapless::internal::testing {

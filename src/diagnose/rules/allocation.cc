@@ -82,9 +82,9 @@ RULE(allocation) = {.id = "allocation",
                     .title = "The GPU waits while memory is allocated or freed",
                     .why =
                         "Idle time of the GPU while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP "
-                        "and driver relatives, in complete steps after the first recorded one, which may be warm-up; "
-                        "without steps in calls that are made 20 times or more, the longest call left out. Reported at "
-                        "2 % of the analysed time or more: a loop whose shapes do not change makes no such call.",
+                        "and driver relatives, in complete steps after the first recorded one, which may be warm-up. "
+                        "Without steps, calls that are made 20 times or more count, except the longest. Reported at 2 "
+                        "% of the analysed time or more: a loop whose shapes do not change makes no such call.",
                     .needs = kNeeds,
                     .check = Check};
 

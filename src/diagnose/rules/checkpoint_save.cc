@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device waits while a checkpoint is written.
-//
-// What a recording of few steps shows says little of how often checkpoints are written in the whole run; the gain is
-// that of the recorded stretch. Saving in the background still copies the state to the host: we expect eight tenths of
-// the idle time to go, at least half, at most all (assumptions; PyTorch reports 10 to 20 times shorter stops for its
-// asynchronous saves of large models).
+// The device waits while a checkpoint is written. A recording of few steps does not show how often the whole run writes
+// checkpoints; the gain is that of the recorded stretch. Saving in the background still copies the state to the host:
+// we expect eight tenths of the idle time to go, at least half, at most all (assumptions; PyTorch reports 10 to 20
+// times shorter stops for its asynchronous saves of large models).
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
@@ -51,7 +49,7 @@ RULE(checkpoint_save) = {
     .title = "The GPU waits while a checkpoint is written",
     .why =
         "Idle time of the GPU while the host is in torch.save, torch.distributed.checkpoint, safetensors or a function "
-        "or annotation called save_checkpoint, as recorded stacks and annotations tell. Reported at 3 % of the "
+        "or annotation called save_checkpoint, by recorded stacks and annotations. Reported at 3 % of the "
         "recorded time or more; says that the share of the whole run depends on how often it saves.",
     .needs = kNeeds,
     .check = Check};

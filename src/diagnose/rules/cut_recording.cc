@@ -3,7 +3,7 @@
 //
 // Recorders write operators and launches before the device's work, so a file that was cut has launches without kernels;
 // and a recorder that was not ready (CUPTI on its first steps, a full buffer, missing rights) writes none at all. Such
-// a recording must not pass for one of a program that does not use its GPU.
+// a recording must not look like that of a program that does not use its GPU.
 #include "base/strings.h"
 #include "diagnose/rule.h"
 
@@ -60,13 +60,13 @@ std::string LostText(const Missing& missing) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Missing missing;
   bool device_work = false;
-  for (const RunTrace* one : tables.run().primary()) {
-    Count(*one->trace, missing);
-    device_work = device_work || one->trace->gpu_ops.size() > 0;
+  for (const RunTrace* run_trace : tables.run().primary()) {
+    Count(*run_trace->trace, missing);
+    device_work = device_work || run_trace->trace->gpu_ops.size() > 0;
   }
-  // The allocator's events tell that tensors lay in a device's memory.
-  for (const RunTrace* one : tables.run().primary())
-    for (const uint8_t type : one->trace->memory_events.device_type)
+  // The allocator's events show that tensors were in a device's memory.
+  for (const RunTrace* run_trace : tables.run().primary())
+    for (const uint8_t type : run_trace->trace->memory_events.device_type)
       if (type == kCudaMemory && missing.device_use.empty()) missing.device_use = "GPU memory was allocated";
   const int64_t lost = missing.launches - missing.done;
   const bool nothing = !device_work && (missing.launches > 0 || !missing.device_use.empty());

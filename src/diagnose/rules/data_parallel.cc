@@ -2,9 +2,9 @@
 // One process drives several devices through torch.nn.DataParallel.
 //
 // In every step it copies the model to all devices, scatters the batch, gathers outputs on the first device, and
-// launches for all of them from threads that share Python's lock. At stake is the time the process's devices idle for
-// launches and the host, or only copy or communicate. The gain: with a process per device most of it goes (high nine
-// tenths, expected half, at least a quarter); assumptions, PyTorch's documentation gives no figure.
+// launches for all of them from threads that share Python's lock. The affected time is that in which the process's
+// devices wait for launches and the host, or only copy or communicate. The gain: with a process per device most of it
+// goes (high nine tenths, expected half, at least a quarter); assumptions, PyTorch's documentation gives no figure.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -23,7 +23,7 @@ struct Stake {
   int64_t idle_ns = 0;    // for launches and the host
   int64_t moving_ns = 0;  // only copying or communicating
   int64_t devices = 0;
-  std::vector<size_t> rows;  // of host_events, in processes with more than one device
+  std::vector<size_t> rows;  // rows of host_events, in processes with more than one device
 };
 
 Stake Read(const Table& events, const LedgerView& ledger) {
@@ -35,11 +35,11 @@ Stake Read(const Table& events, const LedgerView& ledger) {
     stake.rows.push_back(row);
     if (std::find(traces.begin(), traces.end(), trace) == traces.end()) traces.push_back(trace);
   }
-  for (const DeviceBreakdown& one : ledger.devices) {
-    if (std::find(traces.begin(), traces.end(), one.trace) == traces.end()) continue;
+  for (const DeviceBreakdown& device_breakdown : ledger.devices) {
+    if (std::find(traces.begin(), traces.end(), device_breakdown.trace) == traces.end()) continue;
     ++stake.devices;
-    stake.idle_ns += one.idle_launch_ns + one.idle_host_ns;
-    stake.moving_ns += one.exposed_copy_ns + one.exposed_comm_ns;
+    stake.idle_ns += device_breakdown.idle_launch_ns + device_breakdown.idle_host_ns;
+    stake.moving_ns += device_breakdown.exposed_copy_ns + device_breakdown.exposed_comm_ns;
   }
   return stake;
 }

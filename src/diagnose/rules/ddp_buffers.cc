@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "host_time"};
 constexpr std::string_view kKinds[] = {"ddp_buffers"};
 
-// Of the events' idle time, what the ledger lays to host code that launches nothing.
+// Returns the part of the events' idle time that the time breakdown attributes to host code without launches.
 int64_t HostTimeOf(const Table& events, const HostEventSum& sum, const Table& host) {
   int64_t ns = 0;
   for (size_t row = 0; row < host.rows(); ++row) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention written out: products of batches of matrices around a softmax, with all scores in memory.
+// Unfused attention: batched matrix products around a softmax, with all scores in memory.
 //
 // One fused kernel computes scores, softmax and the product with the values tile by tile; the scores are never written.
-// At stake is the time of the products and of all between them, forward and backward. The gain: what is between the
-// products is memory traffic that goes, but for its arithmetic: we expect eight tenths of it and at least half. At most
-// three quarters of all: FlashAttention reports 2 to 4 times over such an implementation (arXiv 2205.14135).
+// The affected time is that of the products and of all kernels between them, forward and backward. The gain: what is
+// between the products is memory traffic that goes, but for its arithmetic: we expect eight tenths of it and at least
+// half. At most three quarters of all: FlashAttention reports 2 to 4 times over such an implementation (arXiv
+// 2205.14135).
 #include <algorithm>
 
 #include "analyses/shapes.h"

@@ -2,11 +2,10 @@
 // The program asks to wait for the device, and then the device waits for the program.
 //
 // A wait costs little while the device works; it costs when it is over: nothing is queued, and the device idles until
-// the host has launched again. At stake are the idle gaps that began during a synchronise call that no operator made,
-// data loading aside, and of each wait at most its own length: without it the host comes no earlier to its next launch
-// (analysis syncs). The gain: without the wait the host runs ahead and the whole gap can go (high),
-// as far as the host is fast enough; what it spends launching stays when it is not. We expect half and at least a
-// quarter.
+// the host has launched again. The affected time is the idle gaps, without data loading, that began during a
+// synchronise call outside of operators (analysis syncs). Each wait counts at most its own length. The gain: without
+// the wait the host runs ahead and the whole gap can go (high), as far as the host is fast enough; what it spends
+// launching stays when it is not. We expect half and at least a quarter.
 #include <span>
 
 #include "base/strings.h"
@@ -53,8 +52,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle because the program called ",
                              worst[0].call, InLine(worst[0].line), " and had no work queued when the call returned",
                              ledger.WorstText(waits.by_device), ".");
-  for (const SyncPlace& one : worst)
-    if (one.idle_ns > 0) found.evidence.push_back(EvidenceOf(one, ledger));
+  for (const SyncPlace& sync_place : worst)
+    if (sync_place.idle_ns > 0) found.evidence.push_back(EvidenceOf(sync_place, ledger));
   found.recommendations.push_back(AdviceFor(worst[0]));
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
@@ -72,10 +71,10 @@ RULE(explicit_sync) = {
     .type = BottleneckType::kCpuGpuSync,
     .title = "Synchronize calls leave the GPU without work",
     .why =
-        "Idle gaps of the GPU that began while the host was in a synchronise call that no operator made "
-        "(torch.cuda.synchronize, stream and event synchronize), without what the data loader took of them, and of "
-        "each at most what the wait took. nsys lists every such call; this rule reports them if waits of all kinds "
-        "cost 5 % of the analysed time and these 2 %. Names the calls, how often a step makes them, and the line.",
+        "Idle gaps of the GPU, without data loading, that began while the host was in a synchronise call outside of "
+        "operators (torch.cuda.synchronize, stream and event synchronize). Each wait counts at most its own length. "
+        "nsys lists every such call; this rule reports them if waits of all kinds cost 5 % of the analysed time and "
+        "these waits 2 %. Names the calls, their number per step, and the line.",
     .needs = kNeeds,
     .check = Check};
 

@@ -2,10 +2,10 @@
 // Communication that no computation hides.
 //
 // A collective's kernel also runs while it waits for the slowest rank, so exposed time is transfer and waiting
-// together; where collectives could be matched over the ranks, table ranks tells them apart (and the rule straggler
-// speaks of the waiting). The gain: all of it when everything overlaps, or less is sent over faster links (high).
-// Better overlap through buckets rarely hides the last bucket, and waiting for a slow rank stays: we expect half and at
-// least a tenth. These shares are assumptions. Where overlap is the first advice, no more can be hidden than there is
+// together. If collectives could be matched over the ranks, table ranks separates the two, and the rule straggler
+// reports the waiting. The gain: all of it when everything overlaps, or less is sent over faster links (high). Better
+// overlap through buckets rarely hides the last bucket, and waiting for a slow rank stays: we expect half and at least
+// a tenth. These shares are assumptions. Where overlap is the first advice, no more can be hidden than there is
 // computation that runs alone, device by device.
 #include <algorithm>
 #include <map>
@@ -46,7 +46,7 @@ std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledge
   for (const size_t row : LargestRows(communication, "exposed_ns", kMaxRows)) {
     if (communication.IsNull(row, "kind")) continue;
     const std::string kind(communication.Text(row, "kind"));
-    const auto same = [&](const Evidence& one) { return one.text.starts_with(StrCat(kind, ":")); };
+    const auto same = [&](const Evidence& evidence) { return evidence.text.starts_with(StrCat(kind, ":")); };
     if (std::any_of(all.begin(), all.end(), same)) continue;
     int64_t exposed = 0, calls = 0;
     std::vector<int64_t> longest;
@@ -79,7 +79,7 @@ Ranks CompareRanks(const LedgerView& ledger) {
   return {&*least, &*most};
 }
 
-// What matching the collectives over the ranks tells of the exposed time.
+// The exposed time, split into waiting and transfer by collectives that were matched over the ranks.
 struct Waiting {
   int64_t ns = 0;                        // waiting for other ranks
   int64_t opening_ns = 0;                // the same up to the first collective that all recorded: their recorders start
@@ -128,9 +128,9 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
          "ranks",
          {},
          ""});
-  for (Evidence& one : ByKind(communication, ledger)) {
-    if (waiting.opening_ns > 0) one.text += ", including waiting while the recorders start";
-    all.push_back(std::move(one));
+  for (Evidence& evidence : ByKind(communication, ledger)) {
+    if (waiting.opening_ns > 0) evidence.text += ", including waiting while the recorders start";
+    all.push_back(std::move(evidence));
   }
   if (waiting.known || !ranks.uneven()) return all;
   const std::string uneven = StrCat("communication that nothing hides, on rank ", *ranks.most->rank, ": ",
@@ -140,7 +140,7 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
   return all;
 }
 
-// The kind of collective with the most exposed time; "" when the recorder did not tell kinds.
+// Returns the kind of collective with the most exposed time; "" if the recorder does not record kinds.
 std::string MainKind(const Table& communication) {
   std::map<std::string_view, int64_t> exposed;
   for (size_t row = 0; row < communication.rows(); ++row)
@@ -151,12 +151,12 @@ std::string MainKind(const Table& communication) {
   return most == exposed.end() ? std::string() : std::string(most->first);
 }
 
-// What the program was seen to use.
+// The framework features that the program was seen to use.
 struct Use {
-  std::string kind;  // of collective, with the most exposed time; "": not told
+  std::string kind;  // kind of collective with the most exposed time; "": not recorded
   bool ddp = false;
   bool trains = false;        // it has steps or wraps its model: all-reduces are of gradients
-  double calls_per_step = 0;  // of that kind, on the rank with most
+  double calls_per_step = 0;  // calls per step of that kind, on the rank with the most
 
   // One by one, not in buckets: DistributedDataParallel makes some ten calls a step.
   bool one_by_one() const { return !ddp && calls_per_step > 50; }
@@ -208,7 +208,8 @@ std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting
         fixes::kStraggler.Item(), "", "hours"};
   if (waiting.known && 2 * waiting.ns > stake)
     return Recommendation{
-        "give all ranks the same work: most of this time they wait for one another, and take turns in coming last",
+        "give all ranks the same work: most of this time they wait for each other, and no single rank causes most of "
+        "it",
         fixes::kStraggler.Item(), "", "hours"};
   return std::nullopt;
 }
@@ -230,7 +231,7 @@ std::vector<Recommendation> Recommend(double overlap_share, const Use& use, cons
   return all;
 }
 
-// What better overlap can hide at most: of each device the computation that runs alone.
+// Returns the most that better overlap can hide: each device's computation that runs alone.
 struct Hideable {
   int64_t alone_ns = 0;    // computation beside which nothing is sent
   double expected_ns = 0;  // half of the stake, no more than that
@@ -264,7 +265,7 @@ Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger) {
           ""};
 }
 
-// Whether the first advice is to hide communication; not to send less, by another way, or to wait less.
+// Returns true if the first advice is to hide communication, not to send less, use another link, or wait less.
 bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use) {
   return !all.empty() && use.kind != "broadcast" && all[0].text == OverlapAdvice(use).text;
 }
@@ -319,14 +320,15 @@ RULE(exposed_communication) = {
     .title = "Communication runs while nothing computes",
     .why =
         "Time in which communication kernels run on a GPU and no other kernel does. Reported at 5 % of the analysed "
-        "time or more (TraceLens; the TensorBoard plugin from 10 %). Overlap under 70 % of the communication calls for "
-        "better bucketing. Where collectives can be matched over the ranks, waiting is told from transfer, and the "
-        "rank that comes last is named; waiting up to the first collective that all recorded is not counted, since "
-        "recorders do not start at once. Where none could be matched, the rank with least exposed time is named when "
-        "the most is a tenth more. Where message sizes are recorded the rule says how fast the links carry them; when "
-        "even the fastest call of the kind with most exposed time gets less than a tenth of NVLink or xGMI (messages "
-        "of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), the advice on the connection comes "
-        "first. Overlap is expected to hide half, but no more than there is computation that runs alone.",
+        "time or more (TraceLens; the TensorBoard plugin from 10 %). If less than 70 % of the communication overlaps, "
+        "the advice is better bucketing. If collectives can be matched over the ranks, waiting is separated from "
+        "transfer, and the rank that comes last is named. Waiting up to the first collective that all ranks recorded "
+        "does not count, because recorders do not start at the same time. Without a match, the rank with the least "
+        "exposed time is named if the most is a tenth more. If message sizes are recorded, the rule reports the "
+        "bandwidth of the links. If even the fastest call of the kind with the most exposed time reaches less than a "
+        "tenth of NVLink or xGMI (messages of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), "
+        "the advice on the connection comes first. Overlap is expected to hide half, but no more than there is "
+        "computation that runs alone.",
     .needs = kNeeds,
     .check = Check};
 

@@ -52,7 +52,8 @@ RULE(gpu_foreign_process) = {
     .type = BottleneckType::kKernelEfficiency,
     .title = "Another process uses the same GPU",
     .why =
-        "Processes that the driver lists on a GPU and that are none of the run's, as telemetry samples them while the "
+        "Processes that the driver lists on a GPU and that do not belong to the run, as telemetry samples them while "
+        "the "
         "steps run. Reported at 5 % of the samples of a GPU or more. The cost is an assumption: processes take turns.",
     .needs = kNeeds,
     .check = Check};

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device is idle while the program does something else than launching: Python between operators, pre-processing,
-// logging, a library.
-//
-// At stake are the `host` parts of idle gaps, but for those in gaps where launching is the main cause: these belong to
-// launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high); we
-// expect half and at least a quarter.
+// The device waits while the host does something else than launching: Python between operators, pre-processing,
+// logging, a library. The affected time is the `host` parts of idle gaps. Gaps with launching as the main cause belong
+// to launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high);
+// we expect half and at least a quarter.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -30,7 +28,7 @@ constexpr int64_t kBetweenLaunchesNs = 1'000'000;
 
 bool AnythingKnown(const Table& host, const std::vector<RowGroup>& parts) {
   int64_t count = 0;
-  for (const RowGroup& one : parts) count += SumOver(host, one, "parts");
+  for (const RowGroup& row_group : parts) count += SumOver(host, row_group, "parts");
   return !host.IsNull(parts[0].first(), "name") || !host.IsNull(parts[0].first(), "annotation") || count >= kFewParts;
 }
 
@@ -103,7 +101,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Table& host = tables.Get("host_time");
   std::vector<RowGroup> parts = GroupRows(host, kKey, [&](size_t row) { return StakeOf(host, row); });
   int64_t stake = 0;
-  for (const RowGroup& one : parts) stake += one.value;
+  for (const RowGroup& row_group : parts) stake += row_group.value;
   const double share = ledger.Share(stake);
   const bool known = ledger.total.idle_unknown_ns <= ledger.total.idle_host_ns;
   if (share < kHostBoundShare || !known || !AnythingKnown(host, parts)) return std::vector<Bottleneck>{};
@@ -115,8 +113,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       "For ", FormatPercent(share),
       " of the time the GPU is idle and the program neither launches work nor loads data nor waits; most of it during ",
       NameOf(host, parts[0].first()), ledger.WorstText(ByDevice(host, ledger)), ".");
-  for (const RowGroup& one : parts)
-    if (20 * one.value >= stake || &one == &parts[0]) found.evidence.push_back(EvidenceOf(host, one, ledger));
+  for (const RowGroup& row_group : parts)
+    if (20 * row_group.value >= stake || &row_group == &parts[0])
+      found.evidence.push_back(EvidenceOf(host, row_group, ledger));
   found.recommendations = Recommend(host, parts[0], tables.run());
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU, steps are many tiny operators with Python in between.
-//
-// At stake is Python between operators, and what PyTorch itself needs to call one. The gain: compiled, neighbouring
-// operators become one, and so do their calls. We expect half of it to go, at least a tenth, at most nine tenths.
-// Assumptions.
+// CPU time goes into calling many tiny operators. The affected time is Python between operators, and PyTorch's own time
+// for each call. The gain: compiled, neighbouring operators become one, and so do their calls. We expect half of it to
+// go, at least a tenth, at most nine tenths. Assumptions.
 #include <algorithm>
 
 #include "base/strings.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU, the optimiser updates one parameter after the other.
+// The optimiser is a for-loop over parameters, on the CPU.
 //
 // The gain: a fused update runs one operator where the loop runs some ten for every parameter. We expect two thirds of
-// the optimiser's time to go, at least a quarter, at most nine tenths. Assumptions, but for one measurement: fused
-// AdamW on an MLP of six parameters took a quarter less of the whole step.
+// the optimiser's time to go, at least a quarter, at most nine tenths. These are assumptions, except for a measurement:
+// fused AdamW on an MLP of six parameters took a quarter less of the whole step.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -60,8 +60,8 @@ RULE(host_optimizer) = {.id = "host_optimizer",
                         .type = BottleneckType::kHostBound,
                         .title = "On the CPU, the optimiser loops over its parameters",
                         .why =
-                            "Of processes that use no GPU: time of the steps inside Optimizer.step where that runs 64 "
-                            "operators or more. Reported at 5 % of the analysed time or more.",
+                            "Time of the steps inside Optimizer.step that runs 64 operators or more, in processes that "
+                            "use no GPU. Reported at 5 % of the analysed time or more.",
                         .needs = kNeeds,
                         .check = Check};
 

@@ -78,7 +78,7 @@ RULE(host_sleep) = {
     .type = BottleneckType::kHostBound,
     .title = "The training process sleeps in its steps",
     .why =
-        "Calls of time.sleep on the thread that takes the steps, outside of the data loader, as recorded stacks tell. "
+        "Calls of time.sleep on the thread that takes the steps, outside of the data loader, by recorded stacks. "
         "Reported at 5 % of the steps' time or more, or where a GPU is idle for 5 % of the time meanwhile.",
     .needs = kNeeds,
     .check = Check};

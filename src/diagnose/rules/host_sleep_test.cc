@@ -20,7 +20,7 @@ TEST(HostSleep, ADeviceThatWaitsForASleepingHost) {
     trace.Kernel("gemm", {begin + 420 * kUs, begin + 424 * kUs, begin + 430 * kUs, begin + 1000 * kUs});
   }
   testing::Analysed run(trace);
-  const auto rule = std::ranges::find(AllRules(), "host_sleep", [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), "host_sleep", [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1U);

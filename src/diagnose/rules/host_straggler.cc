@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on CPUs wait in collectives for one that comes later.
+// Ranks on CPUs wait in collectives for a slower rank.
 //
-// A rank that comes last to a collective finds the others waiting and leaves at once; who waits least is who is waited
-// for. At stake is what the ranks wait more than that one. The gain: all of it goes when the ranks become even; some
-// rank is always last: we expect half, and promise a tenth. These shares are assumptions.
+// A rank that comes last to a collective finds the others waiting and leaves at once; the rank that waits least is the
+// one that the others wait for. The affected time is what the other ranks wait more than that rank. The gain: all of it
+// goes when the ranks become even; some rank is always last: we expect half, and promise a tenth. These shares are
+// assumptions.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -21,7 +22,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "python_time"};
 
 struct Waiting {
   size_t last = 0;       // row of the rank that is waited for
-  int64_t stake_ns = 0;  // of all ranks
+  int64_t stake_ns = 0;  // affected time of all ranks
 };
 
 int64_t PerStep(const Table& steps, size_t row, std::string_view column) {
@@ -52,7 +53,7 @@ constexpr Part kParts[] = {
      "remove what only this rank does on the host: logging, sleeping, evaluation, progress bars"},
 };
 
-// What the rank spends most more on than the mean of the others.
+// Returns the part in which the rank exceeds the mean of the other ranks most.
 const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
   const Part* most = &kParts[0];
   more_ns = INT64_MIN;

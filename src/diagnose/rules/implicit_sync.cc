@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host.
-//
-// As for explicit_sync, the cost is the idle time that begins during the wait, data loading aside, and of each wait at
-// most its own length: without it the host comes no earlier to its next launch. What a copy call
-// itself takes to move its bytes is left to pageable_copies. The gain: without the wait the host runs ahead and the
-// whole gap can go (high), as far as the host is fast enough and the value is not needed to go on; what it spends
-// launching stays. We expect half and at least a quarter.
+// An operator waits for the device (.item(), nonzero, a copy to the host), and then the device waits for the host. As
+// for explicit_sync, the cost is the idle time, without data loading, that begins during the wait. Each wait counts at
+// most its own length. What a copy call itself takes to move its bytes is left to pageable_copies. The gain: without
+// the wait the host runs ahead and the whole gap can go (high), as far as the host is fast enough and the value is not
+// needed to go on; what it spends launching stays. We expect half and at least a quarter.
 #include <algorithm>
 #include <span>
 
@@ -70,8 +68,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = ledger.Share(stake);
   if (share < kSyncOwnShare || SyncShare(syncs, ledger) < kSynchronizationShare) return std::vector<Bottleneck>{};
   std::vector<SyncPlace> worst;
-  for (const SyncPlace& one : waits.places)
-    if (one.idle_ns > 0 && worst.size() < 3) worst.push_back(one);
+  for (const SyncPlace& sync_place : waits.places)
+    if (sync_place.idle_ns > 0 && worst.size() < 3) worst.push_back(sync_place);
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("operators that wait for the GPU leave it idle for ", ledger.CostText(stake));
@@ -79,7 +77,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the time the GPU is idle because an operator waited for the GPU and the host had "
                              "queued nothing more; most of it after ",
                              worst[0].Name(), InLine(worst[0].line), ledger.WorstText(waits.by_device), ".");
-  for (const SyncPlace& one : worst) found.evidence.push_back(EvidenceOf(one, ledger));
+  for (const SyncPlace& sync_place : worst) found.evidence.push_back(EvidenceOf(sync_place, ledger));
   found.recommendations = Recommend(worst);
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
@@ -92,16 +90,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(implicit_sync) = {
-    .id = "implicit_sync",
-    .type = BottleneckType::kCpuGpuSync,
-    .title = "Operators that wait for the GPU leave it without work",
-    .why =
-        "Idle gaps of the GPU that began while an operator waited for it (.item(), nonzero, indexing with a mask, "
-        "copies to the host, `if tensor:`), without what the data loader took of them, and of each at most what the "
-        "wait took. Reported if waits of all kinds cost 5 % of the analysed time and these 2 %. Names the operators, "
-        "how often a step calls them, and the line.",
-    .needs = kNeeds,
-    .check = Check};
+RULE(implicit_sync) = {.id = "implicit_sync",
+                       .type = BottleneckType::kCpuGpuSync,
+                       .title = "Operators that wait for the GPU leave it without work",
+                       .why =
+                           "Idle gaps of the GPU, without data loading, that began while an operator waited for the "
+                           "GPU (.item(), nonzero, indexing with a mask, copies to the host, `if tensor:`). Each wait "
+                           "counts at most its own length. Reported if waits of all kinds cost 5 % of the analysed "
+                           "time and these waits 2 %. Names the operators, their calls per step, and the line.",
+                       .needs = kNeeds,
+                       .check = Check};
 
 }  // namespace gapless::internal

@@ -18,13 +18,13 @@ constexpr int64_t kUs = 1000;
 
 const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
   const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& one) { return one.id == id; });
+                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
   return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
 }
 
 bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
   return std::any_of(bottleneck.recommendations.begin(), bottleneck.recommendations.end(),
-                     [&](const Recommendation& one) { return one.fix.starts_with(fix); });
+                     [&](const Recommendation& recommendation) { return recommendation.fix.starts_with(fix); });
 }
 
 // A step of 1 ms on an A100 that `row` takes 800 µs of, launched by aten::mm on `types`.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device waits because the host cannot issue work fast enough.
-//
-// At stake is idle time in which the host was inside operators or launch calls, and in gaps where that is the main
-// cause also the moments between operators: Python calling the next one. What passes while a graph is being captured is
-// no launching, and neither is one call that alone takes more than half of a recording's stake: kernels' code is loaded
-// and the allocator started when they are first used. The gain: a captured graph or a compiled step
-// issues the whole step with few calls, so nearly all of it can go (high: all). Steps have parts that cannot be
-// captured, and compiling fuses only some kernels: we expect six tenths and at least a quarter.
+// The device waits because the host cannot issue work fast enough. The affected time is idle time in which the host was
+// inside operators or launch calls. In gaps with that as the main cause it includes the moments between operators, in
+// which Python calls the next one. Time during graph capture does not count, nor does a single call that takes more
+// than half of a recording's affected time: first uses load kernels' code and start the allocator. The gain: a captured
+// graph or a compiled step issues the whole step with few calls, so nearly all of it can go (high: all). Steps have
+// parts that cannot be captured, and compiling fuses only some kernels: we expect six tenths and at least a quarter.
 #include <algorithm>
 #include <cmath>
 
@@ -85,7 +83,7 @@ std::vector<Evidence> HostEvidence(const Table& waits, const LaunchStake& stake,
   return all;
 }
 
-// What was idle for another reason than launching, and does not count.
+// The idle time with another cause than launching, which does not count.
 std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
   std::vector<Evidence> all;
   if (!stake.one_offs.empty()) {
@@ -145,7 +143,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the time the GPU has nothing queued while the host is still issuing operators",
                              ledger.WorstText(&DeviceBreakdown::idle_launch_ns), ".");
   found.evidence = LaunchEvidence(launches);
-  for (Evidence& one : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : HostEvidence(waits, stake, ledger)) found.evidence.push_back(std::move(item));
   const std::vector<Evidence> left_out = LeftOut(waits, stake);
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries change the layout of tensors before and after the operations they were asked for.
-//
-// cuDNN and MIOpen run convolutions on matrix units in NHWC; tensors in PyTorch's default NCHW are transposed each
-// time. At stake is the time of these kernels. The gain: with channels_last all of them can go (high), those at the
-// borders of the model stay: we expect eight tenths and at least half. That convolutions themselves often run faster
-// then is not counted.
+// Libraries change the layout of tensors before and after the operations they were asked for. cuDNN and MIOpen run
+// convolutions on tensor cores (matrix cores) in NHWC; tensors in PyTorch's default NCHW are transposed each time. The
+// affected time is that of these kernels. The gain: with channels_last all of them can go (high), those at the borders
+// of the model stay: we expect eight tenths and at least half. That convolutions themselves often run faster then is
+// not counted.
 #include <algorithm>
 
 #include "base/strings.h"

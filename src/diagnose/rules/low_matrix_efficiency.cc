@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix work that runs on matrix units, and far below what they can do.
+// Matrix work on tensor cores that stays below 60 % of its roofline.
 //
-// The roofline of an operator is the least time its FLOPs and bytes need on this device. Tuned libraries reach about
-// 80 % of it on large, aligned shapes; that bounds what can be gained (high). Small or odd shapes are often the
-// model's: changing sizes or the batch brings part of it, and we expect to reach 60 % for half of the time (expected)
-// and count a tenth of the time at least (low). The last two are assumptions. Calls under 10 µs are left to the rules
-// on launches. Time is that of the kernels that multiply matrices: layout changes and fills that a library adds under
-// the same operator are other rules' matter, and so are the products of attention written out (eager_attention).
+// The roofline of an operator is the least time its FLOPs and bytes need on this device. Tuned libraries reach about 80
+// % of it on large, aligned shapes; that bounds what can be gained (high). Small or odd shapes are often the model's:
+// changing sizes or the batch brings part of it, and we expect to reach 60 % for half of the time (expected) and count
+// a tenth of the time at least (low). The last two are assumptions. Calls under 10 µs are left to the rules on
+// launches. Time is that of the kernels that multiply matrices: layout changes and fills that a library adds under the
+// same operator are other rules' matter, and so are the products of unfused attention (eager_attention).
 //
 // AMD states that products reach about half of its data sheets' peaks ("maximum achievable FLOPs": 708 of 1,307 TFLOP/s
 // in bf16 on an MI300X, rocm.blogs.amd.com, Measuring Max-Achievable FLOPs); there the peak counts as that much.
@@ -27,8 +27,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "roofline", "matrix_work", "attention"};
-constexpr double kTuned = 0.8;           // of the roofline, what libraries reach
-constexpr double kAmdAchievable = 0.54;  // of AMD's stated peaks, what AMD says products reach
+constexpr double kTuned = 0.8;           // fraction of the roofline that libraries reach
+constexpr double kAmdAchievable = 0.54;  // fraction of AMD's stated peaks that, according to AMD, matrix products reach
 
 // Achievable fraction of the stated peak, by trace and device.
 std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& devices) {
@@ -57,7 +57,7 @@ struct Rooflines {
 
 bool IsMatrixKind(std::string_view kind) { return kind == "gemm" || kind == "conv" || kind == "attention"; }
 
-// Of the roofline, what the kernels that multiply matrices reach; NaN: not known, or there are none.
+// Returns the fraction of the roofline that matrix kernels reach; NaN if not known, or without such kernels.
 double MatrixShare(const Rooflines& rooflines, size_t row) {
   const Table& roofline = rooflines.table;
   if (roofline.IsNull(row, "roofline_share")) return std::numeric_limits<double>::quiet_NaN();
@@ -103,7 +103,7 @@ std::string UnalignedText(const Table& roofline, size_t row) {
   return sizes.empty() ? "" : StrCat(sizes, ": not a multiple of ", alignment);
 }
 
-// Why it is slow, as far as the tables tell; "".
+// Returns the cause, if the tables show it; else "".
 std::string CauseText(const Table& roofline, size_t row) {
   if (std::string text = UnalignedText(roofline, row); !text.empty()) return text;
   if (!roofline.IsNull(row, "sm_share") && roofline.Real(row, "sm_share") < kWellUsedShare)
@@ -177,8 +177,9 @@ std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<s
          "", "hours"});
   all.push_back({"let the compiler search for better kernels", fixes::kCompile.Item(),
                  "model = torch.compile(model, mode=\"max-autotune\")", "minutes"});
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Recommendation& one) { return one.fix == fixes::kSdpa.name; });
+  const auto first = std::find_if(all.begin(), all.end(), [](const Recommendation& recommendation) {
+    return recommendation.fix == fixes::kSdpa.name;
+  });
   if (roofline.Text(rows[0], "kind") == "attention" && first != all.end()) std::rotate(all.begin(), first, first + 1);
   return all;
 }

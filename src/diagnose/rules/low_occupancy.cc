@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that fill the device with blocks and still have few warps on each multiprocessor, so that waits for memory
 // are not hidden. Kernels on matrix units run that way on purpose (they keep their tiles in registers), so only others
-// count; and those whose grids do not fill the device belong to `underfilled_gpu`.
-//
-// At stake is their time. Twice the warps hide at most half of the waiting; the kernel's author must change its use of
-// registers or shared memory, or the compiler generate another: a twentieth at least, a fifth probably, half at most.
-// Assumptions: the estimate of the recorder counts launches, not stalls.
+// count; and those whose grids do not fill the device belong to `underfilled_gpu`. The affected time is that of such
+// kernels. Twice the warps hide at most half of the waiting; the kernel's author must change its use of registers or
+// shared memory, or the compiler generate another: a twentieth at least, a fifth probably, half at most. Assumptions:
+// the estimate of the recorder counts launches, not stalls.
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"

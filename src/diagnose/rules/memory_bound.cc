@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that move data and hardly compute: elementwise, normalisation, reduction, matrix times vector. Optimizers,
-// copies and attention have rules of their own, the softmax of attention written out too; generated kernels are fused
+// copies and attention have rules of their own, including the softmax of unfused attention; generated kernels are fused
 // already, and launching decides what kernels under 10 µs cost.
 //
 // The gain: fused with its neighbours such a kernel reads and writes once where several did. Chains of two save a half,
@@ -54,7 +54,7 @@ struct Moving {
   }
 };
 
-// What optimizers launch, written as loops over parameters, is `unfused_optimizer`'s.
+// Kernels of for-loop optimizers belong to `unfused_optimizer`.
 Moving MovingKernels(const Table& kernels, const Table& roofline) {
   Moving moving;
   for (size_t row = 0; row < kernels.rows(); ++row) {
@@ -87,7 +87,7 @@ bool MovesData(const Table& roofline, size_t row) {
          roofline.Text(row, "operator") != "aten::copy_" && !IsAttentionSoftmax(roofline, row);
 }
 
-// Of the memory's bandwidth, what such operators reach, as far as shapes and device are known.
+// Returns the fraction of the memory bandwidth that such operators reach, if shapes and device are known.
 std::optional<double> BandwidthShare(const Table& roofline) {
   double least_ns = 0, ns = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
@@ -98,7 +98,7 @@ std::optional<double> BandwidthShare(const Table& roofline) {
   return ns > 0 ? std::optional(least_ns / ns) : std::nullopt;
 }
 
-// The operators that take most of it, with the bandwidth they reach where shapes tell.
+// Adds the operators that take most of the time, with the bandwidth they reach if shapes are known.
 std::vector<Evidence> OperatorEvidence(const Table& roofline, const LedgerView& ledger) {
   std::vector<Evidence> all;
   constexpr size_t kNamed = 3;
@@ -127,7 +127,7 @@ bool IsFloat32(const Table& roofline) {
   return 2 * fp32 > all;
 }
 
-// Returns advice for the larger part first. Casting to 16 bits is none for products with vectors: autocast would cast
+// Returns advice for the larger part first. Products with vectors get no advice to cast to 16 bits: autocast would cast
 // their weights in every step.
 std::vector<Recommendation> Recommend(const Moving& moving, const Table& roofline, Tables& tables) {
   std::vector<Recommendation> all;
@@ -182,7 +182,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                 : std::string("they do a few operations per element, so the memory limits them, not arithmetic"),
       ".");
   found.evidence = ClassEvidence(moving, ledger);
-  for (Evidence& one : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : OperatorEvidence(roofline, ledger)) found.evidence.push_back(std::move(item));
   found.recommendations = Recommend(moving, roofline, tables);
   found.gain = GainOf(moving, ledger);
   return std::vector{std::move(found)};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device's memory is nearly full.
 //
-// That costs no time by itself, so there is no gain: it is what keeps a batch from growing and what ends runs. Where no
-// step was recorded the rule is silent: engines that serve models reserve nearly all memory on purpose. Severity
-// goes by nearness: 0.4 at 90 % of the memory, 0.7 when it is full, and 0.75 where the allocator had to give memory
-// back and ask again in steady steps.
+// That costs no time by itself, so there is no gain: it is what keeps a batch from growing and what ends runs. The rule
+// does not fire if no step was recorded: engines that serve models reserve nearly all memory on purpose. Severity goes
+// by nearness: 0.4 at 90 % of the memory, 0.7 when it is full, and 0.75 where the allocator had to give memory back and
+// ask again in steady steps.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -50,7 +50,7 @@ bool HasSeveralRanks(const Run& run) {
 }
 
 std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run& run) {
-  constexpr double kFragmented = 0.1;  // of what is held
+  constexpr double kFragmented = 0.1;  // fraction of the reserved memory from which fragmentation is reported
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies that compute nothing: casts, changes of layout, copies on the device, round trips over the host, tensors made
-// on the host and moved one by one.
-//
-// At stake is the time of kernels that only copy (analysis copy_places: cast, layout), of copies within the device that
-// an operator asked for, of the second half of round trips, and of small copies to the device where a step makes many.
-// The gain is an assumption: some copies are needed, and of those that are not a compiler fuses most into the kernels
-// around them. A tenth at least, a third probably, eight tenths at most. Chains of unfused_pointwise contain casts too,
-// so this is part of it where both speak.
+// on the host and moved one by one. The affected time is that of kernels that only copy (analysis copy_places: cast,
+// layout), of copies within the device that an operator asked for, of the second half of round trips, and of small
+// copies to the device where a step makes many. The gain is an assumption: some copies are needed, and of those that
+// are not a compiler fuses most into the kernels around them. A tenth at least, a third probably, eight tenths at most.
+// Chains of unfused_pointwise contain casts too, so the time is part of that rule's time if both fire.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -127,8 +125,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Table& places = tables.Get("copy_places");
   std::vector<RowGroup> copies = Collect(places);
   int64_t stake = 0, casts = 0;
-  for (const RowGroup& one : copies)
-    stake += one.value, casts += KindOf(places, one.first()) == Kind::kCast ? one.value : 0;
+  for (const RowGroup& row_group : copies)
+    stake += row_group.value, casts += KindOf(places, row_group.first()) == Kind::kCast ? row_group.value : 0;
   const double share = ledger.Share(stake);
   if (share < kNeedlessCopiesShare) return std::vector<Bottleneck>{};
   Bottleneck found;
@@ -142,14 +140,14 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   copies.resize(std::min<size_t>(copies.size(), 4));
   const bool compiled = SeesCompiler(tables);
   std::vector<Advice> advised;
-  for (const RowGroup& one : copies) {
-    if (20 * one.value < stake) continue;
-    found.evidence.push_back(EvidenceOf(places, one, ledger));
-    const Advice advice = AdviceFor(places, one.first());
+  for (const RowGroup& row_group : copies) {
+    if (20 * row_group.value < stake) continue;
+    found.evidence.push_back(EvidenceOf(places, row_group, ledger));
+    const Advice advice = AdviceFor(places, row_group.first());
     if (std::find(advised.begin(), advised.end(), advice) != advised.end()) continue;
     advised.push_back(advice);
     found.recommendations.push_back(
-        Recommend(advice, InLine(TextOr(places, one.first(), "source_line", "")), compiled));
+        Recommend(advice, InLine(TextOr(places, row_group.first(), "source_line", "")), compiled));
   }
   const auto time = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix work that could run on matrix units and does not.
+// Matrix work that could run on tensor cores (AMD: matrix cores) and does not.
 //
 // The gain: where the device is known, r is the peak of its matrix units for the new precision over that of the
 // ordinary units. Kernels do not follow peaks: memory and layout changes take their part, and what was measured in
 // public for training spreads widely around the square root of r (V100: r = 8, about 3 times). So we expect √r, at
-// least its square root and at most r^¾; for a device that is not in the table, or was not described and whose
-// generation only names of its kernels tell, fixed factors of the same kind. Where the device waits for the host,
-// faster kernels only wait longer: the least counts the saving for the busy share of the time only.
+// least its square root and at most r^¾; for a device that is not in the table, or is known only by the generation in
+// its kernels' names, fixed factors of the same kind. Where the device waits for the host, faster kernels only wait
+// longer: the least counts the saving for the busy share of the time only.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -36,7 +36,7 @@ constexpr Factors kTf32 = {1.3, 2.0, 3.0};           // fp32 units to TF32: half
 
 constexpr Factors kGuessed = {1.1, 1.5, 4.0};  // device not described: what would be the least is expected
 
-// Type of the products off the units that the rule speaks of: the one that takes most of the time.
+// Returns the type of the products off tensor cores that the rule reports: the type with the most time.
 enum class OffType : uint8_t { kFloat32, kFloat64, kOther };
 
 struct Work {
@@ -45,7 +45,8 @@ struct Work {
   OffType type = OffType::kFloat32;
   std::string device, dtype;
   std::string_view vendor;
-  int64_t major = 0, minor = 0;  // of a device not described: major at least, from names of kernels
+  int64_t major = 0,
+          minor = 0;  // compute capability; without a description, the lowest major version that kernel names imply
   bool described = true;
   std::vector<int64_t> longest;
 };
@@ -120,7 +121,7 @@ bool HasTf32(const Work& work) {
   return work.vendor == "nvidia" && work.major >= 8 && (std::isnan(ratio) || ratio >= kWorthIt);
 }
 bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8; }
-// Names of kernels cannot tell GTX 16 cards from others of compute capability 7.
+// Names of kernels do not distinguish GTX 16 cards from others of compute capability 7.
 bool MayLackUnits(const Work& work) { return !work.described && work.device.empty() && work.major == kFirstWithUnits; }
 
 // How the generation is known; "": it was recorded.

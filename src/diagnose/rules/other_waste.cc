@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest waste of the ledger, where no rule with a remedy of its own speaks of it.
+// The largest waste in the time breakdown, if no rule with a remedy of its own reports it.
 //
 // A report that calls a run "copy bound" or "sync bound" and then finds nothing leaves its reader alone with a
 // contradiction. Every other rule knows one cause and its remedy; this one says where the time went, which events show
@@ -22,7 +22,7 @@ constexpr std::string_view kNeeds[] = {"ledger", "idle", "copies", "communicatio
 struct Waste {
   BottleneckType type;
   int64_t DeviceBreakdown::*part;
-  std::string_view gap_column;        // of table idle; "": none
+  std::string_view gap_column;        // column of table `idle`; "": none
   std::string_view title, title_end;  // the cost stands between them
   std::string_view what;              // completes "For 12 % of the time …"
   std::string_view advice;

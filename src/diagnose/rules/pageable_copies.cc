@@ -2,8 +2,8 @@
 // Copies between host and device through memory the system may move.
 //
 // The driver copies such memory piece by piece through a buffer of its own: the call holds up its thread until the
-// bytes are staged, and the device gets them at half the rate of the bus or less. At stake is time in which large
-// copies of this kind ran and nothing computed, and idle time of the device while the call was at work. Small ones cost
+// bytes are staged, and the device gets them at half the rate of the bus or less. The affected time is that in which
+// large copies of this kind ran and nothing computed, and the device's idle time during the call. Small ones cost
 // nothing extra (analysis copy_places). From three complete steps on the median step's cost counts for all: the first
 // copy of a recording may take ten times as long as the others. The gain: from pinned memory they run at least twice as
 // fast (half: low), and with non_blocking=True on a stream of their own under computation (all of it: high); we expect
@@ -26,7 +26,7 @@ constexpr std::string_view kKey[] = {"kind", "operator", "source_line"};
 
 struct Copies {
   int64_t stake_ns = 0;
-  int64_t to_device_ns = 0;  // of it, copies to the device
+  int64_t to_device_ns = 0;  // part of the copy time that goes to the device
   std::vector<RowGroup> places;
 };
 

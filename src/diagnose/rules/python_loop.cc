@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program loops over the elements of tensors, and the device waits for each.
-//
-// At stake is idle time of the device while such a loop runs (analysis python_loops). The gain: one operator on the
-// whole tensor launches once for all repetitions, so of r repetitions (r−1)/r of the idle time can go (high). The
-// arithmetic may not allow it all: we expect six tenths and at least a quarter, as for launches in general. The same
-// time is part of implicit_sync where each repetition reads a value, else of launch_bound.
+// The program loops over the elements of tensors, and the device waits for each. The affected time is the device's idle
+// time while such a loop runs (analysis python_loops). The gain: one operator on the whole tensor launches once for all
+// repetitions, so of r repetitions (r−1)/r of the idle time can go (high). The arithmetic may not allow it all: we
+// expect six tenths and at least a quarter, as for launches in general. The same time is part of implicit_sync where
+// each repetition reads a value, else of launch_bound.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -52,7 +51,7 @@ bool ReadsValues(std::string_view pattern) {
   return pattern.find("item") != pattern.npos || pattern.find("_local_scalar_dense") != pattern.npos;
 }
 
-// What to write instead depends on what is repeated.
+// Returns the advice for the repeated operators.
 Recommendation AdviceFor(const Table& loops, size_t row) {
   const std::string_view pattern = loops.Text(row, "pattern");
   const auto has = [&](std::string_view name) { return pattern.find(name) != pattern.npos; };

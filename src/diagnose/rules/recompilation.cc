@@ -61,7 +61,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              FormatTimes(static_cast<double>(sum.later_calls)), ", ", FormatDuration(sum.later_total_ns),
              " of host time", InLine(LineOf(events, sum)), ".");
   found.evidence = EventEvidence(events, sum.rows);
-  for (Evidence& one : RegionEvidence(events)) found.evidence.push_back(std::move(one));
+  for (Evidence& event : RegionEvidence(events)) found.evidence.push_back(std::move(event));
   found.recommendations.push_back(
       {"find the guard that fails", "", "TORCH_LOGS=recompiles,graph_breaks python script.py", "minutes"});
   found.recommendations.push_back(
@@ -82,7 +82,7 @@ RULE(recompilation) = {.id = "recompilation",
                            "Idle time of the GPU while TorchDynamo, Inductor or Triton compile, or a CUDA graph is "
                            "recorded, in complete steps after the first recorded one (PyTorch's '(dynamo_timed)' "
                            "annotations and compiler frames; cache look-ups are not compilation). Reported at 3 % of "
-                           "the analysed time or more. Counts compiled pieces, which tell of graph breaks.",
+                           "the analysed time or more. Counts compiled pieces, which show graph breaks.",
                        .needs = kNeeds,
                        .check = Check};
 

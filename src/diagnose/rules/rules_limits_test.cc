@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rules hold back: what bounds a gain, and what looks like a finding and is none.
+// Tests the limits of rules: bounds of a gain, and recordings that resemble a finding without being one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
 
 const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
   const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& one) { return one.id == id; });
+                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
   return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
 }
 
 bool Says(const Bottleneck& bottleneck, std::string_view part) {
   return std::any_of(bottleneck.evidence.begin(), bottleneck.evidence.end(),
-                     [&](const Evidence& one) { return one.text.find(part) != std::string::npos; });
+                     [&](const Evidence& evidence) { return evidence.text.find(part) != std::string::npos; });
 }
 
 double Removed(double speedup) { return 1 - 1 / speedup; }
@@ -92,18 +92,18 @@ TEST(ExposedCommunicationRule, JudgesLinksByLargeMessagesAndWhatIsKnownOfThem) {
     bool slow;
   };
   const Case cases[] = {{{.bytes = 32'000'000}, false},                                // 40 GB/s of 300
-                        {{.bytes = 2'000'000}, false},                                 // too small to tell NVLink's
+                        {{.bytes = 2'000'000}, false},                                 // too small to measure NVLink's
                         {{.bytes = 8'000'000, .device = "Some Accelerator"}, false},   // 10 GB/s of 32
                         {{.bytes = 2'000'000, .device = "Some Accelerator"}, true},    // 2.5 GB/s of 32
                         {{.bytes = 1'000'000, .device = "Some Accelerator"}, false}};  // too small
-  for (const Case& one : cases) {
+  for (const Case& item : cases) {
     HandMade trace;
-    Reduces(trace, one.how);
+    Reduces(trace, item.how);
     Analysed run(trace);
     const Diagnosis diagnosis = Diagnose(run.tables());
     const Bottleneck* found = Find(diagnosis, "exposed_communication");
     ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->recommendations[0].code.find("NCCL_DEBUG") != std::string::npos, one.slow) << one.how.bytes;
+    EXPECT_EQ(found->recommendations[0].code.find("NCCL_DEBUG") != std::string::npos, item.slow) << item.how.bytes;
   }
 }
 

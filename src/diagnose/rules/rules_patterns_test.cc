@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rules about launching and copying leave out, and what they say of it.
+// Tests what rules about launching and copying leave out, and their texts about it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ constexpr int64_t kUs = 1'000;
 
 const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
   const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& one) { return one.id == id; });
+                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
   return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
 }
 
 bool Says(const Bottleneck& bottleneck, std::string_view part) {
   return std::any_of(bottleneck.evidence.begin(), bottleneck.evidence.end(),
-                     [&](const Evidence& one) { return one.text.find(part) != one.text.npos; });
+                     [&](const Evidence& evidence) { return evidence.text.find(part) != evidence.text.npos; });
 }
 
 // A step of `launches` kernels of 5 µs, one each 20 µs; the call of the first takes `first_us` longer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule: one hand-made trace on which it speaks, and what it says, and one on which it is silent.
+// Tests each rule on a hand-made trace on which it fires, with its texts, and on a trace on which it does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,19 +18,19 @@ constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
 
 const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
   const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& one) { return one.id == id; });
+                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
   return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
 }
 
 bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
   return std::any_of(bottleneck.recommendations.begin(), bottleneck.recommendations.end(),
-                     [&](const Recommendation& one) { return one.fix == fix; });
+                     [&](const Recommendation& recommendation) { return recommendation.fix == fix; });
 }
 
 std::string AllText(const Bottleneck& bottleneck) {
   std::string text = bottleneck.title + '\n' + bottleneck.description;
-  for (const Evidence& one : bottleneck.evidence) text += '\n' + one.text;
-  for (const Recommendation& one : bottleneck.recommendations) text += '\n' + one.text;
+  for (const Evidence& item : bottleneck.evidence) text += '\n' + item.text;
+  for (const Recommendation& recommendation : bottleneck.recommendations) text += '\n' + recommendation.text;
   return text;
 }
 #define EXPECT_SAYS(bottleneck, part) \
@@ -299,9 +299,9 @@ TEST(NoTensorCoresRule, ReadsTheGenerationFromNamesOfKernelsAndSaysSo) {
   EXPECT_LT(old->gain->confidence, newer->gain->confidence);
   Analysed described(std::vector{MatrixTrace(kA100, MatrixUnit::kNo)});
   EXPECT_LT(newer->gain->confidence, Find(Diagnose(described.tables()), "no_tensor_cores")->gain->confidence);
-  for (const std::string_view silent : {"maxwell_sgemm_128x64_nn", "sgemm_nn"}) {
-    Analysed run(std::vector{NotDescribed(silent)});
-    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr) << silent;
+  for (const std::string_view kernel : {"maxwell_sgemm_128x64_nn", "sgemm_nn"}) {
+    Analysed run(std::vector{NotDescribed(kernel)});
+    EXPECT_EQ(Find(Diagnose(run.tables()), "no_tensor_cores"), nullptr) << kernel;
   }
 }
 
@@ -342,8 +342,8 @@ TEST(EveryRule, IsDescribedAndNeedsWhatExists) {
     EXPECT_FALSE(rule->why.empty());
     EXPECT_FALSE(rule->needs.empty());
     for (const std::string_view need : rule->needs)
-      EXPECT_TRUE(std::any_of(AllAnalyses().begin(), AllAnalyses().end(), [&](const Analysis* one) {
-        return one->name == need;
+      EXPECT_TRUE(std::any_of(AllAnalyses().begin(), AllAnalyses().end(), [&](const Analysis* analysis) {
+        return analysis->name == need;
       })) << need;
   }
 }
@@ -367,23 +367,23 @@ TEST(EveryBottleneck, IsCompleteAndItsEvidenceNamesRowsThatExist) {
                                                                        {MatrixTrace(kV100, MatrixUnit::kNo)}};
   for (const auto& traces : runs) {
     Analysed run(traces);
-    for (const Bottleneck& one : Diagnose(run.tables()).bottlenecks) {
-      SCOPED_TRACE(one.id);
+    for (const Bottleneck& bottleneck : Diagnose(run.tables()).bottlenecks) {
+      SCOPED_TRACE(bottleneck.id);
       EXPECT_TRUE(std::any_of(AllRules().begin(), AllRules().end(), [&](const Rule* rule) {
-        return rule->id == one.id && (rule->type == one.type || one.id == "other_waste");
+        return rule->id == bottleneck.id && (rule->type == bottleneck.type || bottleneck.id == "other_waste");
       }));
-      EXPECT_FALSE(one.title.empty());
-      EXPECT_TRUE(one.description.ends_with('.'));
-      EXPECT_NEAR(one.severity, SeverityOfShare(*one.share_of_step), 1e-12);
-      EXPECT_EQ(one.gain.has_value(), one.id != "other_waste") << "it knows no remedy";
-      if (one.gain) {
-        EXPECT_LE(1, one.gain->low);
-        EXPECT_LE(one.gain->low, one.gain->expected);
-        EXPECT_LE(one.gain->expected, one.gain->high);
+      EXPECT_FALSE(bottleneck.title.empty());
+      EXPECT_TRUE(bottleneck.description.ends_with('.'));
+      EXPECT_NEAR(bottleneck.severity, SeverityOfShare(*bottleneck.share_of_step), 1e-12);
+      EXPECT_EQ(bottleneck.gain.has_value(), bottleneck.id != "other_waste") << "it knows no remedy";
+      if (bottleneck.gain) {
+        EXPECT_LE(1, bottleneck.gain->low);
+        EXPECT_LE(bottleneck.gain->low, bottleneck.gain->expected);
+        EXPECT_LE(bottleneck.gain->expected, bottleneck.gain->high);
       }
-      EXPECT_FALSE(one.recommendations.empty());
-      EXPECT_FALSE(one.evidence.empty());
-      for (const Evidence& evidence : one.evidence) {
+      EXPECT_FALSE(bottleneck.recommendations.empty());
+      EXPECT_FALSE(bottleneck.evidence.empty());
+      for (const Evidence& evidence : bottleneck.evidence) {
         EXPECT_FALSE(evidence.text.empty());
         EXPECT_LE(evidence.rows.size(), 20u);
         for (const int64_t row : evidence.rows) EXPECT_GE(row, 0);

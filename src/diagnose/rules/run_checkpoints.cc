@@ -19,8 +19,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
             "checkpoint",
             "checkpoints",
             {"write checkpoints less often", "", "if step % save_every == 0: torch.save(...)", "minutes"}});
-  for (Bottleneck& one : found)
-    one.recommendations.push_back(
+  for (Bottleneck& bottleneck : found)
+    bottleneck.recommendations.push_back(
         {"save in the background: the step then waits only until the state is copied to the host", "",
          "torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)", "hours"});
   return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over the whole run, the steps wait for their next batch, and no recording says so: there is none, or the recorded
-// steps do not wait.
+// The steps of the whole run wait for their next batch, and no recording shows it: nothing was recorded, or the
+// recorded steps do not wait.
 //
 // The gain is estimated as in host_data_loading. Where the process uses a device, the device may still work while the
 // host waits, so that the wait may cost nothing (low), and we expect half of it to go.

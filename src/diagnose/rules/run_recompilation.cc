@@ -30,18 +30,18 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                            "DataLoader(..., drop_last=True)",
                            "hours"}});
   const Table& table = run.table();
-  for (Bottleneck& one : found) {
+  for (Bottleneck& bottleneck : found) {
     for (const std::string_view kind : {"recompile", "graph_break"}) {
       const WholeRunSum sum = run.Sum(kind);
       for (size_t i = 0; i < sum.rows.size() && i < kMaxReasons; ++i)
-        one.evidence.push_back({StrCat(kind == "recompile" ? "compiled again " : "graph break ",
-                                       FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))), ": ",
-                                       Shortened(table.Text(sum.rows[i], "detail"))),
-                                static_cast<double>(table.Int(sum.rows[i], "calls")),
-                                "",
-                                "whole_run",
-                                {},
-                                ""});
+        bottleneck.evidence.push_back({StrCat(kind == "recompile" ? "compiled again " : "graph break ",
+                                              FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))), ": ",
+                                              Shortened(table.Text(sum.rows[i], "detail"))),
+                                       static_cast<double>(table.Int(sum.rows[i], "calls")),
+                                       "",
+                                       "whole_run",
+                                       {},
+                                       ""});
     }
   }
   return found;
@@ -54,7 +54,7 @@ RULE(run_recompilation) = {
     .type = BottleneckType::kRecompilation,
     .title = "Over the whole run, torch.compile compiles again",
     .why =
-        "Compilations by torch.compile of functions that were compiled before, as PyTorch's own counters tell the "
+        "Compilations by torch.compile of functions that were compiled before, as PyTorch's own counters report to the "
         "agent, "
         "with the guard that failed. Reported at 3 % of the steps' time or more. The first compilation of a function "
         "does not count.",

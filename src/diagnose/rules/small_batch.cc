@@ -2,10 +2,10 @@
 // Too little work per step for this device, and memory left to give it more.
 //
 // Three things must come together: the device waits for launches or its kernels do not fill it; much of its memory was
-// never taken; and the batch size is known (analyses/batch_size.h): a sequence length is none.
-// A batch f times larger spreads the same waste over f times the samples, so 1 − 1/f of it goes. Activations take at
-// most all of the memory in use, so f = 0.9 / share in use always fits; of that we count doubling as expected, half of
-// what doubling brings as the least, and eight times at most.
+// never taken; and the batch size is known (analyses/batch_size.h): a sequence length does not count. A batch f times
+// larger spreads the same waste over f times the samples, so 1 − 1/f of it goes. Activations take at most all of the
+// memory in use, so f = 0.9 / share in use always fits; of that we count doubling as expected, half of what doubling
+// brings as the least, and eight times at most.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -72,7 +72,7 @@ std::optional<Batch> FindBatch(const Table& batches) {
 }
 
 std::string SourceText(const Table& batches, size_t row) {
-  if (batches.IsNull(row, "operator")) return "as the program told the recorder";
+  if (batches.IsNull(row, "operator")) return "as the program reported it to the recorder";
   const std::string_view source = batches.Text(row, "source");
   const std::string layer = StrCat(batches.Text(row, "operator"), " ", Ellipsize(batches.Text(row, "shapes"), 48));
   if (source == "attention") return StrCat("from the inputs of attention and of ", layer);
@@ -152,17 +152,18 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(small_batch) = {.id = "small_batch",
-                     .type = BottleneckType::kSmallBatch,
-                     .title = "Batches are too small for the GPU",
-                     .why =
-                         "Idle time while the host launches, warm-up and captures of graphs left out (from 10 % of the "
-                         "time), and multiprocessors that kernels of 10 µs and longer leave without blocks (below 60 % "
-                         "filled, from 5 % of the time), if less than half of the GPU's memory was ever taken and the "
-                         "batch size is known: the program told the recorder, the model reads images, a last batch is "
-                         "smaller, attention shows it, or a model without sequences reads features. Not reported when "
-                         "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
-                     .needs = kNeeds,
-                     .check = Check};
+RULE(small_batch) = {
+    .id = "small_batch",
+    .type = BottleneckType::kSmallBatch,
+    .title = "Batches are too small for the GPU",
+    .why =
+        "Idle time while the host launches, warm-up and captures of graphs left out (from 10 % of the "
+        "time), and multiprocessors that kernels of 10 µs and longer leave without blocks (below 60 % "
+        "filled, from 5 % of the time), if less than half of the GPU's memory was ever taken and the "
+        "batch size is known: the program reported it to the recorder, the model reads images, a last batch is "
+        "smaller, attention shows it, or a model without sequences reads features. Not reported when "
+        "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

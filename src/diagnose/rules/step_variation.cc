@@ -73,12 +73,13 @@ const Advice* MainPart(const Variation& variation) {
   const auto most = std::max_element(variation.parts.begin(), variation.parts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == variation.parts.end()) return nullptr;
-  for (const Advice& one : kAdvice)
-    if (one.part == most->first) return &one;
+  for (const Advice& advice : kAdvice)
+    if (advice.part == most->first) return &advice;
   return nullptr;
 }
 
-// What launch_bound claims at least: it leaves out captured graphs, and of each recording at most one call.
+// Returns the least time that launch_bound claims: it leaves out captured graphs, and at most one call of each
+// recording.
 int64_t ClaimedByLaunches(const Table& waits) {
   int64_t claimed = 0;
   std::map<int64_t, int64_t> longest_call;  // by trace
@@ -91,7 +92,7 @@ int64_t ClaimedByLaunches(const Table& waits) {
   return claimed;
 }
 
-// What the rule about this part claims of the ledger's time.
+// Returns the time that the rule about this part claims.
 int64_t ClaimedBy(Tables& tables, const LedgerView& ledger, std::string_view part) {
   const DeviceBreakdown& total = ledger.total;
   if (part == "data") return total.idle_data_ns;
@@ -112,9 +113,9 @@ std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation)
     const std::string who = table.IsNull(row, "rank") ? "" : StrCat(" of rank ", table.Int(row, "rank"));
     std::string text = StrCat("step ", table.Int(row, "step"), who, " takes ", FormatDuration(table.Int(row, "dur_ns")),
                               ", the median is ", FormatDuration(table.Int(row, "median_ns")));
-    for (const Advice& one : kAdvice)
-      if (one.part == table.Text(row, "part"))
-        text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", one.what);
+    for (const Advice& advice : kAdvice)
+      if (advice.part == table.Text(row, "part"))
+        text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", advice.what);
     all.push_back({std::move(text), static_cast<double>(table.Int(row, "excess_ns")), "ns", "step_variation", {}, ""});
   }
   return all;
@@ -162,12 +163,12 @@ RULE(step_variation) = {
     .type = BottleneckType::kStepVariation,
     .title = "Some steps take much longer than the others",
     .why =
-        "Complete steps longer than the median by more than three robust standard deviations (3 × 1.4826 MAD) and a "
-        "tenth, the first of the recording left out, and the time they take beyond the median. Reported with 5 "
-        "complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps are "
-        "outliers: that is a rhythm. Where another rule claims "
-        "the time of the main cause, at most what that one claims. Names the part of the time breakdown that differs "
-        "most from that of the median step.",
+        "Time beyond the median of outlier steps: complete steps that exceed the median by more than three robust "
+        "standard deviations (3 × 1.4826 MAD) and a tenth. The first step of the recording does not count. Reported "
+        "with 5 complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps "
+        "are outliers, which is a regular pattern. If another rule claims the time of the main cause, the affected "
+        "time is at most that rule's. Names the part of the time breakdown that differs most from that of the median "
+        "step.",
     .needs = kNeeds,
     .check = Check};
 

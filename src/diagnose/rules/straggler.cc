@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks wait for one that is slower.
-//
-// At stake is the part of exposed communication in which ranks wait for others, the first collective of the recording
-// aside (ranks start their recorders at different moments). The rank that causes most of it is named with what it takes
-// longer over than the median rank. The gain: all of the waiting goes when the ranks become even (high); some rank is
-// always last: we expect half of what the named rank causes, and promise a tenth. These shares are assumptions.
+// The ranks wait for a slower rank. The affected time is the part of exposed communication in which ranks wait for
+// others. The first collective of the recording does not count, because ranks start their recorders at different
+// moments. The rank that causes most of it is named with what it takes longer over than the median rank. The gain: all
+// of the waiting goes when the ranks become even (high); some rank is always last: we expect half of what the named
+// rank causes, and promise a tenth. These shares are assumptions.
 #include <algorithm>
 #include <map>
 
@@ -22,8 +21,8 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups"};
 
 struct Waiting {
-  int64_t ns = 0;         // of all ranks
-  int64_t caused_ns = 0;  // of all collectives, before computation hides some of it
+  int64_t ns = 0;         // time of all ranks
+  int64_t caused_ns = 0;  // caused waiting in all collectives, before computation hides some of it
   size_t slow = 0;        // row of the rank that causes most
   size_t heavy = 0;       // row of the rank with most own work
   double imbalance = 1;   // its own work over the least
@@ -62,8 +61,8 @@ constexpr Reason kReasons[] = {
 };
 
 const Reason* ReasonOf(const Table& ranks, size_t row) {
-  for (const Reason& one : kReasons)
-    if (one.part == ranks.Text(row, "behind")) return &one;
+  for (const Reason& reason : kReasons)
+    if (reason.part == ranks.Text(row, "behind")) return &reason;
   return nullptr;
 }
 
@@ -75,7 +74,7 @@ bool IsBehind(const Table& ranks, size_t row) {
          kLateShare * static_cast<double>(ranks.Int(row, "step_ns"));
 }
 
-// Is one rank to blame, or do they take turns?
+// Returns true if a single rank causes most of the waiting.
 bool OneCauses(const Table& ranks, const Waiting& waiting) {
   return IsBehind(ranks, waiting.slow) && static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
                                               kOneStragglerShare * static_cast<double>(waiting.caused_ns);
@@ -207,7 +206,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat(
       "For ", FormatPercent(share),
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",
-      cause_text.empty() ? "; they take turns in coming last" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
+      cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
       ".");
   const Where where = WhereIsIt(ranks, waiting.slow, tables.Get("idle"));
   found.evidence = EvidenceOf(ranks, waiting, where);
@@ -230,11 +229,12 @@ RULE(straggler) = {.id = "straggler",
                    .type = BottleneckType::kMultiGpuComm,
                    .title = "Ranks wait for a slower one",
                    .why =
-                       "Collectives are matched over the ranks; the shortest duration is taken for the transfer, the "
-                       "rest for waiting, and the rank that waits least came last. Reported if exposed waiting takes 5 "
-                       "% of the time, or 2 % where the ranks' own work (computing and copying) differs by more than a "
-                       "tenth, or one rank causes most of the waiting and is slower in its own work. The first "
-                       "collective that all recorded is left out: recorders do not start at once.",
+                       "Exposed communication in which ranks wait for other ranks. Collectives are matched over the "
+                       "ranks: the shortest duration counts as the transfer, the rest as waiting, and the rank that "
+                       "waits least came last. Reported if exposed waiting takes 5 % of the analysed time; or 2 % if "
+                       "the ranks' own work (computing and copying) differs by more than a tenth, or if a single rank "
+                       "causes most of the waiting and is slower in its own work. The first collective that all ranks "
+                       "recorded does not count, because recorders do not start at the same time.",
                    .needs = kNeeds,
                    .check = Check};
 

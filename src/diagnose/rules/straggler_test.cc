@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the rule speaks and when not is in tests/rules/straggler.py; here is where it says the time goes.
+// Tests the part of the time that the rule names as the cause; tests/rules/straggler.py tests when the rule fires.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kUs = 1000;
 
 // Works 200 µs and joins an all-reduce that ends at 900 µs. The slow rank's device first waits for two operators: 50 µs
-// for one and 400 µs for the other.
+// for the first and 400 µs for the second.
 std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
   testing::HandMade trace;
   const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
@@ -33,18 +33,18 @@ std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
 
 TEST(Straggler, NamesTheOperatorInWhichTheSlowRankLosesMost) {
   testing::Analysed run({Rank(0, false), Rank(1, true)});
-  const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1U);
   std::string evidence;
-  for (const Evidence& one : found->front().evidence) evidence += one.text + "\n";
+  for (const Evidence& item : found->front().evidence) evidence += item.text + "\n";
   EXPECT_NE(evidence.find("rank 1 takes"), std::string::npos) << evidence;
   EXPECT_NE(evidence.find("most in aten::long"), std::string::npos) << evidence;
 }
 
 std::vector<Bottleneck> Found(testing::Analysed& run, std::string_view id) {
-  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* one) { return one->id; });
+  const auto rule = std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   EXPECT_TRUE(found);
   return found ? *found : std::vector<Bottleneck>();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Most kernels are so short that starting and ending them is what takes the time.
-//
-// At stake are kernels under 10 µs and gaps under 10 µs between them. The gain is an assumption: a kernel needs 2 to 3
-// µs to fill and drain the device, whatever it computes, so a fused one saves about half of the kernels' and the gaps'
-// time; three quarters of the kernels and all gaps at most, a quarter of the kernels at least.
+// Most kernels are so short that starting and ending them is what takes the time. The affected time is that of kernels
+// under 10 µs and of gaps under 10 µs between them. The gain is an assumption: a kernel needs 2 to 3 µs to fill and
+// drain the device, whatever it computes, so a fused one saves about half of the kernels' and the gaps' time; three
+// quarters of the kernels and all gaps at most, a quarter of the kernels at least.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -79,14 +78,15 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(tiny_kernels) = {.id = "tiny_kernels",
-                      .type = BottleneckType::kKernelEfficiency,
-                      .title = "Most kernels are too short to fill the GPU",
-                      .why =
-                          "Kernels under 10 µs, TraceLens' line, communication left out, and gaps under 10 µs between "
-                          "two of them. Reported if at least half of the kernels, and 32, are that short and they take "
-                          "5 % of the time. Where the GPU also waits for launches it is part of launch_bound.",
-                      .needs = kNeeds,
-                      .check = Check};
+RULE(tiny_kernels) = {
+    .id = "tiny_kernels",
+    .type = BottleneckType::kKernelEfficiency,
+    .title = "Most kernels are too short to fill the GPU",
+    .why =
+        "Time of kernels under 10 µs (the limit of TraceLens), without communication, and of gaps under 10 µs between "
+        "two of them. Reported if at least half of the kernels, and at least 32, are that short and they take 5 % of "
+        "the analysed time or more. If the GPU also waits for launches, the finding is part of launch_bound.",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that run long enough to matter and have too few blocks to give every multiprocessor one.
-//
-// At stake is the time of kernels of 10 µs and longer times the share of multiprocessors without blocks. Work spread
-// over all of them would save at most that; a larger batch brings more work in the same time instead. How much can be
-// spread is not in a recording: we count a tenth at least, three tenths probably, eight tenths at most. Assumptions.
+// Kernels that run long enough to matter and have too few blocks to give every multiprocessor one. The affected time is
+// the time of kernels of 10 µs and longer, times the share of multiprocessors without blocks. Work spread over all of
+// them would save at most that; a larger batch brings more work in the same time instead. How much can be spread is not
+// in a recording: we count a tenth at least, three tenths probably, eight tenths at most. Assumptions.
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -54,7 +53,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "sm_use",
                             {},
                             ""});
-  for (Evidence& one : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(one));
+  for (Evidence& item : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(item));
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "minutes"});
   found.recommendations.push_back(
       {"run independent parts at once: on separate streams, or as one batched operator instead of a loop", "",

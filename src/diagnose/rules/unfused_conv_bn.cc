@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model that only infers normalises after each convolution with numbers that do not change: they can be folded into
-// the convolution's weights, and the normalisation is gone.
-//
-// At stake is the time of batch normalisations that directly follow a convolution, in recordings without a backward
-// pass. The gain: all of it (high); where the graph forbids folding one it stays: we expect nine tenths and at least
-// half.
+// the convolution's weights, and the normalisation is gone. The affected time is that of batch normalisations that
+// directly follow a convolution, in recordings without a backward pass. The gain: all of it (high); where the graph
+// forbids folding one it stays: we expect nine tenths and at least half.
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of operators that each read and write whole tensors, where one kernel could do it all in one pass.
-//
-// At stake is what a perfect fusion saves, (n−1)/n of a chain's time (analysis fusion), which is also the high
+// Chains of operators that each read and write whole tensors, where one kernel could do it all in one pass. The
+// affected time is what a perfect fusion saves, (n−1)/n of a chain's time (analysis fusion), which is also the high
 // estimate: n operators with one input and one output move 2n tensors, one kernel moves 2. Operators with a second
 // input from elsewhere still read it, and what the backward pass needs is still written: of n such operators in
 // training n+1 of 2n tensors remain, so half of the bound is what we expect, and a quarter the least: reductions in a

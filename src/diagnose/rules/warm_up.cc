@@ -34,7 +34,7 @@ bool OnlyStarts(const TraceTimeline& timeline, int64_t busy_ns) {
   const auto window_ns = static_cast<double>(timeline.window.span.length());
   if (static_cast<double>(busy_ns) >= kStartBusyShare * window_ns) return false;
   int64_t one_offs_ns = 0;
-  for (const OneOff& one : timeline.window.one_offs) one_offs_ns += one.span.length();
+  for (const OneOff& one_off : timeline.window.one_offs) one_offs_ns += one_off.span.length();
   if (one_offs_ns < kStartNs) return false;
   if (static_cast<int64_t>(trace.gpu_ops.size()) <= kFewOperations) return true;
   std::map<StringId, int64_t> times;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimiser fills gradients with zeros, one kernel for each parameter, instead of dropping them.
-//
-// At stake is what the device does and how long it idles during Optimizer.zero_grad where that launches kernels. With
-// set_to_none=True nothing is launched: the kernels go, and the idle time but for what the loop over parameters takes
-// on the host. The backward pass then writes the gradients where it added to the zeros, which is not counted. Half of
-// it at least, nine tenths probably, all at most.
+// The optimiser fills gradients with zeros, one kernel for each parameter, instead of dropping them. The affected time
+// is the device's work and idle time during Optimizer.zero_grad, if that launches kernels. With set_to_none=True
+// nothing is launched: the kernels go, and the idle time but for what the loop over parameters takes on the host. The
+// backward pass then writes the gradients where it added to the zeros, which is not counted. Half of it at least, nine
+// tenths probably, all at most.
 #include <algorithm>
 #include <cmath>
 

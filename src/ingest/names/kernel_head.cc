@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the function's name from a kernel name, mangled or demangled, without its template arguments.
 #include <cctype>
 
 #include "ingest/names/kernel_class.h"

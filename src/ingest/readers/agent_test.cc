@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the agent's reader: steps, events, counters, messages, rings, lost records, and damaged files.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the tables of nvidia-smi queries, nvidia-smi dmon and DCGM, plain numbers, and rows that do not fit.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests reading of host profiles: functions and lines, skipped entries, and cut files.
 #include <gtest/gtest.h>
 
 #include "ingest/load.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests ncu's CSV pages: raw, details, summaries, several passes and runs, locales, UTF-16, units, and files without a
+// table.
 #include <gtest/gtest.h>
 
 #include <cmath>

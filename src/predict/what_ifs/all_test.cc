@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every what-if, on a training that has something for each of them.
+// Checks the properties of every what-if, on a training to which each of them applies.
 #include <filesystem>
 #include <map>
 
@@ -52,44 +52,44 @@ class EveryWhatIf : public ::testing::Test {
   }
   Analysed run_{std::vector{Rank(0, 400, 0), Rank(1, 300, 100)}};
 
-  static std::string ItemOf(const WhatIf& one) {
+  static std::string ItemOf(const WhatIf& what_if) {
     const std::map<std::string_view, std::string> values = {
-        {"N", "128"}, {"K", one.name == "nosync" ? "4" : "0.5"}, {"MB", "1"}, {"NAME", "H100 SXM5"}};
-    const auto value = values.find(one.value);
-    return value == values.end() ? std::string(one.name) : StrCat(one.name, "=", value->second);
+        {"N", "128"}, {"K", what_if.name == "nosync" ? "4" : "0.5"}, {"MB", "1"}, {"NAME", "H100 SXM5"}};
+    const auto value = values.find(what_if.value);
+    return value == values.end() ? std::string(what_if.name) : StrCat(what_if.name, "=", value->second);
   }
 };
 
 TEST_F(EveryWhatIf, IsAFileOfItsNameWithALineOfHelp) {
-  for (const WhatIf* one : AllWhatIfs()) {
-    EXPECT_TRUE(std::filesystem::exists(StrCat("src/predict/what_ifs/", one->name, ".cc"))) << one->name;
-    EXPECT_FALSE(one->help.empty()) << one->name;
-    EXPECT_LE(one->help.size(), 60U) << one->name;
-    EXPECT_FALSE(one->help.ends_with('.')) << one->name;
-    EXPECT_TRUE(one->why.ends_with('.')) << one->name << " does not say how much, and from where";
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    EXPECT_TRUE(std::filesystem::exists(StrCat("src/predict/what_ifs/", what_if->name, ".cc"))) << what_if->name;
+    EXPECT_FALSE(what_if->help.empty()) << what_if->name;
+    EXPECT_LE(what_if->help.size(), 60U) << what_if->name;
+    EXPECT_FALSE(what_if->help.ends_with('.')) << what_if->name;
+    EXPECT_TRUE(what_if->why.ends_with('.')) << what_if->name << " does not say how much, and from where";
   }
 }
 
 TEST_F(EveryWhatIf, HasCasesInTheirOrderAndTimesThatCanBe) {
-  for (const WhatIf* one : AllWhatIfs()) {
-    const Asked asked = AskOf(run_, ItemOf(*one));
-    if (one->name == "threads") continue;  // of operators that compute on the host
-    EXPECT_TRUE(asked.Applies()) << one->name << ": " << asked.effect.refusal << asked.effect.nothing;
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    const Asked asked = AskOf(run_, ItemOf(*what_if));
+    if (what_if->name == "threads") continue;  // applies to operators that compute on the host
+    EXPECT_TRUE(asked.Applies()) << what_if->name << ": " << asked.effect.refusal << asked.effect.nothing;
     EXPECT_GT(asked.before_ns, 0);
-    EXPECT_GE(asked.ns[0], asked.ns[1]) << one->name;
-    EXPECT_GE(asked.ns[1], asked.ns[2]) << one->name;
-    EXPECT_GT(asked.ns[2], 0) << one->name;
-    EXPECT_NE(asked.ns[1], asked.before_ns) << one->name << " changes nothing";
-    EXPECT_TRUE(asked.never_negative) << one->name;
+    EXPECT_GE(asked.ns[0], asked.ns[1]) << what_if->name;
+    EXPECT_GE(asked.ns[1], asked.ns[2]) << what_if->name;
+    EXPECT_GT(asked.ns[2], 0) << what_if->name;
+    EXPECT_NE(asked.ns[1], asked.before_ns) << what_if->name << " changes nothing";
+    EXPECT_TRUE(asked.never_negative) << what_if->name;
   }
 }
 
 TEST_F(EveryWhatIf, TwiceGoesNoLessFarThanOnce) {
-  for (const WhatIf* one : AllWhatIfs()) {
-    const Asked once = AskOf(run_, ItemOf(*one)), twice = AskOf(run_, ItemOf(*one), 0, 2);
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    const Asked once = AskOf(run_, ItemOf(*what_if)), twice = AskOf(run_, ItemOf(*what_if), 0, 2);
     for (size_t i = 0; i < 3; ++i)
-      EXPECT_GE((once.ns[i] - once.before_ns) * (twice.ns[i] - once.ns[i]), 0) << one->name << " " << i;
-    EXPECT_TRUE(twice.never_negative) << one->name;
+      EXPECT_GE((once.ns[i] - once.before_ns) * (twice.ns[i] - once.ns[i]), 0) << what_if->name << " " << i;
+    EXPECT_TRUE(twice.never_negative) << what_if->name;
   }
 }
 
@@ -97,17 +97,17 @@ TEST_F(EveryWhatIf, ThatDoesNotApplyLeavesTheStepAlone) {
   Program program;
   program.Steps(2, [&] { program.Kernel({.us = 500}); });
   Analysed bare(std::vector{program.Finish()});
-  for (const WhatIf* one : AllWhatIfs()) {
-    const Asked asked = AskOf(bare, ItemOf(*one));
-    EXPECT_TRUE(asked.Applies() || asked.ns[1] == asked.before_ns) << one->name;
-    EXPECT_TRUE(asked.effect.refusal.empty() || asked.effect.nothing.empty()) << one->name << ": one of both";
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    const Asked asked = AskOf(bare, ItemOf(*what_if));
+    EXPECT_TRUE(asked.Applies() || asked.ns[1] == asked.before_ns) << what_if->name;
+    EXPECT_TRUE(asked.effect.refusal.empty() || asked.effect.nothing.empty()) << what_if->name << ": one of both";
   }
 }
 
 TEST_F(EveryWhatIf, BearsARecordingOfNothing) {
   HandMade made;
   Analysed empty(made);
-  for (const WhatIf* one : AllWhatIfs()) AskOf(empty, ItemOf(*one));
+  for (const WhatIf* what_if : AllWhatIfs()) AskOf(empty, ItemOf(*what_if));
 }
 
 }  // namespace

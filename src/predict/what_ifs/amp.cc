@@ -17,12 +17,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kCastShare = 0.03;  // of the kernels' time, for casts
+constexpr double kCastShare = 0.03;  // share of the kernels' time that casts take
 constexpr double kHostMore = 1.05;
 
 // Products of a matrix and a vector keep their time: their weights stay in float32 and are cast in every step.
-bool IsMemoryBound(GpuOpClass one) {
-  return one == GpuOpClass::kPointwise || one == GpuOpClass::kNorm || one == GpuOpClass::kReduce;
+bool IsMemoryBound(GpuOpClass gpu_op_class) {
+  return gpu_op_class == GpuOpClass::kPointwise || gpu_op_class == GpuOpClass::kNorm ||
+         gpu_op_class == GpuOpClass::kReduce;
 }
 
 // How matrix work of a recording divides: what autocast moves to matrix units, and what it leaves as it is.
@@ -58,7 +59,7 @@ Peaks16 PeaksOf(const DevicePeaks* device, bool bf16) {
   return {.tflops = tflops, .ratio = tflops / device->fp32};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   if (!item.value.empty() && item.value != "bf16" && item.value != "fp16")
     return Fail(ErrorCode::kUsage, "amp takes bf16 or fp16", Printable(item.ToString()));
   const GpuOpTable& ops = input.trace().gpu_ops;
@@ -78,8 +79,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const std::vector<uint8_t>& moves = input.Once(Float32OffUnits);
   effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
   if (!effect.nothing.empty()) return effect;
-  const double matrix = LeftOfMatrixWork(which, 1.5, 2.3, 3.2, peaks.ratio);
-  const double memory = Pick(which, 1 / 1.3, 1 / 1.6, 1 / 2.0);
+  const double matrix = LeftOfMatrixWork(estimate, 1.5, 2.3, 3.2, peaks.ratio);
+  const double memory = ValueFor(estimate, 1 / 1.3, 1 / 1.6, 1 / 2.0);
   const Passes& passes = input.Once(FindPasses);
   ProductBound bound(input.trace(), device, peaks.tflops, 0.5);
   times.ScaleOps([&](uint32_t op) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of N samples. A step then does another amount of work: the answer is to be divided by it.
-//
-// What changes. Work of the device has a part that is there once a step and one that grows with the batch. Parameters
-// do not grow: the optimiser and the exchange of gradients stay, as does the host; loading a batch grows.
+// Batches of N samples. A step then does another amount of work: the answer is to be divided by it. Model. Work of the
+// device has a part that is there once a step and one that grows with the batch. Parameters do not grow: the optimiser
+// and the exchange of gradients stay, as does the host; loading a batch grows.
 //
 // With a second recording of the program, of another batch, the two parts of each class of kernels are fitted to both:
 // a line through two points. Within a tenth of what it grows or shrinks by.
@@ -36,7 +35,7 @@ std::optional<int64_t> SamplesOf(const Trace& trace) {
   return batch ? std::optional(batch->samples) : std::nullopt;
 }
 
-// Time on the device of a complete step, by class; absent: there is none.
+// Returns the GPU time of a complete step, by class; absent without a complete step.
 std::optional<ByClass> StepWork(const Trace& trace) {
   const double steps = static_cast<double>(AnalysedWindow(trace).steps.size());
   if (steps == 0) return std::nullopt;
@@ -86,29 +85,29 @@ double ResidentBlocks(const Trace& trace, uint32_t op) {
   return std::max(1.0, std::floor(blocks));
 }
 
-// What a kernel takes with `ratio` times the samples, when it fills the device first.
-double Grown(const Trace& trace, uint32_t op, double ratio, Case which) {
+// Returns the time factor of a kernel at `ratio` times the samples, if it first has to fill the device.
+double Grown(const Trace& trace, uint32_t op, double ratio, Estimate estimate) {
   const auto blocks = static_cast<double>(trace.gpu_ops.blocks_per_sm[op]);
   if (!(blocks > 0)) return ratio;
   const double resident = trace.gpu_ops.block_x[op] > 0 ? ResidentBlocks(trace, op) : 1;
   const bool larger = ratio > 1;
-  const double full = std::max(1.0, resident * Pick(which, larger ? 0 : 1, 0.5, larger ? 1 : 0));
+  const double full = std::max(1.0, resident * ValueFor(estimate, larger ? 0 : 1, 0.5, larger ? 1 : 0));
   return std::max(full, blocks * ratio) / std::max(full, blocks);
 }
 
 bool Grows(const GpuOpTable& ops, const Passes& passes, uint32_t op) {
-  const GpuOpClass one = ops.op_class[op];
-  return one != GpuOpClass::kCommunication && one != GpuOpClass::kOptimizer && passes.of_op[op] != Pass::kOptimizer;
+  const GpuOpClass op_class = ops.op_class[op];
+  return op_class != GpuOpClass::kCommunication && op_class != GpuOpClass::kOptimizer &&
+         passes.of_op[op] != Pass::kOptimizer;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
   const std::optional<int64_t> now = SamplesOf(trace);
   WhatIfEffect effect;
-  if (!now)
-    effect.refusal = "the recording does not tell how many samples a batch has: it takes shapes of inputs that show it";
+  if (!now) effect.refusal = "the batch size is not known: the recorded input shapes do not show it";
   const int64_t size = asked->value_or(1);
   if (now && *now == size) effect.nothing = StrCat("batches have ", size, " samples already");
   const double ratio = now ? static_cast<double>(size) / static_cast<double>(*now) : 1;
@@ -117,22 +116,22 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const std::optional<ByClass> fitted = Fitted(input, *now, size);
   const bool larger = ratio > 1;
-  const double growth = fitted ? (larger ? Pick(which, 1.1, 1, 0.9) : Pick(which, 0.9, 1, 1.1))
-                               : (larger ? Pick(which, 1, 0.9, 0.6) : Pick(which, 0.6, 0.9, 1));
+  const double growth = fitted ? (larger ? ValueFor(estimate, 1.1, 1, 0.9) : ValueFor(estimate, 0.9, 1, 1.1))
+                               : (larger ? ValueFor(estimate, 1, 0.9, 0.6) : ValueFor(estimate, 0.6, 0.9, 1));
   const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
     if (!Grows(trace.gpu_ops, passes, op)) return 1.0;
     const double grown =
-        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace, op, ratio, which);
+        fitted ? (*fitted)[static_cast<size_t>(trace.gpu_ops.op_class[op])] : Grown(trace, op, ratio, estimate);
     return std::max(0.0, 1 + growth * (grown - 1));
   });
   times.ScaleHost(
       [&](uint32_t slice) { return slice != kNoRowValue && passes.of_slice[slice] == Pass::kLoading ? ratio : 1.0; });
   effect.samples_factor = ratio;
   effect.assumptions.push_back(
-      fitted
-          ? StrCat("the device's work lies on a line through this recording (batches of ", *now, ") and the other")
-          : StrCat("the device's work grows almost as batches do, from ", *now, " samples: one recording cannot tell"));
+      fitted ? StrCat("the device's work lies on a line through this recording (batches of ", *now, ") and the other")
+             : StrCat("the device's work grows almost as batches do, from ", *now,
+                      " samples: a single recording does not show more"));
   if (larger) effect.assumptions.push_back(StrCat("batches of ", size, " fit into the device's memory"));
   return effect;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions run in NHWC (channels_last): what turns tensors into that layout and back for them goes away.
-//
-// What changes. Kernels that only change a layout go, but for those at the borders of the model. A convolution that is
-// surrounded by them is computed in NHWC already and keeps its time; one in half precision that is not gets a kernel
-// that suits matrix units better.
+// Convolutions run in NHWC (channels_last): what turns tensors into that layout and back for them goes away. Model.
+// Kernels that only change a layout go, but for those at the borders of the model. A convolution that is surrounded by
+// them is computed in NHWC already and keeps its time; one in half precision that is not gets a kernel that suits
+// tensor cores better.
 //
 // Prior. ResNet-50 in mixed precision on a V100 went from 260 to 198 ms, other networks gained 1.08 to 1.35 (PyTorch's
-// memory format tutorial): the step, layout changes included. Convolutions in fp32 off matrix units gain nothing.
+// memory format tutorial): the step, layout changes included. Convolutions in fp32 off tensor cores gain nothing.
 // Grouped and depthwise convolutions can get slower: many times so in the worst reports, half as long again in the
 // cautious case.
 #include "analyses/kernel_library.h"
@@ -20,7 +19,7 @@ namespace {
 enum class Conv : uint8_t { kNone, kLayoutChange, kKeepsTime, kGains, kGrouped, kUnknown };
 
 bool IsGrouped(std::string_view name, const std::vector<Input>& inputs) {
-  const size_t first = name.ends_with("convolution_backward") ? 1 : 0;  // of (gradient, input, weight)
+  const size_t first = name.ends_with("convolution_backward") ? 1 : 0;  // index into (gradient, input, weight)
   if (inputs.size() < first + 2) return false;
   const Shape &input = inputs[first].shape, &weight = inputs[first + 1].shape;
   return input.size() >= 3 && weight.size() == input.size() && weight[1] > 0 && input[1] > weight[1];
@@ -73,7 +72,7 @@ class Convolutions {
 
 Convolutions FindConvolutions(const Trace& trace) { return Convolutions(trace); }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Convolutions& found = input.Once(FindConvolutions);
   const size_t changes = found.Count(Conv::kLayoutChange), gain = found.Count(Conv::kGains),
                grouped = found.Count(Conv::kGrouped), unknown = found.Count(Conv::kUnknown);
@@ -85,14 +84,14 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   else if (changes + gain == 0)
     effect.refusal = "what type the convolutions compute in was not recorded";
   if (!effect.nothing.empty() || !effect.refusal.empty()) return effect;
-  const double left = Pick(which, 0.5, 0.2, 0);
+  const double left = ValueFor(estimate, 0.5, 0.2, 0);
   times.ScaleHost(
       [&](uint32_t slice) { return slice != kNoRowValue && found.launches_change[slice] != 0 ? left : 1.0; });
   times.ScaleOps([&](uint32_t op) {
     switch (found.kinds[op]) {
       case Conv::kLayoutChange: return left;
-      case Conv::kGains: return Pick(which, 1.0, 1 / 1.2, 1 / 1.35);
-      case Conv::kGrouped: return Pick(which, 1.5, 1.0, 1.0);
+      case Conv::kGains: return ValueFor(estimate, 1.0, 1 / 1.2, 1 / 1.35);
+      case Conv::kGrouped: return ValueFor(estimate, 1.5, 1.0, 1.0);
       default: return 1.0;
     }
   });

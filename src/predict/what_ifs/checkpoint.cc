@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations are not kept but computed again in the backward pass (activation checkpointing).
-//
-// What changes. The backward pass takes longer by the work of the forward pass, on the device and on the host; how much
-// that is, the recording says (common/passes.h). It is spread over all of the backward pass. Time only: the answer is
-// what the memory costs.
+// Activations are not kept but computed again in the backward pass (activation checkpointing). Model. The backward pass
+// takes longer by the work of the forward pass, on the device and on the host; how much that is, the recording says
+// (common/passes.h). It is spread over all of the backward pass. Time only: the answer is what the memory costs.
 //
 // Prior. Recomputing all of the forward pass is the rule; what is outside the checkpointed blocks (embedding, head,
 // loss) is not. Chen et al. 2016 measured 30 % more time for a whole step, the documentation of transformers says 20 %:
@@ -21,7 +19,7 @@ namespace {
 
 struct Amounts {
   double forward_ns = 0, backward_ns = 0;
-  // What the backward pass takes when `share` of the forward pass is added.
+  // Sets the time of the backward pass if `share` of the forward pass is added.
   double Factor(double share) const { return backward_ns > 0 ? 1 + share * forward_ns / backward_ns : 1; }
 };
 
@@ -91,7 +89,7 @@ int64_t GrowthBytes(const Trace& trace) {
   return most == kAbsent ? kAbsent : most - least;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const Passes& passes = input.Once(FindPasses);
   const Amounts device = OnDevice(trace, passes), host = OnHost(trace, passes, times.graph());
@@ -103,7 +101,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   else if (ComputesAgain(trace, passes))
     effect.nothing = "activations are computed again already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
-  const double share = Pick(which, 1.05, 0.9, 0.6);
+  const double share = ValueFor(estimate, 1.05, 0.9, 0.6);
   times.ScaleOps([&](uint32_t op) {
     return passes.of_op[op] == Pass::kBackward && IsComputed(trace.gpu_ops, op) ? device.Factor(share) : 1.0;
   });

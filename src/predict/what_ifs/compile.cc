@@ -40,31 +40,32 @@ std::vector<uint8_t> MatrixNames(const Trace& trace) {
   return matrix;
 }
 
-bool Fuses(GpuOpClass one) {
-  return one == GpuOpClass::kPointwise || one == GpuOpClass::kNorm || one == GpuOpClass::kReduce;
+bool Fuses(GpuOpClass gpu_op_class) {
+  return gpu_op_class == GpuOpClass::kPointwise || gpu_op_class == GpuOpClass::kNorm ||
+         gpu_op_class == GpuOpClass::kReduce;
 }
 
-// Of a recording in which the host computes.
-void CompileHost(const WhatIfInput& input, Case which, EdgeTimes& times) {
+// Returns the effect on a recording in which the host computes.
+void CompileHost(const WhatIfInput& input, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const std::vector<uint8_t>&matrix = input.Once(MatrixNames), &loading = input.Once(LoadingSlices),
         &updating = input.Once(InsideOptimizers);
   times.LimitHost([&](const Edge& edge, int64_t) {
     if (edge.owner == kNoRowValue || loading[edge.owner] != 0 || updating[edge.owner] != 0) return 1.0;
     const bool stays = matrix[static_cast<uint32_t>(trace.slices.name[edge.owner])] != 0;
-    return stays ? 1.0 : Pick(which, 0.8, 0.35, 0.15);
+    return stays ? 1.0 : ValueFor(estimate, 0.8, 0.35, 0.15);
   });
 }
 
-// Of one in which it launches: operators that call libraries cost what they cost.
-void CompileLaunches(const WhatIfInput& input, Case which, EdgeTimes& times) {
+// Returns the effect on a recording in which the host launches: operators that call libraries keep their cost.
+void CompileLaunches(const WhatIfInput& input, Estimate estimate, EdgeTimes& times) {
   const HostParts& parts = input.Once(FindHostParts);
   const std::vector<uint8_t>& updating = input.Once(InsideOptimizers);
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     const bool stays = edge.owner != kNoRowValue && (updating[edge.owner] != 0 || parts.LaunchesLibraries(edge.owner));
     const HostPart part = parts.Of(edge, ns);
     if (part == HostPart::kOther || (stays && part == HostPart::kLaunching)) return 1.0;
-    return Pick(which, 1.0, 0.5, 0.3);
+    return ValueFor(estimate, 1.0, 0.5, 0.3);
   });
 }
 
@@ -78,7 +79,7 @@ std::string NothingToCompile(const Trace& trace) {
   return {};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
@@ -86,12 +87,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (!effect.nothing.empty()) return effect;
   const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
-    return Fuses(ops.op_class[op]) && passes.of_op[op] != Pass::kOptimizer ? Pick(which, 1.0, 0.55, 0.35) : 1.0;
+    return Fuses(ops.op_class[op]) && passes.of_op[op] != Pass::kOptimizer ? ValueFor(estimate, 1.0, 0.55, 0.35) : 1.0;
   });
   if (ops.size() == 0)
-    CompileHost(input, which, times);
+    CompileHost(input, estimate, times);
   else
-    CompileLaunches(input, which, times);
+    CompileLaunches(input, estimate, times);
   effect.assumptions.emplace_back("the model compiles without graph breaks, and shapes do not change");
   return effect;
 }

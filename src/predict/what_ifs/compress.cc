@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in bf16 (DDP's bf16_compress_hook): half the bytes, and casts before and after.
-//
-// What changes. An exchange takes latency + bytes on the bus × time per byte (common/collectives.h); half of the second
-// part goes. Casting reads 4 and writes 2 bytes for each gradient, and the other way round afterwards: 12 bytes against
-// the 4 that were sent, at the memory's speed. What a rank waits for others stays.
+// Gradients are exchanged in bf16 (DDP's bf16_compress_hook): half the bytes, and casts before and after. Model. An
+// exchange takes latency + bytes on the bus × time per byte (common/collectives.h); half of the second part goes.
+// Casting reads 4 and writes 2 bytes for each gradient, and the other way round afterwards: 12 bytes against the 4 that
+// were sent, at the memory's speed. What a rank waits for others stays.
 //
 // Prior. Halving bytes halves the time on the link; smaller messages reach less of its speed (nccl-tests' curves), so
 // the cautious case counts three quarters of that, and the casts twice. In the best case they are fused into the copies
@@ -36,24 +35,26 @@ bool IsHalf(std::string_view type) {
   return false;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const Collectives collectives = FindCollectives(input);
   std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, true);
   const bool any = !gradients.empty();
-  std::erase_if(gradients, [&](const Collective& one) { return IsHalf(trace.Text(trace.collectives.dtype[one.row])); });
+  std::erase_if(gradients, [&](const Collective& collective) {
+    return IsHalf(trace.Text(trace.collectives.dtype[collective.row]));
+  });
   if (any && gradients.empty() && text.refusal.empty())
     text.nothing = "gradients are exchanged in half the bytes already";
   WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double gbps = MemoryGbps(trace);
   std::vector<int64_t> ns(trace.gpu_ops.size(), kAbsent);
-  for (const Collective& one : gradients) {
-    const double on_link = std::max(0.0, static_cast<double>(one.wire_ns) - collectives.link.latency_ns);
-    const double saved = Pick(which, 0.75, 1, 1) * on_link / 2;
-    const double casts = Pick(which, 2, 1, 0) * kCastBytes * static_cast<double>(one.bytes) / gbps;
-    ns[one.op] = std::llround(static_cast<double>(OpNs(times, one.op)) - saved + casts);
+  for (const Collective& collective : gradients) {
+    const double on_link = std::max(0.0, static_cast<double>(collective.wire_ns) - collectives.link.latency_ns);
+    const double saved = ValueFor(estimate, 0.75, 1, 1) * on_link / 2;
+    const double casts = ValueFor(estimate, 2, 1, 0) * kCastBytes * static_cast<double>(collective.bytes) / gbps;
+    ns[collective.op] = std::llround(static_cast<double>(OpNs(times, collective.op)) - saved + casts);
   }
   SetOps(times, ns);
   effect.assumptions.emplace_back("training bears gradients of 8 bits of mantissa");

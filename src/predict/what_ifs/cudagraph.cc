@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of a step is launched as a graph: the host no longer launches kernel by kernel.
-//
-// What changes. One launch takes the place of all in a step, and kernels follow each other within a microsecond (as
-// they did, in the cautious case). The operators around launches are no longer called, nor is the Python between them,
-// as far as it comes in stretches of less than 0.5 ms: a replay runs neither. What computes on the host stays, as do
-// loading, copies, and longer stretches of Python. Where operators compute on the host there is nothing to launch.
-// Beside `compile`, which also takes launches away, the host's time is the shorter of both and not their product.
+// The work of a step is launched as a graph: the host no longer launches kernel by kernel. Model. One launch takes the
+// place of all in a step, and kernels follow each other within a microsecond (as they did, in the cautious case). The
+// operators around launches are no longer called, nor is the Python between them, as far as it comes in stretches of
+// less than 0.5 ms: a replay runs neither. What computes on the host stays, as do loading, copies, and longer stretches
+// of Python. Where operators compute on the host there is nothing to launch. Beside `compile`, which also takes
+// launches away, the host's time is the shorter of both and not their product.
 //
 // Prior. A tenth of launches and operators is left (2 to 50 %), and half of the Python between them (2 % to all): which
 // of it belongs to the part that is captured cannot be seen.
@@ -20,7 +19,7 @@ namespace {
 
 constexpr int64_t kGapNs = 1000;  // between kernels of a graph that depend on each other
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const HostParts& parts = input.Once(FindHostParts);
   WhatIfEffect effect;
@@ -34,13 +33,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (!effect.nothing.empty()) return effect;
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     switch (parts.Of(edge, ns)) {
-      case HostPart::kLaunching: return Pick(which, 0.5, 0.1, 0.02);
-      case HostPart::kBetween: return Pick(which, 1, 0.5, 0.02);
+      case HostPart::kLaunching: return ValueFor(estimate, 0.5, 0.1, 0.02);
+      case HostPart::kBetween: return ValueFor(estimate, 1, 0.5, 0.02);
       case HostPart::kOther: break;
     }
     return 1.0;
   });
-  if (which != Case::kLittle) times.LimitGaps(kGapNs);
+  if (estimate != Estimate::kPessimistic) times.LimitGaps(kGapNs);
   effect.assumptions.emplace_back(
       "shapes and control flow are the same in every step, and nothing in it waits for the device");
   return effect;

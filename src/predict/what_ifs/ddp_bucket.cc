@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in buckets of so many MiB (DDP's bucket_cap_mb).
-//
-// What changes. A bucket leaves when its last gradient is there, and takes latency + bytes on the bus × time per byte
-// (common/collectives.h). Larger buckets save latency and leave later; the last one, which nothing hides, grows.
-// Smaller ones leave earlier and cost latency. DDP orders gradients by when they are ready, so a step's buckets are cut
-// anew from one row of bytes, of which recorded buckets say when each part was ready:
+// Gradients are all-reduced in buckets of MiB mebibytes (DDP's bucket_cap_mb). Model. A bucket leaves when its last
+// gradient is there, and takes latency + bytes on the bus × time per byte (common/collectives.h). Larger buckets save
+// latency and leave later; the last one, which nothing hides, grows. Smaller ones leave earlier and cost latency. DDP
+// orders gradients by when they are ready, so a step's buckets are cut anew from one row of bytes, of which recorded
+// buckets say when each part was ready:
 //
 //   ready     ·····|··········|··········|······|     recorded ends of the kernels before each exchange
 //   bytes     0    1          26         51     64    the first bucket stays: DDP makes it small
@@ -39,7 +38,7 @@ class Readiness {
       ends_[trace.slices.thread[launch.value].value][trace.slices.ts_ns[launch.value]] = ops.ts_ns[op] + ops.dur_ns[op];
     }
   }
-  // When an exchange could begin, its stream aside.
+  // Returns when an exchange could begin if its stream were free.
   double Of(uint32_t op) const {
     const SliceId launch = trace_.gpu_ops.launch[op];
     if (!launch.valid()) return static_cast<double>(trace_.gpu_ops.ts_ns[op]);
@@ -58,19 +57,19 @@ class Readiness {
 
 struct Exchange {
   uint32_t op = 0;
-  double ready_ns = 0, until_bytes = 0;  // of the step, this one included
+  double ready_ns = 0, until_bytes = 0;  // when the exchange is ready; bytes of the step up to its end
   double bus_per_byte = 1, waiting_ns = 0;
 };
 
-// When so many bytes of a step's gradients are ready.
+// Returns when the first `bytes` bytes of a step's gradients are ready.
 double ReadyAt(const std::vector<Exchange>& step, double bytes) {
   double before_bytes = 0, before_ns = step[0].ready_ns;
-  for (const Exchange& one : step) {
-    if (bytes <= one.until_bytes) {
-      const double part = (bytes - before_bytes) / std::max(1.0, one.until_bytes - before_bytes);
-      return before_ns + part * std::max(0.0, one.ready_ns - before_ns);
+  for (const Exchange& exchange : step) {
+    if (bytes <= exchange.until_bytes) {
+      const double part = (bytes - before_bytes) / std::max(1.0, exchange.until_bytes - before_bytes);
+      return before_ns + part * std::max(0.0, exchange.ready_ns - before_ns);
     }
-    before_bytes = one.until_bytes, before_ns = std::max(before_ns, one.ready_ns);
+    before_bytes = exchange.until_bytes, before_ns = std::max(before_ns, exchange.ready_ns);
   }
   return before_ns;
 }
@@ -91,16 +90,17 @@ void Regroup(const std::vector<Exchange>& step, const std::vector<double>& ends,
              std::vector<int64_t>& ns) {
   double done_ns = 0, sent_bytes = 0, stream_ns = 0;
   size_t next = 0;
-  for (const Exchange& one : step) {
+  for (const Exchange& exchange : step) {
     bool any = false;
-    for (; next < ends.size() && (ends[next] <= one.until_bytes || &one == &step.back()); ++next, any = true) {
+    for (; next < ends.size() && (ends[next] <= exchange.until_bytes || &exchange == &step.back());
+         ++next, any = true) {
       done_ns = std::max(done_ns, ReadyAt(step, ends[next])) + link.latency_ns +
-                (ends[next] - sent_bytes) * one.bus_per_byte * link.ns_per_byte;
+                (ends[next] - sent_bytes) * exchange.bus_per_byte * link.ns_per_byte;
       sent_bytes = ends[next];
     }
-    const double begin_ns = std::max(one.ready_ns, stream_ns);
-    const double takes_ns = any ? std::max(0.0, done_ns - begin_ns) + one.waiting_ns : 0;
-    ns[one.op] = std::llround(takes_ns);
+    const double begin_ns = std::max(exchange.ready_ns, stream_ns);
+    const double takes_ns = any ? std::max(0.0, done_ns - begin_ns) + exchange.waiting_ns : 0;
+    ns[exchange.op] = std::llround(takes_ns);
     stream_ns = begin_ns + takes_ns;
   }
 }
@@ -110,15 +110,16 @@ using Steps = std::map<StepId, std::vector<Exchange>>;
 Steps StepsOf(const WhatIfInput& input, const EdgeTimes& times, const std::vector<Collective>& gradients) {
   const Readiness readiness(input.trace());
   Steps steps;
-  for (const Collective& one : gradients) {
-    if (!one.step.valid()) continue;
-    std::vector<Exchange>& step = steps[one.step];
-    const double before = step.empty() ? 0 : step.back().until_bytes, bytes = static_cast<double>(one.bytes);
-    step.push_back({.op = one.op,
-                    .ready_ns = readiness.Of(one.op),
-                    .until_bytes = before + bytes,
-                    .bus_per_byte = one.bus_bytes / bytes,
-                    .waiting_ns = static_cast<double>(std::max<int64_t>(0, OpNs(times, one.op) - one.wire_ns))});
+  for (const Collective& collective : gradients) {
+    if (!collective.step.valid()) continue;
+    std::vector<Exchange>& step = steps[collective.step];
+    const double before = step.empty() ? 0 : step.back().until_bytes, bytes = static_cast<double>(collective.bytes);
+    step.push_back(
+        {.op = collective.op,
+         .ready_ns = readiness.Of(collective.op),
+         .until_bytes = before + bytes,
+         .bus_per_byte = collective.bus_bytes / bytes,
+         .waiting_ns = static_cast<double>(std::max<int64_t>(0, OpNs(times, collective.op) - collective.wire_ns))});
   }
   return steps;
 }
@@ -126,13 +127,14 @@ Steps StepsOf(const WhatIfInput& input, const EdgeTimes& times, const std::vecto
 // Another latency, with which the recorded exchanges take as long in all as they did.
 LinkSpeed WithLatency(const std::vector<Collective>& gradients, double latency_ns) {
   double wire_ns = 0, bus_bytes = 0;
-  for (const Collective& one : gradients) wire_ns += static_cast<double>(one.wire_ns), bus_bytes += one.bus_bytes;
+  for (const Collective& collective : gradients)
+    wire_ns += static_cast<double>(collective.wire_ns), bus_bytes += collective.bus_bytes;
   const auto count = static_cast<double>(gradients.size());
   const double most = std::min(latency_ns, wire_ns / count);
   return {most, (wire_ns - count * most) / bus_bytes, true};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto mib = item.Count();
   if (!mib) return Unexpected{mib.error()};
   const Collectives collectives = FindCollectives(input);
@@ -148,13 +150,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (!steps.empty() && before == after) effect.nothing = "gradients are exchanged in as many buckets already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double latency = collectives.link.latency_ns;
-  const LinkSpeed link = WithLatency(gradients, after < before ? Pick(which, latency / 2, latency, 2 * latency)
-                                                               : Pick(which, 2 * latency, latency, latency / 2));
+  const LinkSpeed link = WithLatency(gradients, after < before ? ValueFor(estimate, latency / 2, latency, 2 * latency)
+                                                               : ValueFor(estimate, 2 * latency, latency, latency / 2));
   std::vector<int64_t> ns(input.trace().gpu_ops.size(), kAbsent);
   for (const auto& [step, exchanges] : steps) Regroup(exchanges, Cut(exchanges, bucket_bytes), link, ns);
   SetOps(times, ns);
   effect.assumptions.push_back(StrCat("an exchange takes ", FormatDuration(std::llround(latency)), " besides its bytes",
-                                      collectives.link.is_fitted ? "" : ", which one size of exchanges does not tell"));
+                                      collectives.link.is_fitted ? "" : ", which a single message size does not show"));
   effect.assumptions.emplace_back("gradients are ready in the order of the recorded buckets, at an even rate");
   return effect;
 }

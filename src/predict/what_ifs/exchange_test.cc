@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nosync, compress, ddp_bucket, network, straggler: what ranks tell each other.
+// Tests the what-ifs on communication between ranks: nosync, compress, ddp_bucket, network, straggler.
 //
 // The link of these recordings takes 50 µs and 0.1 ns a byte: 1 MB 150 µs, 4 MB 450.
 #include "predict/what_ifs/testing/program.h"
@@ -68,7 +68,7 @@ TEST(Compress, HalfTheBytesAndTwoCasts) {
 }
 TEST(Compress, WaitingForOthersStays) {
   Program program = After({kMB, 4 * kMB}, 300);
-  EXPECT_NEAR(Ask(program, "compress").SavedUs(Case::kMuch), 250, 2)
+  EXPECT_NEAR(Ask(program, "compress").SavedUs(Estimate::kOptimistic), 250, 2)
       << "no latency is 350 µs: of what is fitted so, 100 count";
 }
 // Where ranks are replayed together an exchange takes its transfer alone: the waiting follows from the others.
@@ -83,8 +83,9 @@ TEST(Compress, OfATransferAloneHalfGoes) {
   edge_ns[edge] = 450 * kUs;
   EdgeTimes times(graph, std::move(edge_ns));
   const auto all = AllWhatIfs();
-  const auto compress = std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "compress"; });
-  ASSERT_TRUE((*compress)->apply({of, run.tables()}, {.name = "compress"}, Case::kMuch, times));
+  const auto compress =
+      std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "compress"; });
+  ASSERT_TRUE((*compress)->apply({of, run.tables()}, {.name = "compress"}, Estimate::kOptimistic, times));
   EXPECT_EQ(times.ns()[edge], 250 * kUs);
 }
 TEST(Compress, WithoutAnExchangeOrItsSize) {
@@ -97,9 +98,9 @@ TEST(DdpBucket, LargerBucketsSaveLatency) {
   Program program = After({kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB});
   // 1, 4, 4, 4, 4 become 1, 8, 8: all are ready when the first is.
   const Asked asked = Ask(program, "ddp_bucket=8");
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 100, 3);
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 50, 3);
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), 200, 3);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 100, 3);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 50, 3);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), 200, 3);
 }
 TEST(DdpBucket, SmallerBucketsLeaveEarlier) {
   Program program;
@@ -138,8 +139,8 @@ TEST(DdpBucket, RefusesWithoutSteps) {
 TEST(Network, OfTwiceTheSpeedTakesHalfForTheBytes) {
   Program program = After({kMB, 4 * kMB}), slower = After({kMB, 4 * kMB});
   const Asked asked = Ask(program, "network=0.5");
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 250, 2);
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 200, 2) << "with a latency of 100 µs";
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 250, 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 200, 2) << "with a latency of 100 µs";
   EXPECT_NEAR(Ask(slower, "network=2").SavedUs(), -500, 2);
 }
 TEST(Network, WithoutCollectivesOrTheirSize) {
@@ -170,8 +171,8 @@ TEST(Straggler, DoesItsWorkInTheMediansTimeAndTheOthersWaitLess) {
   Analysed ranks = Ranks({500, 800, 600});
   EXPECT_NEAR(AskOf(ranks, "straggler", 1).SavedUs(), 200, 4);
   EXPECT_NEAR(AskOf(ranks, "straggler", 0).SavedUs(), 200, 4) << "it waits 100 instead of 300 µs";
-  EXPECT_NEAR(AskOf(ranks, "straggler", 1).SavedUs(Case::kLittle), 100, 4);
-  EXPECT_NEAR(AskOf(ranks, "straggler", 1).SavedUs(Case::kMuch), 300, 4);
+  EXPECT_NEAR(AskOf(ranks, "straggler", 1).SavedUs(Estimate::kPessimistic), 100, 4);
+  EXPECT_NEAR(AskOf(ranks, "straggler", 1).SavedUs(Estimate::kOptimistic), 300, 4);
 }
 TEST(Straggler, EvenRanks) {
   Analysed ranks = Ranks({500, 500});

@@ -20,8 +20,8 @@ Program Of(const testing::KernelOf& kernel) {
 TEST(Compile, WorkBoundByMemoryGetsFaster) {
   Program program = Of({.op = "aten::mul", .us = 1000, .op_class = GpuOpClass::kPointwise});
   const Asked asked = Ask(program, "compile");
-  EXPECT_EQ(asked.SavedUs(Case::kLittle), 0);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 450, 5);
+  EXPECT_EQ(asked.SavedUs(Estimate::kPessimistic), 0);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 450, 5);
 }
 TEST(Compile, CompiledAlready) {
   Program program = Of({.us = 1000, .op_class = GpuOpClass::kPointwise, .name = "triton_poi_fused_add_0"});
@@ -33,9 +33,9 @@ TEST(Cudagraph, ALaunchBoundStepLosesItsLaunches) {
   program.Steps(2, [&] {
     for (int i = 0; i < 100; ++i) program.Kernel({.op = "aten::add", .ns = 200});
   });
-  // Of 5 µs for each operator 4 are its own, of which a tenth stays; of the one between them a half does.
+  // Of the 5 µs per operator, 4 are its self time, of which a tenth stays; half of the 1 µs between operators stays.
   const Asked asked = Ask(program, "cudagraph");
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 100 * 4 * 0.5, 6);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 100 * 4 * 0.5, 6);
   EXPECT_LT(asked.SavedUs(), 100 * (4 * 0.9 + 0.5) + 6);
   EXPECT_GT(asked.SavedUs(), 100 * 4 * 0.9);
 }
@@ -49,7 +49,7 @@ TEST(Cudagraph, LeavesTheHostsOwnWorkAlone) {
     program.Host(400, "aten::sort");
     for (int i = 0; i < 10; ++i) program.Kernel({.op = "aten::add", .ns = 200});
   });
-  EXPECT_LT(Ask(program, "cudagraph").SavedUs(Case::kMuch), 60) << "the sort is computed on the host";
+  EXPECT_LT(Ask(program, "cudagraph").SavedUs(Estimate::kOptimistic), 60) << "the sort is computed on the host";
 }
 TEST(Cudagraph, BesideCompileTakesLaunchesOnce) {
   Program program;
@@ -61,9 +61,9 @@ TEST(Cudagraph, BesideCompileTakesLaunchesOnce) {
   const Graph graph = BuildGraph(*of.trace);
   EdgeTimes graphs(graph), both(graph);
   const WhatIf &compile = FindWhatIf("compile"), &cudagraph = FindWhatIf("cudagraph");
-  ASSERT_TRUE(cudagraph.apply({of, run.tables()}, {.name = "cudagraph"}, Case::kExpected, graphs));
-  ASSERT_TRUE(compile.apply({of, run.tables()}, {.name = "compile"}, Case::kExpected, both));
-  ASSERT_TRUE(cudagraph.apply({of, run.tables()}, {.name = "cudagraph"}, Case::kExpected, both));
+  ASSERT_TRUE(cudagraph.apply({of, run.tables()}, {.name = "cudagraph"}, Estimate::kExpected, graphs));
+  ASSERT_TRUE(compile.apply({of, run.tables()}, {.name = "compile"}, Estimate::kExpected, both));
+  ASSERT_TRUE(cudagraph.apply({of, run.tables()}, {.name = "cudagraph"}, Estimate::kExpected, both));
   for (size_t edge = 0; edge < graph.edges.size(); ++edge) {
     const EdgeKind kind = graph.edges[edge].kind;
     if (kind != EdgeKind::kHost && kind != EdgeKind::kCall) continue;
@@ -103,12 +103,12 @@ constexpr HandMade::Inputs kOne{.shapes = "[[1024,1024]]", .types = R"(["float"]
 constexpr HandMade::Inputs kNone{};
 
 // Two tensors in and one out, twice; then one in and one out.
-Program Chain(HandMade::Inputs two, HandMade::Inputs one) {
+Program Chain(HandMade::Inputs two, HandMade::Inputs single) {
   Program program;
   program.Steps(2, [&] {
     program.Kernel({.op = "aten::mul", .us = 300, .op_class = GpuOpClass::kPointwise, .inputs = two});
     program.Kernel({.op = "aten::add", .us = 300, .op_class = GpuOpClass::kPointwise, .inputs = two});
-    program.Kernel({.op = "aten::gelu", .us = 200, .op_class = GpuOpClass::kPointwise, .inputs = one});
+    program.Kernel({.op = "aten::gelu", .us = 200, .op_class = GpuOpClass::kPointwise, .inputs = single});
   });
   return program;
 }
@@ -116,9 +116,9 @@ TEST(Fusion, TensorsBetweenOperatorsAreNeitherReadNorWritten) {
   Program program = Chain(kTwo, kOne);
   const Asked asked = Ask(program, "fusion");
   // 3 + 3 + 2 tensors are moved in 800 µs. Two lie between: not read again, and written all, half or not at all.
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 800 * 2 / 8.0, 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 800 * 3 / 8.0, 12);
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), 800 * 4 / 8.0, 12);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 800 * 2 / 8.0, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 800 * 3 / 8.0, 12);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), 800 * 4 / 8.0, 12);
 }
 TEST(Fusion, WithoutShapesAllOperatorsMoveTheSame) {
   Program program = Chain(kNone, kNone);
@@ -159,9 +159,9 @@ TEST(Sdpa, OneKernelAtAShareOfTheSpeedOfProducts) {
   Program program = Attention(true);
   const Asked asked = Ask(program, "sdpa");
   // aten::mm: 2·1024³ FLOPs in 100 µs. Both products have as many each: 200 µs at that speed.
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 800 - 200 / 0.6, 12);
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 800 - 200 / 0.35, 2);
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), 800 - 200 / 0.85, 12);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 800 - 200 / 0.6, 12);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 800 - 200 / 0.35, 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), 800 - 200 / 0.85, 12);
 }
 TEST(Sdpa, BackwardIsFiveProducts) {
   Program program;

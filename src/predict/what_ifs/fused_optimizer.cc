@@ -38,7 +38,7 @@ bool IsFusedAlready(const Trace& trace, const std::vector<uint8_t>& inside) {
   return false;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   const std::vector<uint8_t>& inside = input.Once(InsideOptimizers);
@@ -50,14 +50,15 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   times.ScaleOps([&](uint32_t op) {
     const bool updates = ops.kind[op] == GpuOpKind::kKernel && ops.launch[op].valid() && inside[ops.launch[op].value];
-    return updates ? Pick(which, 0.8, 0.5, 0.3) : 1.0;
+    return updates ? ValueFor(estimate, 0.8, 0.5, 0.3) : 1.0;
   });
   const bool computes = ops.size() == 0;  // the host itself
   const std::vector<int64_t>& own = input.Once(OwnTimes);
   times.ScaleHost([&](uint32_t slice) {
     if (slice == kNoRowValue || inside[slice] == 0) return 1.0;
-    if (!computes) return Pick(which, 0.4, 0.1, 0.03);
-    return own[slice] < kLongNs || !IsOwnWork(trace, slice) ? Pick(which, 0.4, 0.2, 0.08) : Pick(which, 1.0, 0.6, 0.35);
+    if (!computes) return ValueFor(estimate, 0.4, 0.1, 0.03);
+    return own[slice] < kLongNs || !IsOwnWork(trace, slice) ? ValueFor(estimate, 0.4, 0.2, 0.08)
+                                                            : ValueFor(estimate, 1.0, 0.6, 0.35);
   });
   return effect;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of element by element operators, reductions and normalisations become one kernel each: by hand, by a library's
-// fused layer, by torch.jit. What torch.compile does besides is not in it.
-//
-// What changes. A chain (analyses/op_chains.h) of n operators writes n − 1 tensors that the next one reads at once. One
-// kernel does neither, and moves what is left at the speed at which the chain moved all of it:
+// Chains of elementwise operators, reductions and normalisations become one kernel each: by hand, by a library's fused
+// layer, by torch.jit. What torch.compile does besides is not in it. Model. A chain (analyses/op_chains.h) of n
+// operators writes n − 1 tensors that the next one reads at once. One kernel does neither, and moves what is left at
+// the speed at which the chain moved all of it:
 //
 //   time = recorded time × bytes left / bytes moved,   not below that of the quickest operator in it
 //
@@ -53,7 +52,7 @@ class Fused : public ChainSink {
   size_t chains = 0;
 
  private:
-  // Of the largest tensor it was given, as its result is one; 0: not recorded.
+  // Returns the bytes of the operator's largest input, which is the size of its result; 0 if not recorded.
   double ResultBytes(SliceId op) {
     int64_t elements = 0, bytes = 0;
     for (const Input& input : inputs_.Of(op))
@@ -81,14 +80,14 @@ class Fused : public ChainSink {
   const double kept_;  // share of the tensors between operators that is written all the same
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   if (!HasOperators(trace)) {
     effect.refusal = kNoOperators;
     return effect;
   }
-  Fused fused(trace, Pick(which, 1, 0.5, 0));
+  Fused fused(trace, ValueFor(estimate, 1, 0.5, 0));
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
     FindChains(*timeline, input.Once(Surroundings), fused);
   if (fused.chains == 0) {
@@ -100,8 +99,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     const SliceId by = trace.gpu_ops.op[op];
     return by.valid() ? fused.factor[by.value] : 1.0;
   });
-  times.ScaleHost(
-      [&](uint32_t slice) { return slice != kNoRowValue && fused.removed[slice] != 0 ? Pick(which, 1, 0.1, 0) : 1.0; });
+  times.ScaleHost([&](uint32_t slice) {
+    return slice != kNoRowValue && fused.removed[slice] != 0 ? ValueFor(estimate, 1, 0.1, 0) : 1.0;
+  });
   effect.assumptions.push_back(StrCat("all ", FormatCount(static_cast<int64_t>(fused.chains)),
                                       " chains of operators work on each other's results, and get a kernel each"));
   return effect;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same program on another GPU of the table of devices (data/devices.csv).
-//
-// What changes. Each kernel by wave scaling (Habitat, Yu et al., ATC 2021), from the device s to the device d:
+// The same program on another GPU of the table of devices (data/devices.csv). Model. Each kernel by wave scaling
+// (Habitat, Yu et al., ATC 2021), from the device s to the device d:
 //
 //   time × (bandwidth_s / bandwidth_d)^g × (speed_s / speed_d)^(1 − g)
 //
-// with the speed of the units it uses, matrix units for its type or ordinary ones, which is what Habitat's clocks and
-// numbers of multiprocessors come to. g says how much of it is memory: with x FLOPs for a byte and a ridge of R on d,
-// 1 − x / 2R below the ridge and R / 2x above. What the inputs of an operator do not tell is taken as bound by memory;
-// matrix work as twice beyond the ridge. A kernel with fewer blocks than either device has multiprocessors gains from
-// what one of them computes, not from more of them.
-// Copies to and from the host by the generations of PCIe, transfers between devices by their links. The host is
-// expected to stay; but another GPU comes in another machine, whose host may take two thirds or one and a half times as
-// long: 1.47 times was measured between the hosts of two A100 (vadd_gpu in bench/gpu_pairs.toml).
+// with the speed of the units it uses, tensor cores for its type or ordinary units, which is what Habitat's clocks and
+// numbers of multiprocessors come to. g says how much of it is memory: with x FLOPs for a byte and a ridge of R on d, 1
+// − x / 2R below the ridge and R / 2x above. Work that the inputs of an operator do not give is taken as bound by
+// memory; matrix work as twice beyond the ridge. A kernel with fewer blocks than either device has multiprocessors
+// gains from what one of them computes, not from more of them. Copies to and from the host by the generations of PCIe,
+// transfers between devices by their links. The host is expected to stay; but another GPU comes in another machine,
+// whose host may take two thirds or one and a half times as long: 1.47 times was measured between the hosts of two A100
+// (vadd_gpu in bench/gpu_pairs.toml).
 //
 // Prior. Habitat predicts a step within 11.8 % in the mean over six GPUs, which makes 19 % either way of 80 % of the
 // errors. It has learnt models for matrix work, since libraries choose other kernels there on each device, and we have
@@ -39,15 +38,16 @@ Result<const DevicePeaks*> Wanted(const std::string& name) {
   if (const DevicePeaks* found = FindDevicePeaks(name); found != nullptr) return found;
   std::vector<const DevicePeaks*> begin;
   std::vector<std::string_view> names;
-  for (const DevicePeaks& one : AllDevicePeaks()) {
-    if (EqualsIgnoreCase(one.name, name)) return &one;
-    if (!name.empty() && EqualsIgnoreCase(one.name.substr(0, name.size()), name)) begin.push_back(&one);
-    names.push_back(one.name);
-    names.insert(names.end(), one.names.begin(), one.names.end());
+  for (const DevicePeaks& device_peaks : AllDevicePeaks()) {
+    if (EqualsIgnoreCase(device_peaks.name, name)) return &device_peaks;
+    if (!name.empty() && EqualsIgnoreCase(device_peaks.name.substr(0, name.size()), name))
+      begin.push_back(&device_peaks);
+    names.push_back(device_peaks.name);
+    names.insert(names.end(), device_peaks.names.begin(), device_peaks.names.end());
   }
   if (begin.size() == 1) return begin[0];
   std::vector<std::string> several;
-  for (const DevicePeaks* one : begin) several.emplace_back(one->name);
+  for (const DevicePeaks* device_peaks : begin) several.emplace_back(device_peaks->name);
   const std::string_view nearest = Nearest(name, names);
   return Fail(ErrorCode::kUsage, StrCat("the table of devices has no GPU '", Printable(name), "'"), "",
               !several.empty()   ? StrCat("one of: ", Join(several, ", "))
@@ -73,11 +73,11 @@ class Swap {
       : ops_(trace.gpu_ops), inputs_(trace), from_(from), to_(to) {}
 
   // On the time of an operation; collectives stay.
-  double Factor(uint32_t op, Case which) {
+  double Factor(uint32_t op, Estimate estimate) {
     if (ops_.op_class[op] == GpuOpClass::kCommunication) return 1;
     if (ops_.kind[op] != GpuOpKind::kKernel) return CopyFactor(ops_.copy_kind[op]);
     const double error = IsMatrixWork(ops_.op_class[op]) ? kMatrixError : kError;
-    return KernelFactor(op) * Pick(which, error, 1, 1 / error);
+    return KernelFactor(op) * ValueFor(estimate, error, 1, 1 / error);
   }
 
  private:
@@ -136,7 +136,7 @@ int64_t MostReservedBytes(const Trace& trace) {
   return most;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto wanted = Wanted(item.value);
   if (!wanted) return Unexpected{wanted.error()};
   const DevicePeaks& to = **wanted;
@@ -151,8 +151,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (effect.refusal.empty() && from == &to) effect.nothing = StrCat("it ran on ", to.name, " already");
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   Swap swap(trace, *from, to);
-  times.ScaleOps([&](uint32_t op) { return swap.Factor(op, which); });
-  if (which != Case::kExpected) times.ScaleHost([&](uint32_t) { return Pick(which, kOtherHost, 1, 1 / kOtherHost); });
+  times.ScaleOps([&](uint32_t op) { return swap.Factor(op, estimate); });
+  if (estimate != Estimate::kExpected)
+    times.ScaleHost([&](uint32_t) { return ValueFor(estimate, kOtherHost, 1, 1 / kOtherHost); });
   const Collectives collectives = FindCollectives(input);
   ScaleTransfers(collectives, collectives.link.latency_ns, Ratio(from->link_gbps, to.link_gbps), times);
   effect.assumptions.push_back(StrCat("libraries have kernels as good for ", to.name, " as for ", from->name));

@@ -5,7 +5,8 @@
 namespace gapless::internal {
 namespace {
 
-Result<WhatIfEffect> Apply(const WhatIfInput& /*input*/, const WhatIfItem& item, Case /*which*/, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& /*input*/, const WhatIfItem& item, Estimate /*estimate*/,
+                           EdgeTimes& times) {
   const auto factor = item.Factor();
   if (!factor) return Unexpected{factor.error()};
   times.ScaleHost([&](uint32_t) { return *factor; });

@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case /*which*/, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate /*estimate*/, EdgeTimes& times) {
   const auto factor = item.Factor();
   if (!factor) return Unexpected{factor.error()};
   const Trace& trace = input.trace();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network takes K times as long for a byte: 0.5 is one of twice the speed.
-//
-// What changes. A collective takes latency + bytes on the bus × time per byte (common/collectives.h); the second part
-// takes K times as long. What a rank waits for others stays.
+// The network takes K times as long for a byte: 0.5 is one of twice the speed. Model. A collective takes latency +
+// bytes on the bus × time per byte (common/collectives.h); the second part takes K times as long. What a rank waits for
+// others stays.
 //
 // Prior. The two parts are fitted to the recording. The latency is the less certain one: from none to twice what was
 // fitted.
@@ -15,12 +14,12 @@
 namespace gapless::internal {
 namespace {
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto factor = item.Factor();
   if (!factor) return Unexpected{factor.error()};
   const Collectives collectives = FindCollectives(input);
   WhatIfEffect effect;
-  const auto is_known = [](const Collective& one) { return one.wire_ns != kAbsent; };
+  const auto is_known = [](const Collective& collective) { return collective.wire_ns != kAbsent; };
   if (collectives.all.empty() && collectives.on_host > 0)
     effect.refusal = "the host carries the collectives: how long they hold up a step was not recorded";
   else if (collectives.all.empty())
@@ -28,11 +27,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   else if (std::none_of(collectives.all.begin(), collectives.all.end(), is_known))
     effect.refusal = "neither sizes of collectives nor a second rank were recorded: what of their time is transfer";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
-  const double latency = collectives.link.latency_ns * (*factor < 1 ? Pick(which, 2, 1, 0) : Pick(which, 0, 1, 2));
+  const double latency =
+      collectives.link.latency_ns * (*factor < 1 ? ValueFor(estimate, 2, 1, 0) : ValueFor(estimate, 0, 1, 2));
   ScaleTransfers(collectives, latency, *factor, times);
   effect.assumptions.push_back(StrCat("a collective takes ", FormatDuration(std::llround(collectives.link.latency_ns)),
                                       " besides its bytes",
-                                      collectives.link.is_fitted ? "" : ", which the recorded sizes do not tell"));
+                                      collectives.link.is_fitted ? "" : ", which the recorded sizes do not show"));
   return effect;
 }
 

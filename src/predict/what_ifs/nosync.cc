@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients are exchanged in every Kth step only (no_sync, accumulation): the mean of K steps.
-//
-// What changes. Of K steps one takes as long as now, and K − 1 as long as without the exchange of gradients. The graph
-// holds recorded steps and not K of them, so both are replayed, and the exchanges are then made as short as it takes
-// for a step to take the mean: an exchange of a Kth of its length would hide behind the backward pass altogether. The
-// length of a step grows with that of its exchanges, and ever faster (it is the longest of many paths), so that a few
-// secants find it.
+// Gradients are exchanged in every Kth step only (no_sync, accumulation): the mean of K steps. Model. Of K steps one
+// takes as long as now, and K − 1 as long as without the gradient all-reduce. The graph holds recorded steps and not K
+// of them, so both are replayed, and the exchanges are then made as short as it takes for a step to take the mean: an
+// exchange of a Kth of its length would hide behind the backward pass altogether. The length of a step grows with that
+// of its exchanges, and ever faster (it is the longest of many paths), so that a few secants find it.
 //
 // Prior. None is needed: nothing gets faster, something is left out. The cautious case leaves a tenth of the exchange
 // in the steps without one, where hooks and buffers still have their cost.
@@ -21,13 +19,13 @@ namespace gapless::internal {
 namespace {
 
 constexpr int kRounds = 8;
-constexpr double kClose = 1e-3;  // of the difference
+constexpr double kClose = 1e-3;  // convergence limit, as a fraction of the difference
 
 class Scaling {
  public:
   Scaling(const WhatIfInput& input, const EdgeTimes& times, const std::vector<Collective>& gradients)
       : input_(input), times_(times), is_gradient_(input.trace().gpu_ops.size()) {
-    for (const Collective& one : gradients) is_gradient_[one.op] = 1;
+    for (const Collective& collective : gradients) is_gradient_[collective.op] = 1;
   }
   void Apply(EdgeTimes& times, double share) const {
     times.ScaleOps([&](uint32_t op) { return is_gradient_[op] != 0 ? share : 1.0; });
@@ -54,7 +52,7 @@ class Scaling {
   std::vector<uint8_t> is_gradient_;  // by operation
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto every = item.Count();
   if (!every) return Unexpected{every.error()};
   const Collectives collectives = FindCollectives(input);
@@ -65,7 +63,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (steps == 1 && effect.refusal.empty()) effect.nothing = "every step exchanges its gradients already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const Scaling scaling(input, times, gradients);
-  const double with = scaling.StepWith(1), without = scaling.StepWith(Pick(which, 0.1, 0, 0));
+  const double with = scaling.StepWith(1), without = scaling.StepWith(ValueFor(estimate, 0.1, 0, 0));
   if (with > without) {
     const double target = (with + (steps - 1) * without) / steps;
     scaling.Apply(times, scaling.Find(target, scaling.StepWith(0), with));

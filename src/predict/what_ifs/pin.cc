@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from and to pageable memory use pinned memory: they run at the link's speed, and the host goes on meanwhile.
-//
-// What changes. A copy of at least 64 KiB takes its bytes at the speed of pinned copies (common/copies.h says which);
-// one that is as fast already keeps its time. Copies to the device on a stream that also computes no longer block their
-// call, nor does the wait for the stream that PyTorch puts behind them in the same operator: the stream keeps the
-// order. Where a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes
-// only in the best case. A copy to the host is there for a value: its wait goes only in the best case, too.
+// Model. A copy of at least 64 KiB takes its bytes at the speed of pinned copies (common/copies.h says which); one that
+// is as fast already keeps its time. Copies to the device on a stream that also computes no longer block their call,
+// nor does the wait for the stream that PyTorch puts behind them in the same operator: the stream keeps the order.
+// Where a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes only in
+// the best case. A copy to the host is there for a value: its wait goes only in the best case, too.
 #include <vector>
 
 #include "predict/what_if.h"
@@ -22,16 +21,16 @@ struct Pageable {
   bool is_recorded = false;  // the speed of pinned copies was
 };
 
-double SpeedFactor(const GpuOpTable& ops, uint32_t op, const PinnedRates& rates, Case which, bool& is_recorded) {
-  if (ops.bytes[op] == kAbsent) return Pick(which, 0.8, 0.5, 0.3);
+double SpeedFactor(const GpuOpTable& ops, uint32_t op, const PinnedRates& rates, Estimate estimate, bool& is_recorded) {
+  if (ops.bytes[op] == kAbsent) return ValueFor(estimate, 0.8, 0.5, 0.3);
   if (ops.bytes[op] < kMinStagedBytes || ops.dur_ns[op] <= 0) return 1;
   const double gbps = static_cast<double>(ops.bytes[op]) / static_cast<double>(ops.dur_ns[op]);
   const PinnedRate rate = rates.Of(IsHostToDevice(ops.copy_kind[op]), gbps);
   is_recorded = is_recorded || rate.is_recorded;
-  return std::min(1.0, gbps / Pick(which, rate.little, rate.expected, rate.much));
+  return std::min(1.0, gbps / ValueFor(estimate, rate.little, rate.expected, rate.much));
 }
 
-Pageable FindPageable(const Trace& trace, Case which) {
+Pageable FindPageable(const Trace& trace, Estimate estimate) {
   const GpuOpTable& ops = trace.gpu_ops;
   const PinnedRates rates(trace);
   const auto computing = ComputingStreams(trace);
@@ -41,9 +40,9 @@ Pageable FindPageable(const Trace& trace, Case which) {
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (IsPageable(ops.copy_kind[op]) != true) continue;
     ++found.copies;
-    found.factor[op] = SpeedFactor(ops, op, rates, which, found.is_recorded);
+    found.factor[op] = SpeedFactor(ops, op, rates, estimate, found.is_recorded);
     const bool ordered = IsHostToDevice(ops.copy_kind[op]) && computing.contains({ops.device[op], ops.stream[op]});
-    found.frees[op] = ordered || which == Case::kMuch ? 1 : 0;
+    found.frees[op] = ordered || estimate == Estimate::kOptimistic ? 1 : 0;
     const SliceId launch = ops.launch[op];
     const SliceId around = launch.valid() ? trace.slices.parent[launch.value] : SliceId();
     if (found.frees[op] != 0 && IsHostToDevice(ops.copy_kind[op]) && around.valid()) found.inside[around.value] = 1;
@@ -64,8 +63,8 @@ void FreeHost(const Trace& trace, const Pageable& found, EdgeTimes& times) {
   times.DropWaits(EdgeKind::kFeed, [&](uint32_t op) { return found.frees[op] != 0; });
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
-  const Pageable found = FindPageable(input.trace(), which);
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
+  const Pageable found = FindPageable(input.trace(), estimate);
   WhatIfEffect effect;
   if (found.copies == 0) {
     effect.nothing = "no copy from or to pageable memory was recorded";

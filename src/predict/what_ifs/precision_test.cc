@@ -59,8 +59,9 @@ TEST(Amp, RefusesOtherTypes) {
   EdgeTimes times(graph);
   const WhatIfItem item{.name = "amp", .value = "int8"};
   const auto all = AllWhatIfs();
-  const WhatIf& amp = **std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "amp"; });
-  EXPECT_FALSE(amp.apply({run.tables().run().traces()[0], run.tables()}, item, Case::kExpected, times));
+  const WhatIf& amp =
+      **std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "amp"; });
+  EXPECT_FALSE(amp.apply({run.tables().run().traces()[0], run.tables()}, item, Estimate::kExpected, times));
 }
 
 TEST(Tf32, MatrixWorkOffTheUnitsGetsFaster) {
@@ -83,7 +84,7 @@ TEST(Tf32, GainsNoMoreThanTheDeviceHas) {
   Program small = Training(MatrixUnit::kNo), large = Training(MatrixUnit::kNo);
   small.made().Device({.vendor = Vendor::kNvidia, .name = "NVIDIA GeForce RTX 3090", .compute_major = 8});
   large.made().Device({.vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-40GB", .compute_major = 8});
-  EXPECT_NEAR(Ask(small, "tf32").SavedUs(Case::kMuch), 0, 20);
+  EXPECT_NEAR(Ask(small, "tf32").SavedUs(Estimate::kOptimistic), 0, 20);
   EXPECT_NEAR(Ask(large, "tf32").SavedUs(), 1000 * (1 - 1 / 2.2), 1);
 }
 TEST(Tf32, SmallProductsAreBoundByTheirBytes) {
@@ -96,7 +97,7 @@ TEST(Tf32, SmallProductsAreBoundByTheirBytes) {
                     .unit = MatrixUnit::kNo,
                     .inputs = {.shapes = "[[10000000,16],[16,16]]", .types = R"(["float","float"])"}});
   });
-  EXPECT_NEAR(Ask(program, "tf32").SavedUs(Case::kMuch), 1000 - 1.28e9 / 1.555e6, 5)
+  EXPECT_NEAR(Ask(program, "tf32").SavedUs(Estimate::kOptimistic), 1000 - 1.28e9 / 1.555e6, 5)
       << "1.28 GB take 823 µs at 1555 GB/s";
 }
 TEST(Amp, AsksForAnotherTypeWhereTheDeviceLacksOne) {
@@ -141,9 +142,9 @@ Program Images(HandMade::Inputs inputs) {
 TEST(ChannelsLast, ChangesOfLayoutGoAndConvolutionsInNchwGain) {
   Program program = Images(kHalf);
   const Asked asked = Ask(program, "channels_last");
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 50, 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 80 + (240 - 200), 1) << "the one in NHWC already keeps its time";
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), 100 + 240 * (1 - 1 / 1.35), 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 50, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 80 + (240 - 200), 1) << "the one in NHWC already keeps its time";
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), 100 + 240 * (1 - 1 / 1.35), 1);
 }
 TEST(ChannelsLast, InFp32OnlyChangesOfLayoutGo) {
   Program program = Images(kFloat);
@@ -156,8 +157,8 @@ TEST(ChannelsLast, GroupedConvolutionsMayGetSlower) {
     program.Kernel({.op = "aten::cudnn_convolution", .us = 240, .op_class = GpuOpClass::kConv, .inputs = kHalf});
   });
   const Asked asked = Ask(program, "channels_last");
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), -250, 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 40, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), -250, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 40, 1);
 }
 TEST(ChannelsLast, BringsNothingWhereThereIsNothingToChange) {
   Program program;

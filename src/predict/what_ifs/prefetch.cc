@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches are copied to the device on a stream of their own, while the batch before is computed.
-//
-// What changes. A copy no longer stands between the kernels of its stream, and no call waits for it: it is under way in
-// the step before. The graph keeps the copy in its place, since the order of the kernels around it hangs on it, and
-// lets it take no time. A copy can hide only behind kernels: what exceeds the time in which kernels run and no copy
-// does, stays. A copy from pageable memory blocks its call until it is over, on whatever stream it is, and can hide
-// behind nothing; it counts only when `pin` comes before this item.
+// Batches are copied to the device on a stream of their own, while the batch before is computed. Model. A copy no
+// longer stands between the kernels of its stream, and no call waits for it: it is under way in the step before. The
+// graph keeps the copy in its place, since the order of the kernels around it hangs on it, and lets it take no time. A
+// copy can hide only behind kernels: what exceeds the time in which kernels run and no copy does, stays. A copy from
+// pageable memory blocks its call until it is over, on whatever stream it is, and can hide behind nothing; it counts
+// only when `pin` comes before this item.
 //
 // Prior. The copy engine works beside the multiprocessors, and both share the memory: the link brings 12 to 64 GB/s of
 // the memory's 900 and more. So a tenth of the copy's time is counted, and half of it in the cautious case, where the
@@ -64,12 +63,12 @@ std::string NothingToHide(const Copies& copies) {
   return {};
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Copies copies = FindCopies(input.trace(), times);
   WhatIfEffect effect;
   effect.nothing = NothingToHide(copies);
   if (!effect.nothing.empty()) return effect;
-  const double left = std::max(1 - copies.hidden, Pick(which, 0.5, 0.1, 0));
+  const double left = std::max(1 - copies.hidden, ValueFor(estimate, 0.5, 0.1, 0));
   times.ScaleOps([&](uint32_t op) { return copies.is_one[op] != 0 ? left : 1.0; });
   times.DropWaits(EdgeKind::kSync, [&](uint32_t slice) { return copies.launches[slice] != 0; });
   times.DropWaits(EdgeKind::kFeed, [&](uint32_t op) { return copies.is_one[op] != 0; });

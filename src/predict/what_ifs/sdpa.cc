@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention written out as products and a softmax becomes scaled dot product attention: one fused kernel each way.
-//
-// What changes. The kernels of a written-out attention (analysis attention: bmm, what scales and masks, softmax, bmm,
-// and the same backwards) go; one takes their place that never writes the scores, so that its arithmetic is what takes
-// time:
+// Unfused attention (separate products and softmax) becomes scaled dot product attention: one fused kernel each way.
+// Model. The kernels of an unfused attention (analysis attention: bmm, what scales and masks, softmax, bmm, and the
+// same backwards) go; one takes their place that never writes the scores, so that its arithmetic is what takes time:
 //
 //   forward 2 products, backward 5 (one is done again)   at a share of the speed of the recording's own products
 //
@@ -25,11 +23,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMinNs = 5000;                                // of any kernel, with what is around it
-constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // of the fused kernel
+constexpr double kMinNs = 5000;                                // minimum time of a kernel with its launch gap, in ns
+constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // matrix products in the fused kernel
 
-// FLOPs per ns of the recording's matrix products, those of written-out attention aside where there are others; NaN:
-// not known.
+// FLOPs per ns of the recording's matrix products, without those of unfused attention if there are others; NaN: not
+// known.
 double ProductSpeed(const WhatIfInput& input) {
   const Table& table = input.tables.Get("roofline");
   double flops[2] = {}, ns[2] = {};
@@ -111,7 +109,7 @@ class Written : public ChainSink {
   const Shares shares_;
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
@@ -120,7 +118,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return effect;
   }
   const double speed = ProductSpeed(input);
-  Written written(trace, {.speed = speed * Pick(which, 0.35, 0.6, 0.85), .between = Pick(which, 0.5, 0.2, 0)});
+  Written written(trace,
+                  {.speed = speed * ValueFor(estimate, 0.35, 0.6, 0.85), .between = ValueFor(estimate, 0.5, 0.2, 0)});
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
     FindChains(*timeline, input.Once(Surroundings), written);
   if (written.replaced == 0) {
@@ -133,7 +132,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   MarkInside(trace, written.removed);
   times.ScaleOps([&](uint32_t op) { return ops.op[op].valid() ? written.factor[ops.op[op].value] : 1.0; });
   times.ScaleHost([&](uint32_t slice) {
-    return slice != kNoRowValue && written.removed[slice] != 0 ? Pick(which, 1, 0.1, 0) : 1.0;
+    return slice != kNoRowValue && written.removed[slice] != 0 ? ValueFor(estimate, 1, 0.1, 0) : 1.0;
   });
   effect.assumptions.emplace_back("a fused kernel takes this mask, head size and element type");
   if (!(speed > 0))

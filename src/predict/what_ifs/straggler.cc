@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slowest ranks do their own work in the time of the median rank.
-//
-// What changes. A rank's own time is that of its step without exposed communication, which is transfer and waiting for
-// others (analysis ranks). A rank that takes longer than the median, the lower one of two, does its device and host
-// work in the median's time. All steps get shorter by what the slowest rank gains; a rank that does not gain as much
-// itself waits so much less (the collectives of all ranks are matched), and no more than it waited: ranks that take
-// turns in coming last wait for more than one of them takes longer.
+// The slowest ranks do their own work in the time of the median rank. Model. A rank's own time is that of its step
+// without exposed communication, which is transfer and waiting for others (analysis ranks). A rank that takes longer
+// than the median, the lower one of two, does its device and host work in the median's time. All steps get shorter by
+// what the slowest rank gains; a rank that does not gain as much itself waits so much less (the collectives of all
+// ranks are matched), and no more than it waited: ranks that take turns in coming last wait for more than one of them
+// takes longer.
 //
 // Prior. None is known: why a rank is slow decides what can be done. Half of what it takes longer goes in the cautious
 // case; in the best one it gets as fast as the fastest.
@@ -25,7 +24,7 @@ namespace {
 constexpr double kEven = 1.02;  // ranks whose own times differ by less are even
 
 struct Ranks {
-  std::span<const double> own_ns{};  // of a step; sorted
+  std::span<const double> own_ns{};  // step time without exposed communication; sorted
   double mine_ns = 0, waits_ns = 0;
   double Median() const { return own_ns[(own_ns.size() - 1) / 2]; }
 };
@@ -59,24 +58,24 @@ Ranks RanksOf(const WhatIfInput& input) {
   return {.own_ns = all.own_ns, .mine_ns = mine->second.first, .waits_ns = mine->second.second};
 }
 
-// What is left of this rank's waiting when no rank takes longer than `target_ns`.
+// Returns the remaining share of this rank's waiting if no rank takes longer than `target_ns`.
 double WaitingLeft(const Ranks& ranks, double target_ns) {
   const double all = ranks.own_ns.back() - target_ns, own = std::max(0.0, ranks.mine_ns - target_ns);
   return ranks.waits_ns > 0 ? std::max(0.0, 1 - (all - own) / ranks.waits_ns) : 1;
 }
 
-// Of a collective's time in the graph, what is beyond its transfer.
+// Scales the part of each collective's time that exceeds its transfer.
 void ScaleWaiting(const Collectives& collectives, double left, EdgeTimes& times, size_t ops) {
   std::vector<int64_t> ns(ops, kAbsent);
-  for (const Collective& one : collectives.all) {
-    const int64_t now = OpNs(times, one.op);
-    if (one.wire_ns == kAbsent || now <= one.wire_ns) continue;
-    ns[one.op] = one.wire_ns + std::llround(left * static_cast<double>(now - one.wire_ns));
+  for (const Collective& collective : collectives.all) {
+    const int64_t now = OpNs(times, collective.op);
+    if (collective.wire_ns == kAbsent || now <= collective.wire_ns) continue;
+    ns[collective.op] = collective.wire_ns + std::llround(left * static_cast<double>(now - collective.wire_ns));
   }
   SetOps(times, ns);
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   WhatIfEffect effect;
   const Ranks ranks = RanksOf(input);
   if (input.tables.run().primary().size() < 2)
@@ -87,7 +86,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     effect.nothing = "no rank takes longer than the median";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double median = ranks.Median(), fastest = ranks.own_ns.front(), slowest = ranks.own_ns.back();
-  const double target = Pick(which, (median + slowest) / 2, median, fastest);
+  const double target = ValueFor(estimate, (median + slowest) / 2, median, fastest);
   if (ranks.mine_ns > median) {
     const double factor = std::min(1.0, target / ranks.mine_ns);
     const GpuOpTable& ops = input.trace().gpu_ops;

@@ -39,7 +39,7 @@ std::map<int64_t, bool> PagesAndKernels(const GpuOpTable& ops) {
   return times;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const SliceTable& slices = input.trace().slices;
   const std::vector<int64_t> own = OwnCopies(input.trace());
   const std::map<int64_t, bool> pages = PagesAndKernels(input.trace().gpu_ops);
@@ -59,7 +59,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
         if (call && is_needed(slice)) return ++needed, false;
         const bool waits = call || own[slice] == kAbsent || slices.dur_ns[slice] - own[slice] >= kMinWaitNs;
         ++(call ? calls : waits ? values : copies);
-        return call || (waits && which != Case::kLittle);
+        return call || (waits && estimate != Estimate::kPessimistic);
       },
       [&](uint32_t slice) { return is_call(slice) || own[slice] == kAbsent ? 0 : own[slice]; });
   WhatIfEffect effect;

@@ -25,7 +25,7 @@ bool IsTooOld(const Trace& trace, const DevicePeaks* device) {
   return false;
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   const DevicePeaks* device = RecordedDevice(trace);
@@ -43,7 +43,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     effect.nothing = "no matrix work in float32 off matrix units was recorded";
   if (!effect.nothing.empty()) return effect;
   const double ratio = device != nullptr ? device->tf32 / device->fp32 : DevicePeaks::kNone;
-  const double left = LeftOfMatrixWork(which, 1.33, 2.2, 3, ratio);
+  const double left = LeftOfMatrixWork(estimate, 1.33, 2.2, 3, ratio);
   ProductBound bound(trace, device, device != nullptr ? device->tf32 : 0, 1);
   times.ScaleOps([&](uint32_t op) { return gains(op) ? std::max(left, bound.Of(op)) : 1.0; });
   if (device == nullptr) effect.assumptions.emplace_back("the GPU has several times the arithmetic for TF32");

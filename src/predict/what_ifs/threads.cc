@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const Trace& trace = input.trace();
@@ -33,7 +33,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   const double now = std::max(1.0, std::round(*use.busy));
   const double then = std::min(static_cast<double>(**asked), use.processors.value_or(static_cast<double>(**asked)));
   const std::vector<int64_t>& own = input.Once(OwnTimes);
-  const double split = Pick(which, 0.6, 0.85, 1.0);
+  const double split = ValueFor(estimate, 0.6, 0.85, 1.0);
   size_t large = 0;
   times.ScaleHost([&](uint32_t slice) {
     const bool splits = slice != kNoRowValue && IsOwnWork(trace, slice) && own[slice] >= kMinSplitNs &&

@@ -31,9 +31,9 @@ TEST(Batch, WorkGrowsAndTheOptimiserDoesNot) {
   Program program = Training(64, 400);
   const Asked asked = Ask(program, "batch=128");
   EXPECT_EQ(asked.effect.samples_factor, 2);
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), -400, 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), -400 * 0.9, 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), -400 * 0.6, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), -400, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), -400 * 0.9, 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), -400 * 0.6, 1);
 }
 TEST(Batch, SmallerOnesShrinkIt) {
   Program program = Training(64, 400);
@@ -59,8 +59,8 @@ TEST(Batch, AMultiprocessorHoldsSeveralBlocksAtOnce) {
   Analysed run(std::vector{program.Finish()});
   EXPECT_NEAR(AskOf(run, "batch=64").SavedUs(), 0, 1) << "four blocks: half of what it holds";
   EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(), -400 * 0.9, 5) << "eight blocks: twice as long";
-  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Case::kMuch), 0, 1);
-  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Case::kLittle), -400 * 7, 20) << "in proportion";
+  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Estimate::kOptimistic), 0, 1);
+  EXPECT_NEAR(AskOf(run, "batch=128").SavedUs(Estimate::kPessimistic), -400 * 7, 20) << "in proportion";
 }
 TEST(Batch, TwoRecordingsTellWhatGrows) {
   Program small = Training(64, 400), large = Training(128, 700, kNanF, 2);
@@ -76,7 +76,7 @@ TEST(Batch, AsRecordedOrNotRecordedOrFarAway) {
   unknown.Steps(2, [&] { unknown.Kernel({.op = "aten::conv2d", .op_class = GpuOpClass::kConv}); });
   EXPECT_EQ(Ask(program, "batch=64").effect.nothing, "batches have 64 samples already");
   EXPECT_EQ(Ask(unknown, "batch=64").effect.refusal,
-            "the recording does not tell how many samples a batch has: it takes shapes of inputs that show it");
+            "the batch size is not known: the recorded input shapes do not show it");
 }
 
 Program TwoPasses(std::string_view backward) {
@@ -91,9 +91,9 @@ Program TwoPasses(std::string_view backward) {
 TEST(Checkpoint, TheForwardPassIsDoneAgain) {
   Program program = TwoPasses("MmBackward0");
   const Asked asked = Ask(program, "checkpoint");
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), -300 * 1.05, 2);
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), -300 * 0.9, 2);
-  EXPECT_NEAR(asked.SavedUs(Case::kMuch), -300 * 0.6, 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), -300 * 1.05, 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), -300 * 0.9, 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), -300 * 0.6, 2);
 }
 TEST(Checkpoint, HostWorkIsDoneAgainToo) {
   Program program;
@@ -140,8 +140,8 @@ constexpr std::string_view kVolta = "Tesla V100-SXM2-16GB";
 TEST(Gpu, WorkBoundByMemoryByItsBandwidth) {
   Program program = On(kVolta, {.op = "aten::add", .us = 1000, .op_class = GpuOpClass::kPointwise});
   const Asked asked = Ask(program, "gpu=A100 SXM4 40GB");
-  EXPECT_NEAR(asked.SavedUs(Case::kExpected), 1000 * (1 - 900 / 1555.0), 1);
-  EXPECT_NEAR(asked.SavedUs(Case::kLittle), 1000 * (1 - 1.19 * 900 / 1555.0), 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 1000 * (1 - 900 / 1555.0), 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 1000 * (1 - 1.19 * 900 / 1555.0), 1);
 }
 TEST(Gpu, MatrixWorkByTheUnitsItUses) {
   const testing::KernelOf off{.op = "aten::mm", .us = 1000, .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo};
@@ -179,11 +179,12 @@ TEST(Gpu, SuggestsNamesNearBy) {
   const RunTrace& of = run.tables().run().traces()[0];
   const Graph graph = BuildGraph(*of.trace);
   const auto all = AllWhatIfs();
-  const WhatIf& gpu = **std::find_if(all.begin(), all.end(), [](const WhatIf* one) { return one->name == "gpu"; });
+  const WhatIf& gpu =
+      **std::find_if(all.begin(), all.end(), [](const WhatIf* what_if) { return what_if->name == "gpu"; });
   const auto hint = [&](std::string_view name) {
     EdgeTimes times(graph);
     const auto effect =
-        gpu.apply({of, run.tables()}, {.name = "gpu", .value = std::string(name)}, Case::kExpected, times);
+        gpu.apply({of, run.tables()}, {.name = "gpu", .value = std::string(name)}, Estimate::kExpected, times);
     return effect ? std::string() : effect.error().hint;
   };
   EXPECT_EQ(hint("H100"), "one of: H100 SXM5, H100 PCIe, H100 NVL");

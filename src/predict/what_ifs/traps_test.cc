@@ -27,8 +27,8 @@ constexpr KernelOf kPointwise{.op = "aten::mul", .us = 100, .op_class = GpuOpCla
 void ExpectNothing(Program& program, std::string_view what) {
   const Asked asked = Ask(program, what);
   EXPECT_EQ(asked.effect.refusal, "") << what;
-  for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch})
-    EXPECT_NEAR(asked.SavedUs(which), 0, kSlack * static_cast<double>(asked.before_ns) / testing::kUs) << what;
+  for (const Estimate estimate : {Estimate::kPessimistic, Estimate::kExpected, Estimate::kOptimistic})
+    EXPECT_NEAR(asked.SavedUs(estimate), 0, kSlack * static_cast<double>(asked.before_ns) / testing::kUs) << what;
   if (asked.effect.nothing.empty()) return;
   for (const int64_t ns : asked.ns) EXPECT_EQ(ns, asked.before_ns) << what << ": no effect is exactly none";
 }

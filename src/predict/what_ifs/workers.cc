@@ -6,8 +6,9 @@
 // that:
 //
 //   - A batch comes through shared memory and a queue, which takes the training process some time for each.
-//   - The machine has so many processors. What they do for a step is the same as before; a step cannot take less than
-//     that over their number, a little more as nothing fills them perfectly. Only telemetry tells.
+//   - The machine has a limited number of processors. Their work for a step is the same as before; a step cannot take
+//   less than
+// that over their number, plus a margin as nothing fills them perfectly. Only telemetry shows the number.
 //   - A training whose operators use several processors loses some of them to workers where none is free: of one
 //     pair (two processors, two threads, two workers) the step took 10 % longer.
 //   - Without telemetry, workers may take processor time from the thread that launches: of two recorded pairs
@@ -53,24 +54,24 @@ Loading FindLoading(const Trace& trace) {
   return found;
 }
 
-// Of the time that loading took, what is left.
-double LeftOf(const Loading& found, const HostUse& use, double workers, Case which) {
-  const double hand_over_ns = Pick(which, 2'000'000, 1'000'000, 300'000);
-  double left_ns = std::max(found.load_ns / workers - found.rest_ns, 0.0), kept = Pick(which, 0.6, 0.85, 1);
+// Returns the remaining share of the loading time.
+double LeftOf(const Loading& found, const HostUse& use, double workers, Estimate estimate) {
+  const double hand_over_ns = ValueFor(estimate, 2'000'000, 1'000'000, 300'000);
+  double left_ns = std::max(found.load_ns / workers - found.rest_ns, 0.0), kept = ValueFor(estimate, 0.6, 0.85, 1);
   if (use.busy && use.processors) {
     const double least_ns = kPacking * *use.busy / *use.processors * (found.load_ns + found.rest_ns);
     left_ns = std::max(left_ns, least_ns - found.rest_ns);
-    kept = Pick(which, 0.85, 0.95, 1);
+    kept = ValueFor(estimate, 0.85, 0.95, 1);
     // A training that uses several processors itself gives them up to workers, and its threads wait for each other.
     const double own_busy =
         (*use.busy * (found.load_ns + found.rest_ns) - found.load_ns) / std::max(found.rest_ns, 1.0);
-    if (own_busy > kSeveral && *use.processors < own_busy + workers) kept = Pick(which, -0.3, -0.1, 0.4);
+    if (own_busy > kSeveral && *use.processors < own_busy + workers) kept = ValueFor(estimate, -0.3, -0.1, 0.4);
   }
   return std::max(1 - kept * (1 - std::min(left_ns / found.load_ns, 1.0)),
                   hand_over_ns * found.batches / found.load_ns);
 }
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Case which, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const auto asked = item.Count();
   if (!asked) return Unexpected{asked.error()};
   const auto workers = static_cast<double>(asked->value_or(kUsualWorkers));
@@ -80,7 +81,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Cas
   if (found.by_workers) effect.refusal = "batches are loaded by workers already, and how many was not recorded";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const HostUse use = FindHostUse(input.tables, input.of);
-  const double factor = LeftOf(found, use, workers, which);
+  const double factor = LeftOf(found, use, workers, estimate);
   const std::vector<uint8_t>& loading = input.Once(LoadingSlices);
   times.ScaleHost([&](uint32_t slice) { return slice != kNoRowValue && loading[slice] != 0 ? factor : 1.0; });
   if (!use.busy)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes rows as CSV, with quotes only where a field needs them.
 #include "base/strings.h"
 #include "query/sinks.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes rows as a JSON array of objects. Integers keep all their digits.
 #include "base/json_writer.h"
 #include "query/sinks.h"
 

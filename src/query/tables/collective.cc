@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table collective. Its columns match_id, algo_gbps and bus_gbps are computed from the collectives of all ranks.
 #include <memory>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table gpu_op: kernels, copies and fills on GPUs, with the process that launched them.
 #include "query/cells.h"
 
 namespace gapless::internal {

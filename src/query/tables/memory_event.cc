@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table memory_event: allocations and frees by the framework's allocator.
 #include <algorithm>
 
 #include "query/cells.h"

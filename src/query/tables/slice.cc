@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table slice: host slices with the process and thread numbers of the operating system.
 #include "query/cells.h"
 
 namespace gapless::internal {

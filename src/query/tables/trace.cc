@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table trace: a row per recording, with its format, rank, host and times.
 #include <algorithm>
 
 #include "query/cells.h"

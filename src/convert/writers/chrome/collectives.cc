@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the arguments of collectives with the keys of PyTorch's recorder, so that the file reads back.
 #include "convert/writers/chrome/collectives.h"
 
 namespace gapless::internal::chrome {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Appends events as JSON text to a block that goes to the sink when it is full.
 #include "convert/writers/chrome/events.h"
 
 #include <charconv>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the text of events: exact times, one line per event, absent values, untrusted texts, and the count by kind.
 #include "convert/writers/chrome/events.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns process and thread numbers without collisions, and chooses the base of the times.
 #include "convert/writers/chrome/layout.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the layout: numbers of a single rank, ranks in one file, and the base of the times.
 #include "convert/writers/chrome/layout.h"
 
 #include <gtest/gtest.h>

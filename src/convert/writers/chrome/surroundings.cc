@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the head of the document, with devices, distributed information and origin, and the names and order of
+// processes and threads.
 #include "convert/writers/chrome/surroundings.h"
 
 #include <algorithm>

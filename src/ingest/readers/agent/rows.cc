@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps each kind of agent record to slices, steps, counters and messages of a trace.
 #include "ingest/readers/agent/rows.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads a CUPTI stream block by block, and checks each header and size first.
 #include "ingest/readers/cupti/blocks.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps readings of both clocks that increase in both, and converts times by linear interpolation between them.
 #include "ingest/readers/cupti/clock_map.h"
 
 #include <algorithm>

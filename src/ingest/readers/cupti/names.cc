@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps CUPTI's enumerations of copies, overheads, calls and waits to the names of PyTorch's recorder.
 #include "ingest/readers/cupti/names.h"
 
 #include <array>

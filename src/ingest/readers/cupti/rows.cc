@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts the records of each CUPTI block to GPU operations and slices. Damaged or unknown records are counted and
+// skipped.
 #include "ingest/readers/cupti/rows.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps the columns of nvidia-smi and DCGM, in their spellings by version, to series of telemetry with units.
 #include "ingest/readers/gpu_samples/columns.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills a buffer from the stream, finds the traceEvents array, and cuts it at commas between events.
 #include "ingest/readers/kineto/chunks.h"
 
 #include <algorithm>

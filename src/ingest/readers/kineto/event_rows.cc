@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides the kind of each event from its category and name, and adds the rows of that kind to the thread's shard.
+// Names are judged once per distinct text.
 #include "ingest/readers/kineto/event_rows.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the numbers of an event's fields, without allocation.
 #include "ingest/readers/kineto/fields.h"
 
 #include <charconv>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits Python frames into path, line and function, separates user code from libraries, and decodes JSON escapes.
 #include "ingest/readers/kineto/frames.h"
 
 #define XXH_INLINE_ALL

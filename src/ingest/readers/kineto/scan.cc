@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scans JSON text for the ends of strings and for commas between events.
 #include "ingest/readers/kineto/scan.h"
 
 #include <cstring>

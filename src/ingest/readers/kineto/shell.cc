@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the metadata around traceEvents: devices, distributed information and origin. Invalid UTF-8 is replaced before
+// the text is parsed again.
 #include <simdjson.h>
 
 #include <algorithm>

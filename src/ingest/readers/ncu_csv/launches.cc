@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A smaller id, or a metric that a launch already has, begins another run. A launch of a later run is the earlier one
+// if id and kernel match and the metric is new.
 #include "ingest/readers/ncu_csv/launches.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps columns of ncu to fields of a kernel, and short metric labels to full metric names.
 #include "ingest/readers/ncu_csv/names.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the head and the rows of ncu's wide and long tables, with the number style of the file's locale.
 #include "ingest/readers/ncu_csv/table.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes UTF-16, skips lines before the table's head, and finds ncu's own error message.
 #include "ingest/readers/ncu_csv/text.h"
 
 #include <algorithm>

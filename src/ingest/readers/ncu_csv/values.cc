@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Detects the decimal separator from all values of a table, parses values, and converts them to base units.
 #include "ingest/readers/ncu_csv/values.h"
 
 #include <algorithm>

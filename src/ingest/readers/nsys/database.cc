@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens SQLite read-only and immutable with an authoriser that allows plain reads, and reads columns by name.
 #include "ingest/readers/nsys/database.h"
 
 #include <sqlite3.h>

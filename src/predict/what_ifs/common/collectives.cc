@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matches the collectives of a trace with GPU operations, fits latency and bandwidth of the link, and marks gradient
+// collectives.
 #include "predict/what_ifs/common/collectives.h"
 
 #include <algorithm>
@@ -32,12 +34,12 @@ class GradientSigns {
       if ((around_[row] & kInAutograd) != 0) runs_backward_[trace.slices.thread[row].value] = 1;
   }
 
-  int Of(const Collective& one) const {
-    if (trace_.Text(trace_.collectives.kind[one.row]) != "all_reduce") return 0;
-    const SliceId launch = trace_.gpu_ops.launch[one.op];
+  int Of(const Collective& collective) const {
+    if (trace_.Text(trace_.collectives.kind[collective.row]) != "all_reduce") return 0;
+    const SliceId launch = trace_.gpu_ops.launch[collective.op];
     if (launch.valid() && (around_[launch.value] & kInAccumulateGrad) != 0) return 3;
     if (launch.valid() && runs_backward_[trace_.slices.thread[launch.value].value] != 0) return 2;
-    return one.bytes >= kLargeBytes ? 1 : 0;
+    return collective.bytes >= kLargeBytes ? 1 : 0;
   }
 
  private:
@@ -50,17 +52,17 @@ void MarkGradients(const WhatIfInput& input, std::vector<Collective>& all) {
   if (all.empty()) return;
   const GradientSigns signs(input.trace(), input.Once(Surroundings));
   int surest = 1;
-  for (const Collective& one : all) surest = std::max(surest, signs.Of(one));
-  for (Collective& one : all) one.is_gradient = signs.Of(one) == surest;
+  for (const Collective& collective : all) surest = std::max(surest, signs.Of(collective));
+  for (Collective& collective : all) collective.is_gradient = signs.Of(collective) == surest;
 }
 
 }  // namespace
 
 LinkSpeed FitLink(std::span<const LinkSample> samples) {
   std::map<double, double> least;  // ns by bytes
-  for (const LinkSample& one : samples) {
-    const auto [at, is_new] = least.try_emplace(one.bytes, one.ns);
-    at->second = std::min(at->second, one.ns);
+  for (const LinkSample& link_sample : samples) {
+    const auto [at, is_new] = least.try_emplace(link_sample.bytes, link_sample.ns);
+    at->second = std::min(at->second, link_sample.ns);
   }
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (const auto& [bytes, ns] : least) n += 1, x += bytes, y += ns, xx += bytes * bytes, xy += bytes * ns;
@@ -76,8 +78,8 @@ LinkSpeed FitLink(std::span<const LinkSample> samples) {
 
 std::vector<Collective> Collectives::Gradients() const {
   std::vector<Collective> gradients;
-  for (const Collective& one : all)
-    if (one.is_gradient) gradients.push_back(one);
+  for (const Collective& collective : all)
+    if (collective.is_gradient) gradients.push_back(collective);
   return gradients;
 }
 
@@ -100,20 +102,21 @@ Collectives FindCollectives(const WhatIfInput& input) {
     found.all.push_back(one);
   }
   found.link = FitLink(samples);
-  for (Collective& one : found.all)
-    if (one.wire_ns == kAbsent && one.bus_bytes > 0)
-      one.wire_ns = std::min<int64_t>(table.dur_ns[one.row],
-                                      std::llround(found.link.latency_ns + one.bus_bytes * found.link.ns_per_byte));
+  for (Collective& collective : found.all)
+    if (collective.wire_ns == kAbsent && collective.bus_bytes > 0)
+      collective.wire_ns =
+          std::min<int64_t>(table.dur_ns[collective.row],
+                            std::llround(found.link.latency_ns + collective.bus_bytes * found.link.ns_per_byte));
   MarkGradients(input, found.all);
   return found;
 }
 
 void ScaleTransfers(const Collectives& collectives, double latency_ns, double factor, EdgeTimes& times) {
   std::vector<int64_t> ns(times.graph().op_end.size(), kAbsent);
-  for (const Collective& one : collectives.all) {
-    if (one.wire_ns == kAbsent) continue;
-    const double on_link = std::max(0.0, static_cast<double>(one.wire_ns) - latency_ns);
-    ns[one.op] = std::llround(static_cast<double>(OpNs(times, one.op)) + (factor - 1) * on_link);
+  for (const Collective& collective : collectives.all) {
+    if (collective.wire_ns == kAbsent) continue;
+    const double on_link = std::max(0.0, static_cast<double>(collective.wire_ns) - latency_ns);
+    ns[collective.op] = std::llround(static_cast<double>(OpNs(times, collective.op)) + (factor - 1) * on_link);
   }
   SetOps(times, ns);
 }
@@ -122,7 +125,7 @@ ExchangeText CheckGradients(const Collectives& collectives, std::span<const Coll
   if (gradients.empty() && collectives.on_host > 0)
     return {.refusal = "the host carries the collectives: how long they hold up a step was not recorded"};
   if (gradients.empty()) return {.nothing = "no exchange of gradients was recorded"};
-  const auto has_size = [](const Collective& one) { return one.bus_bytes > 0; };
+  const auto has_size = [](const Collective& collective) { return collective.bus_bytes > 0; };
   if (needs_sizes && !std::all_of(gradients.begin(), gradients.end(), has_size))
     return {.refusal = "the sizes of the exchanges were not recorded"};
   return {};

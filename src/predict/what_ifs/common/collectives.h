@@ -3,12 +3,12 @@
 // gradients.
 //
 // A collective's kernel also runs while it waits for the last rank. Where other ranks were recorded, the shortest of
-// the matching ones tells the transfer (analyses/collective_match.h). Else the link's speed does: least squares through
-// the shortest collective of each size,
+// the matching collectives is the transfer (analyses/collective_match.h). Else the link's speed does: least squares
+// through the shortest collective of each size,
 //
 //   transfer = latency + bytes on the bus × ns per byte
 //
-// with the bytes of nccl-tests' bus bandwidth. One size alone does not tell the two apart; the latency is then taken as
+// with the bytes of nccl-tests' bus bandwidth. A single size does not separate the two; the latency is then taken as
 // kUsualLatencyNs, which is of the order of what nccl-tests prints for small messages. Where even the shortest of each
 // size waited, the fit finds more than any link takes: what is beyond kMaxLatencyNs is waiting, too.
 //
@@ -29,7 +29,7 @@ inline constexpr double kUsualLatencyNs = 20'000, kMaxLatencyNs = 100'000;
 
 struct LinkSpeed {
   double latency_ns = kUsualLatencyNs;
-  double ns_per_byte = 0;  // of the bus
+  double ns_per_byte = 0;  // transfer time per byte on the bus
   bool is_fitted = false;  // two sizes and more
 };
 
@@ -39,7 +39,7 @@ struct LinkSample {
 LinkSpeed FitLink(std::span<const LinkSample> samples);
 
 struct Collective {
-  uint32_t row = 0, op = 0;  // of the collective table, of the gpu_op table
+  uint32_t row = 0, op = 0;  // row of the collective table; row of the gpu_op table
   StepId step{};
   int64_t bytes = kAbsent;
   double bus_bytes = 0;       // 0: not known
@@ -57,7 +57,7 @@ struct Collectives {
 
 Collectives FindCollectives(const WhatIfInput& input);
 
-// What a collective takes beyond its latency takes `factor` times as long, as far as it is transfer.
+// Multiplies the transfer time of collectives beyond their latency by `factor`.
 void ScaleTransfers(const Collectives& collectives, double latency_ns, double factor, EdgeTimes& times);
 
 // Why nothing can be said of the exchange of gradients, or why nothing is there to change.

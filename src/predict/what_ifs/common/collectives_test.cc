@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests the fit of the link's latency and bandwidth, and the detection of gradient collectives.
 #include "predict/what_ifs/common/collectives.h"
 
 #include "predict/what_ifs/testing/program.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the median rate of the recorded pinned copies in each direction. Without such copies it assumes a multiple of
+// the pageable copy's rate, at most the rate of the device's PCIe link.
 #include "predict/what_ifs/common/copies.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kLargeBytes = 1 << 20;
-constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // of 16 lanes; what large copies reach of it
+constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // GB/s of 16 lanes, and the fraction that large copies reach
 constexpr double kVariation = 1.15;                      // between a copy and the median of the recorded ones
 
 std::optional<double> MedianOf(std::vector<double>& rates) {

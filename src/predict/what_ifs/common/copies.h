@@ -28,7 +28,7 @@ std::set<std::pair<int32_t, int64_t>> ComputingStreams(const Trace& trace);
 // The rate at which pinned copies go, in GB/s.
 struct PinnedRate {
   double little = 0, expected = 0, much = 0;
-  bool is_recorded = false;  // of pinned copies in the same recording
+  bool is_recorded = false;  // true if measured on pinned copies in the same recording
 };
 
 // Rates of copies in one direction: the median of the recording's own pinned copies of 1 MiB or more. Without any, a
@@ -37,7 +37,7 @@ struct PinnedRate {
 class PinnedRates {
  public:
   explicit PinnedRates(const Trace& trace);
-  // Of a copy that goes at `gbps` from or to pageable memory.
+  // Returns the time of a copy at `gbps` from or to pageable memory.
   PinnedRate Of(bool to_device, double gbps) const;
 
  private:

@@ -15,12 +15,12 @@ const DevicePeaks* RecordedDevice(const Trace& trace) {
   return nullptr;
 }
 
-double LeftOfMatrixWork(Case which, double little, double expected, double much, double ratio) {
-  if (!(ratio > 0)) return Pick(which, 1 / little, 1 / expected, 1 / much);
+double LeftOfMatrixWork(Estimate estimate, double little, double expected, double much, double ratio) {
+  if (!(ratio > 0)) return ValueFor(estimate, 1 / little, 1 / expected, 1 / much);
   // Kernels reach less of a higher peak: a ratio of 2 is worth 1.4 to 2, one of 8 and more does not limit the prior.
   const double most = std::max(1.0, ratio), usual = std::max(1.0, std::pow(ratio, 0.6)),
                least = std::max(1.0, std::pow(ratio, 0.25));
-  return 1 / Pick(which, std::min(little, least), std::min(expected, usual), std::min(much, most));
+  return 1 / ValueFor(estimate, std::min(little, least), std::min(expected, usual), std::min(much, most));
 }
 
 double ProductBound::Of(uint32_t op) {

@@ -11,10 +11,10 @@ namespace gapless::internal {
 // Returns the figures of the first device of the recording that worked and is in the table of devices; else nullptr.
 const DevicePeaks* RecordedDevice(const Trace& trace);
 
-// What is left of the time of matrix work in a faster type: little, usual and much speed-up, wherever the device has
-// `ratio` times the arithmetic for that type. A device with a small ratio brings less of each; the best case is its
+// The remaining share of matrix work's time in a faster type: with little, usual and much speedup, if the device has
+// `ratio` times the arithmetic for that type. A device with a small ratio saves less of each; the best case is its
 // ratio. `ratio` NaN: the device is not known, and nothing limits the three.
-double LeftOfMatrixWork(Case which, double little, double expected, double much, double ratio);
+double LeftOfMatrixWork(Estimate estimate, double little, double expected, double much, double ratio);
 
 // A bound on what can be left of a product of which the inputs were recorded: at `tflops` and at the bandwidth of the
 // device, with `bytes_share` of its bytes, it takes that share of its recorded time at least; 0: not known.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the shared edits of edge times, and the queries of step times, operations and timelines.
 #include "predict/what_ifs/common/edits.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several what-ifs do to the times of a graph, and ask of it.
+// Changes to the times of a graph, and queries of a graph, that several what-ifs share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What an operation took on the device before any what-if; kAbsent: it is not in the graph.
+// Returns an operation's recorded time on the device; kAbsent if the graph does not have it.
 int64_t OpNs(const EdgeTimes& times, uint32_t op);
 // By operation: what it would take instead of OpNs; kAbsent: it stays. What others have made of it is scaled alike.
 // None gets below 0; an operation of 0 stays so.
@@ -21,7 +21,7 @@ void SetOps(EdgeTimes& times, std::span<const int64_t> ns);
 // Marks the slices inside marked ones, too. By row of the slice table.
 void MarkInside(const Trace& trace, std::vector<uint8_t>& marks);
 
-// How long a step takes with these times; absent: there is none.
+// Returns the step time with these times; absent without a complete step.
 std::optional<int64_t> StepNs(const WhatIfInput& input, const EdgeTimes& times);
 
 // The device time of the recording; nullptr: it has none.

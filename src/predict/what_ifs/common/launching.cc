@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Classifies host slices as launching, between operators, or other work.
 #include "predict/what_ifs/common/launching.h"
 
 #include "predict/program.h"
@@ -6,10 +7,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kShortOperatorNs = 20'000;  // of its own: what computes takes longer
-constexpr int64_t kShortGapNs = 500'000;      // of Python between operators: longer is something else
+constexpr int64_t kShortOperatorNs = 20'000;  // largest self time of an operator that only launches
+constexpr int64_t kShortGapNs =
+    500'000;  // longest gap between operators that counts as Python; longer gaps have other causes
 
-bool IsLibraryWork(GpuOpClass one) { return IsMatrixWork(one) || one == GpuOpClass::kCommunication; }
+bool IsLibraryWork(GpuOpClass gpu_op_class) {
+  return IsMatrixWork(gpu_op_class) || gpu_op_class == GpuOpClass::kCommunication;
+}
 
 }  // namespace
 

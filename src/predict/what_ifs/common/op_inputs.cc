@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses inputs once per distinct text, and computes types and work of operators from them.
 #include "predict/what_ifs/common/op_inputs.h"
 
 namespace gapless::internal {

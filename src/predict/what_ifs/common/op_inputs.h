@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators were given, and the work that follows from it.
+// The inputs of operators, and the work that follows from them.
 #pragma once
 
 #include <map>
@@ -16,11 +16,12 @@ namespace gapless::internal {
 class OpInputs {
  public:
   explicit OpInputs(const Trace& trace) : trace_(trace) {}
-  // Of an operator; empty: not recorded, or `op` is not valid.
+  // Returns the inputs of an operator; empty if not recorded, or if `op` is not valid.
   const std::vector<Input>& Of(SliceId op);
-  // Of its first operand of a floating type, else of the operator around it; kUnknown: none was recorded.
+  // Returns the type of its first floating-point operand, else that of the operator around it; kUnknown if not
+  // recorded.
   ElementType TypeOf(SliceId op);
-  // By its formula; all NaN: there is none, or its inputs do not tell.
+  // Returns the work by the operator's formula; all NaN without a formula, or if its inputs do not suffice.
   Work WorkOf(SliceId op);
 
  private:
@@ -28,8 +29,8 @@ class OpInputs {
   std::map<std::tuple<StringId, StringId, StringId>, std::vector<Input>> known_{};  // by shapes, types, values
 };
 
-// Returns, by GPU operation, 1 for matrix work that is not known to run on matrix units and multiplies float32: by the
-// name of the kernel, else by the operator that launched it. Work of which neither tells the type counts.
+// Returns, by GPU operation, 1 for matrix work that is not known to run on tensor cores and multiplies float32: by the
+// name of the kernel, else by the operator that launched it. Work of unknown type counts.
 std::vector<uint8_t> Float32OffUnits(const Trace& trace);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns slices to passes in a single pass by the autograd, optimiser and loader slices around them, and GPU
+// operations by their launches.
 #include "predict/what_ifs/common/passes.h"
 
 #include "analyses/surroundings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a step a row belongs to.
+// Finds the part of a step (forward, backward, optimiser, loader) that a row belongs to.
 //
 // The backward pass is what the autograd engine runs; the optimiser and the loader have marks of their own. Operators
 // and calls between one of these and the next backward pass are the forward pass. What follows a backward pass and is

@@ -41,19 +41,20 @@ class Program {
  public:
   HandMade& made() { return *made_; }
 
-  // One of so many ranks.
+  // Makes this rank one of `world` ranks.
   Program& Rank(int64_t rank, int32_t ranks) {
     made_->Rank(rank);
     ranks_ = ranks;
     return *this;
   }
-  Program& Kernel(const KernelOf& one, int64_t stream = kCompute) {
-    GpuOpRow row{.op_class = one.op_class, .matrix_unit = one.unit, .stream = stream};
-    row.blocks_per_sm = one.blocks_per_sm;
-    const int64_t begin = host_, start = StartOn(stream), end = start + (one.ns > 0 ? one.ns : one.us * kUs);
-    made_->Kernel(one.name, {begin + kUs, begin + 3 * kUs, start, end}, row);
+  Program& Kernel(const KernelOf& kernel_of, int64_t stream = kCompute) {
+    GpuOpRow row{.op_class = kernel_of.op_class, .matrix_unit = kernel_of.unit, .stream = stream};
+    row.blocks_per_sm = kernel_of.blocks_per_sm;
+    const int64_t begin = host_, start = StartOn(stream),
+                  end = start + (kernel_of.ns > 0 ? kernel_of.ns : kernel_of.us * kUs);
+    made_->Kernel(kernel_of.name, {begin + kUs, begin + 3 * kUs, start, end}, row);
     device_[stream] = end;
-    if (!one.op.empty()) made_->OperatorOn(one.op, begin, begin + 4 * kUs, one.inputs);
+    if (!kernel_of.op.empty()) made_->OperatorOn(kernel_of.op, begin, begin + 4 * kUs, kernel_of.inputs);
     host_ += 5 * kUs;
     return *this;
   }
@@ -87,7 +88,7 @@ class Program {
                       ranks_);
     return *this;
   }
-  // What follows on the compute stream waits for the exchange.
+  // Makes later work on the compute stream wait for the exchange.
   Program& Join() {
     device_[kCompute] = std::max(device_[kCompute], device_[kExchange]);
     return *this;
@@ -159,13 +160,13 @@ class Program {
   int32_t ranks_ = 2;
 };
 
-// What a step takes, in ns, before and in each case.
+// The step time in ns, before and with each estimate.
 struct Asked {
   WhatIfEffect effect{};
   int64_t before_ns = 0, ns[3] = {};
   bool never_negative = true;  // no edge is, but for those that hold nobody up
-  double SavedUs(Case which = Case::kExpected) const {
-    return static_cast<double>(before_ns - ns[static_cast<size_t>(which)]) / kUs;
+  double SavedUs(Estimate estimate = Estimate::kExpected) const {
+    return static_cast<double>(before_ns - ns[static_cast<size_t>(estimate)]) / kUs;
   }
   bool Applies() const { return effect.refusal.empty() && effect.nothing.empty(); }
 };
@@ -186,17 +187,17 @@ inline Asked AskOf(Analysed& run, std::string_view text, size_t at = 0, int time
   const Graph graph = BuildGraph(*of.trace);
   const StepSpan span(*of.trace, graph);
   asked.before_ns = span.StepNs(Replay(graph)).value_or(0);
-  for (const WhatIf* one : AllWhatIfs()) {
-    if (one->name != (*items)[0].name) continue;
-    for (const Case which : {Case::kLittle, Case::kExpected, Case::kMuch}) {
+  for (const WhatIf* what_if : AllWhatIfs()) {
+    if (what_if->name != (*items)[0].name) continue;
+    for (const Estimate estimate : {Estimate::kPessimistic, Estimate::kExpected, Estimate::kOptimistic}) {
       EdgeTimes edges(graph);
       for (int i = 0; i < times; ++i) {
-        auto effect = one->apply({of, run.tables()}, (*items)[0], which, edges);
+        auto effect = what_if->apply({of, run.tables()}, (*items)[0], estimate, edges);
         if (!effect) ADD_FAILURE() << effect.error().message;
-        if (effect && i == 0 && which == Case::kExpected) asked.effect = std::move(*effect);
+        if (effect && i == 0 && estimate == Estimate::kExpected) asked.effect = std::move(*effect);
       }
       asked.never_negative = asked.never_negative && IsSound(edges);
-      asked.ns[static_cast<size_t>(which)] = span.StepNs(Replay(graph, edges.ns())).value_or(0);
+      asked.ns[static_cast<size_t>(estimate)] = span.StepNs(Replay(graph, edges.ns())).value_or(0);
     }
   }
   return asked;
