@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements JsonWriter: separators and indents from a stack of open brackets, numbers by std::to_chars, which writes
+// the shortest text that reads back equal.
 #include "base/json_writer.h"
 
 #include <charconv>

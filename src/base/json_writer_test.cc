@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of JsonWriter: separators, indents, escapes, exact numbers.
 #include "base/json_writer.h"
 
 #include <gtest/gtest.h>

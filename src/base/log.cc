@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the log on stderr over spdlog. GAPLESS_LOG sets the level at the start.
 #include "base/log.h"
 
 #include <spdlog/logger.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of the log: levels, and that nothing below the level is printed.
 #include "base/log.h"
 
 #include <gtest/gtest.h>

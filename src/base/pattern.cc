@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Pattern over RE2, whose time is linear in the text. An expression that would need more than
+// kMaxMemoryBytes is refused.
 #include "base/pattern.h"
 
 #include <re2/re2.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of Pattern: matches, groups, errors that name the expression, bounds.
 #include "base/pattern.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of Result: values, errors, and the macro that passes errors on.
 #include "base/result.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the functions on texts: formats for people, splitting and joining, UTF-8, display width.
 #include "base/strings.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of the functions on texts, with the cases that are easy to get wrong: rounding up to the next unit, invalid
+// UTF-8, wide characters.
 #include "base/strings.h"
 
 #include <gtest/gtest.h>

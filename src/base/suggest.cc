@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the nearest known name by the edit distance of Damerau and Levenshtein. The distance is quadratic in the
+// length, so texts of more than kLongestName are left alone.
 #include "base/suggest.h"
 
 #include <algorithm>

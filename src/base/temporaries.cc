@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps the list of unfinished files, which is deleted when a signal ends the program.
 #include "base/temporaries.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements ThreadPool: one queue under one mutex. If the system refuses threads, the caller of Wait() runs the queue.
+// GAPLESS_THREADS sets the default number of threads.
 #include "base/thread_pool.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of ThreadPool: each item runs once, also with no thread, and waiting ends.
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>

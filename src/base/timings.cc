@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the timings: a scope measures wall time and page faults of its thread, and takes those of inner scopes
+// out.
 #include "base/timings.h"
 
 #include <sys/resource.h>

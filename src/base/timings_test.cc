@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of the timings: own time without inner parts, order, and that they are off at first.
 #include "base/timings.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the queue of CUPTI's buffers: memory is mapped on first use, and full buffers wait under one mutex.
 #include "inject/buffers.h"
 
 #include <ctime>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the collector of one process: starts CUPTI, encodes full buffers on its own thread, flushes once a second.
 #include "inject/collector.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens libcupti at run time: beside the loaded CUDA runtime first, then by name, then in the usual folders; the
+// version of the loaded CUDA is tried before others.
 #include "inject/cupti_api.h"
 
 #include <dlfcn.h>

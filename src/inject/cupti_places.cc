@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Searches the folders in which libcupti lies when the loader does not know of it: beside libraries of CUDA that are
+// loaded (wheels of pip put it next to them), and in toolkits below /usr/local.
 #include "inject/cupti_places.h"
 
 #include <dlfcn.h>

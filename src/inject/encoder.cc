@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the encoder: dispatches records by kind, and writes what all kinds share (texts, calls, threads, counts).
 #include "inject/encoder.h"
 
 #include <cxxabi.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the rank of the process and the decision to record from the environment.
 #include "inject/process.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the stream of a process. Links in the place of the folder or the file are refused, because they lead out of
+// the run; after a failed write all further records are counted as lost.
 #include "inject/stream_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the table of names: open addressing by a hash of the characters, with the pointer as a first guess.
 #include "inject/text_table.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the shards of TraceBuilder, which append rows to segments. finish.cc merges them.
 #include "trace/builder.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of the stable sort of rows: ties keep their order, outliers and long runs take the paths of their own.
 #include "trace/order.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of Run: executions, primary and supplementary recordings, processes, time axis.
 #include "trace/run.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Assigns slices and GPU operations to steps in one sweep over sorted times. A GPU operation belongs to the step of its
+// launch, and without a launch to the step in which it began. Of overlapping steps the first is kept.
 #include <algorithm>
 
 #include "trace/derive.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements StringPool: texts in blocks of 64 KiB, found by open addressing over XXH3. A pool over mapped views builds
+// its index only when a text is interned.
 #include "trace/string_pool.h"
 
 #define XXH_INLINE_ALL

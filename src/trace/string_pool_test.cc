@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of StringPool: equal texts have one id, views of a mapped file are used in place.
 #include "trace/string_pool.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements Table. A column's vector of present cells is made at its first Null.
 #include "trace/table.h"
 
 #include <cmath>

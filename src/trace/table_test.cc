@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of Table: absent cells, moved tables, lookups by name.
 #include "trace/table.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a mapped trace: ids name rows and texts that exist, enums have known values, times are sorted and in range.
+// Each check is one sweep over a column without branches, at the speed of memory.
 #include "trace/trace_check.h"
 
 #include <algorithm>

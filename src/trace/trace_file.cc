@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and maps the file of a trace. A mapping is refused if somebody else could write the file, because its content
+// could change under the reader.
 #include "trace/trace_file.h"
 
 #include <fcntl.h>

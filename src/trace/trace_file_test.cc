@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tests of trace files: a round trip of all columns, and files that are cut, changed or of another version.
 #include "trace/trace_file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds secrets by the forms that their issuers give them: prefixes of keys (sk-, hf_, ghp_, AKIA), bearer tokens,
+// private keys in PEM, passwords in URLs, web hooks. Each form is one expression; some need a digit, because words
+// could have the same letters.
 #include "base/redact/shapes.h"
 
 #include <algorithm>
