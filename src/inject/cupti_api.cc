@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libcupti at run time: beside the loaded CUDA runtime first, then by name, then in the usual folders; the
-// version of the loaded CUDA is tried before others.
+// Opens libcupti at run time: the library that GAPLESS_CUPTI_LIBRARY names, else one that is loaded already, else
+// beside the CUDA runtime, by name, in the toolkits. A driver before CUDA 13 has version 12 tried first.
 #include "inject/cupti_api.h"
 
 #include <dlfcn.h>
