@@ -83,9 +83,9 @@ void AddCounted(const RunTrace& of, Table& table) {
              IsSomeIn(steps, {trace.slices.ts_ns[row], trace.slices.ts_ns[row] + 1});
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
-  const int64_t added_ns = calls / count * kMinPythonCallNs;
+  const int64_t calls_a_step = calls / count, added_ns = calls_a_step * kMinPythonCallNs;
   auto row = BeginRow(table, of);
-  row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls / count);
+  row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls_a_step);
   row.Int(std::min(added_ns, median_ns)).Real(std::min(1.0, ShareOf(added_ns, median_ns)));
 }
 
