@@ -24,7 +24,8 @@ class Definitions {
   // In the order in which they were named; naming more while visiting is fine.
   template <class Visit>
   void VisitAll(const Visit& visit) {
-    for (size_t i = 0; i < order_.size(); ++i) visit(*order_[i], names_[order_[i]]);
+    for (size_t i = 0; i < order_.size(); ++i)  // NOLINT(modernize-loop-convert): it grows meanwhile
+      visit(*order_[i], names_[order_[i]]);
   }
 
  private:

@@ -45,12 +45,12 @@ std::vector<Timing> CollectTimings() {
 }
 
 TimedPart::Amount TimedPart::Now() {
-  static const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  static const int64_t kPageBytes = sysconf(_SC_PAGESIZE);
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return {.ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
-          .fresh_bytes = usage.ru_minflt * page_bytes};
+          .fresh_bytes = usage.ru_minflt * kPageBytes};
 }
 
 TimedPart::TimedPart(std::string_view part, std::string_view name) : part_(part), name_(name), is_on_(is_enabled) {

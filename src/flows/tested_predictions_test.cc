@@ -3,6 +3,7 @@
 #include "flows/tested_predictions.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -18,7 +19,8 @@ class TestedPredictionsTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   size_t built_in_ = BuiltInLedger().size();
-  std::string path_ = ::testing::TempDir() + "/tested_predictions.db";
+  // Cases run side by side, each in a process of its own.
+  std::string path_ = ::testing::TempDir() + "/tested_predictions-" + std::to_string(::getpid()) + ".db";
 };
 
 TEST_F(TestedPredictionsTest, WithoutAHistoryThereIsWhatTheProgramHas) {

@@ -131,7 +131,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                                       .single_step_ns = *single,
                                       .rates = *rates});
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  const auto printed = Print(report.report(), arguments, session, *options);
+  auto printed = Print(report.report(), arguments, session, *options);
   if (arguments.Has("timings")) PrintTimings();
   return printed;
 }
