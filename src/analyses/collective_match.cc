@@ -208,7 +208,7 @@ CollectiveMatches MatchCollectives(Traces traces) {
     AddTrace(position, *traces[position]->trace, groups);
   }
   for (auto& [name, group] : groups) {
-    // More sequences than the group has ranks: several groups go by this name, and they cannot be told from each other.
+    // More sequences than the group has ranks: several groups go by this name, and nothing distinguishes them.
     if (group.size != kAbsent32 && group.sequences.size() > static_cast<size_t>(group.size)) continue;
     Align(traces, group);
     Fill(traces, group, matches);

@@ -17,7 +17,7 @@
 namespace gapless::internal {
 
 struct FixInfo {
-  std::string_view name;  // of its files, of its Python module, and in `--what` and `--only`
+  std::string_view name;  // name of its files and its Python module, and in `--what` and `--only`
   std::string_view help;  // one line, imperative, of at most 60 characters, or 80 without a what-if
   Safety safety = Safety::kExact;
   std::optional<Safety> safety_with_value{};  // where a value changes it; absent: it does not
@@ -132,7 +132,7 @@ inline constexpr std::array kAll = {
 
 }  // namespace fixes
 
-// The entry called `name`; null: there is none.
+// Returns the entry called `name`, or null.
 constexpr const FixInfo* FindFixInfo(std::string_view name) {
   for (const FixInfo* entry : fixes::kAll)
     if (entry->name == name) return entry;

@@ -33,7 +33,7 @@ TEST(Cudagraph, ALaunchBoundStepLosesItsLaunches) {
   program.Steps(2, [&] {
     for (int i = 0; i < 100; ++i) program.Kernel({.op = "aten::add", .ns = 200});
   });
-  // Of the 5 µs per operator, 4 are its self time, of which a tenth stays; half of the 1 µs between operators stays.
+  // An operator takes 5 µs: a tenth of its 4 µs of self time stays, and half of the 1 µs between operators.
   const Asked asked = Ask(program, "cudagraph");
   EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 100 * 4 * 0.5, 6);
   EXPECT_LT(asked.SavedUs(), 100 * (4 * 0.9 + 0.5) + 6);
