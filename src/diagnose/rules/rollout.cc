@@ -53,7 +53,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.evidence.push_back(
         {StrCat("one environment step takes ", FormatDuration(environment.total_ns / environment.calls),
                 " in the environment, ", FormatDuration(rollouts.total_ns / environment.calls), " with the policy"),
-         static_cast<double>(environment.total_ns / environment.calls),
+         static_cast<double>(environment.total_ns) / static_cast<double>(environment.calls),
          "ns",
          "whole_run",
          {},
