@@ -238,6 +238,7 @@ def main() -> int:
     parser.add_argument("--out", default="")
     given = parser.parse_args()
     given.program, given.checkout = os.path.abspath(given.program), os.path.abspath(given.checkout)
+    given.python = os.path.abspath(given.python) if given.python else ""
     if not given.python:
         print("skipped: name the Python that has what the scripts import, or set GAPLESS_STRANGERS_PYTHON")
         return 77
