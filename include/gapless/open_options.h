@@ -27,6 +27,7 @@ struct OpenOptions {
   std::stop_token cancel{};  // ends opening, and later the run's queries, soon, with ErrorCode::kInterrupted
   std::string history{};     // its tested predictions count, too; empty: the user's own history
   const std::atomic<bool>* cancel_flag = nullptr;  // does the same as `cancel`, from a signal handler; outlives the run
+  bool all_steps = false;  // predictions replay every step, not some that stand for all; slower, and needs more memory
 };
 
 }  // namespace gapless

@@ -29,7 +29,7 @@ class Lane {
   std::string Chains() {
     const auto trace = trace_.Finish();
     const Run run({trace});
-    const TraceTimeline timeline = MakeTimeline(run.traces()[0]);
+    const TraceTimeline timeline = MakeTimeline(run.traces()[0], AnalysedWindow(*run.traces()[0].trace));
     struct Text : ChainSink {
       explicit Text(const Trace& t) : of(t) {}
       std::string NameOf(GpuOpId row) const {

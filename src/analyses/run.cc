@@ -114,12 +114,13 @@ const std::vector<TraceTimeline>& Tables::Timelines() {
   std::call_once(impl_->timelines_once, [&] {
     const TimedPart timed("shared", "device timelines");
     const std::vector<const RunTrace*> primary = run_.primary();
+    const auto make = [&](const RunTrace& of) { return MakeTimeline(of, Once(*of.trace, AnalysedWindow)); };
     impl_->timelines.resize(primary.size());
     if (primary.size() == 1) {
-      impl_->timelines[0] = MakeTimeline(*primary[0]);
+      impl_->timelines[0] = make(*primary[0]);
     } else if (!primary.empty()) {
       ThreadPool pool(impl_->threads);
-      pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = MakeTimeline(*primary[i]); });
+      pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = make(*primary[i]); });
     }
   });
   return impl_->timelines;

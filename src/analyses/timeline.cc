@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace gapless::internal {
 namespace {
@@ -157,11 +158,11 @@ IdleCause DeviceTimeline::MainCause(const IdleGap& gap) const {
   return static_cast<IdleCause>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }
 
-TraceTimeline MakeTimeline(const RunTrace& of) {
+TraceTimeline MakeTimeline(const RunTrace& of, Window window) {
   TraceTimeline timeline;
   timeline.of = &of;
   const Trace& trace = *of.trace;
-  timeline.window = AnalysedWindow(trace);
+  timeline.window = std::move(window);
   timeline.devices = SweepDevices(trace, timeline.window.span);
   const HostTracks host = FlattenHostStates(trace);
   const bool attribute = timeline.devices.size() <= kMaxAttributedDevices;

@@ -81,6 +81,7 @@ struct TraceTimeline {
   const Trace& trace() const { return *of->trace; }
 };
 
-TraceTimeline MakeTimeline(const RunTrace& of);
+// `window`: AnalysedWindow of the trace.
+TraceTimeline MakeTimeline(const RunTrace& of, Window window);
 
 }  // namespace gapless::internal

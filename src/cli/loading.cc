@@ -78,8 +78,9 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, con
                                                  std::span<const std::string> paths) {
   auto loaded = LoadFor(arguments, session, paths);
   if (!loaded) return Unexpected{loaded.error()};
-  auto analysis =
-      std::make_unique<RunAnalysis>(std::move(*loaded), OpenOptions{.history = std::string(arguments.Value("db"))});
+  auto analysis = std::make_unique<RunAnalysis>(
+      std::move(*loaded),
+      OpenOptions{.history = std::string(arguments.Value("db")), .all_steps = arguments.Has("all-steps")});
   if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);
   return analysis;
 }

@@ -25,6 +25,8 @@ inline constexpr OptionSpec kRankOption = {.name = "rank",
                                            .value = "LIST",
                                            .help = "Read only these ranks, e.g. 0,4-7",
                                            .is_list = true};
+inline constexpr OptionSpec kAllStepsOption = {
+    .name = "all-steps", .help = "Replay every step, not some that stand for all: slower, needs more memory"};
 inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Do not read or write the column cache"};
 
 // "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.

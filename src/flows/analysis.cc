@@ -6,7 +6,7 @@
 namespace gapless::internal {
 
 RunAnalysis::RunAnalysis(LoadedRun loaded, const OpenOptions& options)
-    : loaded_(std::move(loaded)), history_(options.history), tables_(loaded_.run, options.threads) {}
+    : loaded_(std::move(loaded)), history_(options.history), all_steps_(options.all_steps), tables_(loaded_.run, options.threads) {}
 
 const TestedPredictions& RunAnalysis::tested() const {
   std::call_once(read_, [this] { tested_ = ReadTestedPredictions(history_); });
@@ -14,7 +14,7 @@ const TestedPredictions& RunAnalysis::tested() const {
 }
 
 const Advice& RunAnalysis::advice() const {
-  std::call_once(advised_, [this] { advice_.emplace(tables_, tested().rows); });
+  std::call_once(advised_, [this] { advice_.emplace(tables_, tested().rows, all_steps_); });
   return *advice_;
 }
 

@@ -38,6 +38,7 @@ class RunAnalysis {
  private:
   LoadedRun loaded_;
   std::string history_;
+  bool all_steps_;
   mutable Tables tables_;
   mutable std::once_flag read_, advised_, diagnosed_;
   mutable std::optional<TestedPredictions> tested_{};

@@ -23,9 +23,9 @@ void Stretch(double factor, StepPicture& picture) {
 
 }  // namespace
 
-Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger) : tables_(tables) {
+Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps) : tables_(tables) {
   std::optional<ThreadPool> beside;
-  const auto predict = [&] { predictor_ = Predictor::Make(tables, ledger); };
+  const auto predict = [&] { predictor_ = Predictor::Make(tables, ledger, all_steps); };
   if (tables.threads() > 1)
     beside.emplace(1).Submit(predict);
   else

@@ -21,7 +21,7 @@ namespace gapless::internal {
 class Advice {
  public:
   // `tables` outlives it.
-  explicit Advice(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger());
+  explicit Advice(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger(), bool all_steps = false);
 
   // Every rule's bottlenecks, in the order of the plan and with its gains. Not for two threads at once.
   const Diagnosis& diagnosis() const;

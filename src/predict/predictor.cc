@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/timings.h"
 #include "predict/program.h"
+#include "predict/rank_classes.h"
 
 namespace gapless::internal {
 namespace {
@@ -84,19 +85,51 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<T
   });
 }
 
-std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger) {
-  const std::vector<const RunTrace*> candidates = Candidates(tables.run());
-  if (candidates.empty()) return std::nullopt;
+// Absent: there are no typical steps, or their replay does not pass the check.
+std::optional<Predictor> Predictor::MakeOfTypical(Tables& tables, std::span<const RunTrace* const> candidates,
+                                                  const std::shared_ptr<ThreadPool>& pool,
+                                                  std::span<const AdviceRow> ledger) {
+  auto typical = TakeTypicalSteps(tables, candidates);
+  if (!typical) return std::nullopt;
+  std::vector<const RunTrace*> stretches;
+  for (const RunTrace* of : candidates) stretches.push_back(&typical->run->traces()[static_cast<size_t>(of->index)]);
+  Job job = BuildJob(stretches, {}, pool.get());
+  SelfCheck check = CheckJob(job, pool.get());
+  if (!check.accepted()) return std::nullopt;
+  Predictor predictor(std::move(job), std::move(check), *typical->tables, pool, ledger);
+  predictor.typical_ = std::move(typical);
+  return predictor;
+}
+
+std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps) {
+  const std::vector<const RunTrace*> all = Candidates(tables.run());
+  if (all.empty()) return std::nullopt;
+  const std::vector<const RunTrace*> candidates = all_steps ? all : RepresentativesOf(tables, all);
   auto pool = std::make_shared<ThreadPool>(tables.threads());
+  std::optional<Predictor> made;
+  if (!all_steps && candidates.size() == all.size()) made = MakeOfTypical(tables, candidates, pool, ledger);
+  if (!made) made = MakeOfAll(tables, candidates, pool, ledger);
+  made->all_ranks_ = all.size();  // the others' times are those of a rank that works alike
+  return made;
+}
+
+// Without a job of all ranks that passes its check, the first one is replayed alone.
+Predictor Predictor::MakeOfAll(Tables& tables, std::span<const RunTrace* const> candidates,
+                               const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger) {
   Job job = BuildJob(candidates, {}, pool.get());
   SelfCheck check = CheckJob(job, pool.get());
   if (job.ranks.size() == 1 || check.accepted())
-    return Predictor(std::move(job), std::move(check), tables, std::move(pool), ledger);
-  Job alone = BuildJob({candidates.data(), 1});
+    return Predictor(std::move(job), std::move(check), tables, pool, ledger);
+  Job alone = BuildJob(candidates.first(1));
   SelfCheck its_check = CheckJob(alone, pool.get());
-  Predictor predictor(std::move(alone), std::move(its_check), tables, std::move(pool), ledger);
+  Predictor predictor(std::move(alone), std::move(its_check), tables, pool, ledger);
   predictor.apart_ = std::move(check.refusal);
   return predictor;
+}
+
+int64_t Predictor::step_ns() const {
+  const double scale = typical_ ? typical_->scale : 1;
+  return std::llround(scale * static_cast<double>(check_.recorded_step_ns));
 }
 
 Machine Predictor::machine() const {
@@ -209,7 +242,7 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
 
 Prediction Predictor::Conclude(const Progress& progress) const {
   Prediction prediction = progress.prediction;
-  const double error = std::log1p(std::abs(check_.error));
+  const double error = std::hypot(std::log1p(std::abs(check_.error)), typical_ ? typical_->error : 0);
   prediction.work = progress.made.work, prediction.assumptions = progress.made.assumptions;
   prediction.nothing = progress.made.nothing;
   prediction.replay_error = {.down = error, .up = error};

@@ -12,6 +12,7 @@
 #include "predict/calibration.h"
 #include "predict/job.h"
 #include "predict/self_check.h"
+#include "predict/typical_steps.h"
 #include "predict/what_if.h"
 
 namespace gapless::internal {
@@ -33,18 +34,25 @@ class Predictor {
  public:
   // Makes a predictor of the primary recordings of `tables.run()`: of all ranks together if their collectives can be
   // matched and the whole passes its check, otherwise of the rank with the most GPU operations, or with the most
-  // operators without a device. `ledger`: prediction test data. Absent if neither an operator nor a GPU operation was
-  // recorded.
-  static std::optional<Predictor> Make(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger());
+  // operators without a device. `ledger`: prediction test data. Of a recording with many steps some are replayed
+  // (typical_steps.h), and of many ranks some (rank_classes.h); with `all_steps` all of both. Absent if neither an
+  // operator nor a GPU operation was recorded.
+  static std::optional<Predictor> Make(Tables& tables, std::span<const AdviceRow> ledger = BuiltInLedger(),
+                                       bool all_steps = false);
 
   const SelfCheck& check() const { return check_; }
   const Job& job() const { return *job_; }
   // The rank with the most to see: the one that critical paths and sweeps are of.
   const RankGraph& main_rank() const { return job_->ranks[0]; }
-  Tables& tables() const { return *tables_; }
+  // The steps that stand for all; absent: all are replayed. Recordings of the job are then stretches of the run's, with
+  // rows of their own and the run's times.
+  const std::optional<TypicalSteps>& typical_steps() const { return typical_; }
+  // The ranks that were recorded; more than there are in the job where one stands for those that work alike.
+  size_t all_ranks() const { return all_ranks_; }
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
-  int64_t step_ns() const { return check_.recorded_step_ns; }
+  // Mean of all steps as recorded.
+  int64_t step_ns() const;
   // A step as replayed when nobody records it: what shares are of.
   int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Estimate::kExpected)]; }
   Machine machine() const;
@@ -90,6 +98,11 @@ class Predictor {
  private:
   Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<ThreadPool> pool,
             std::span<const AdviceRow> ledger);
+  static std::optional<Predictor> MakeOfTypical(Tables& tables, std::span<const RunTrace* const> candidates,
+                                                const std::shared_ptr<ThreadPool>& pool,
+                                                std::span<const AdviceRow> ledger);
+  static Predictor MakeOfAll(Tables& tables, std::span<const RunTrace* const> candidates,
+                             const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger);
   // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.
   Result<void> Apply(const WhatIfItem& item, Estimate estimate, Made& made) const;
   // The same, and replays.
@@ -102,7 +115,9 @@ class Predictor {
   SelfCheck check_;
   std::array<Made, 3> nothing_{};          // by Estimate: without what recording took
   std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
-  Tables* tables_;
+  std::optional<TypicalSteps> typical_{};
+  size_t all_ranks_ = 1;
+  Tables* tables_;  // of the recordings that are replayed
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};

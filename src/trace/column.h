@@ -51,6 +51,14 @@ class Column {
     return column;
   }
 
+  // Returns `count` elements from `first` on, in the same memory.
+  Column Part(size_t first, size_t count) const {
+    Column part = *this;
+    part.data_ += first;
+    part.size_ = count;
+    return part;
+  }
+
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const T& operator[](size_t row) const { return data_[row]; }

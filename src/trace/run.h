@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.h"
@@ -43,6 +44,8 @@ class Run {
   // Orders the traces (by rank, start, pid, path; what was recorded around processes comes last), decides roles and
   // executions, sets the common time axis and the id bases.
   explicit Run(std::vector<std::shared_ptr<const Trace>> traces);
+  // Takes traces whose roles, order and time axis are settled: those of another run, or stretches of them.
+  explicit Run(std::vector<RunTrace> settled) : traces_(std::move(settled)) {}
 
   std::span<const RunTrace> traces() const { return traces_; }
   // Primary traces of execution 0.

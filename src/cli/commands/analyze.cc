@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "base/timings.h"
 #include "cli/command.h"
@@ -116,7 +115,6 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.Has("verbose")) log::SetLevel(log::Level::kInfo);
   if (arguments.Has("timings")) EnableTimings();
   const auto options = RenderOptionsFrom(arguments, session);
   if (!options) return Unexpected{options.error()};
@@ -196,6 +194,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "verbose", .letter = 'v', .help = "Show all findings, with all their evidence"},
     kRankOption,
     kNoCacheOption,
+    kAllStepsOption,
     {.name = "timings"},
 };
 constexpr const TypeInfo* kDocuments[] = {&kAnalyzeDocument, &kExplainDocument};

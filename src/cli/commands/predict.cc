@@ -100,7 +100,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
   if (!analysis) return Unexpected{analysis.error()};
   WarnOfLosses((*analysis)->loaded());
-  const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows);
+  const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows, arguments.Has("all-steps"));
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
@@ -143,6 +143,7 @@ constexpr OptionSpec kOptions[] = {
      .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
     {.name = "list", .help = "List the fixes that can be predicted"},
     kRankOption,
+    kAllStepsOption,
     kNoCacheOption,
 };
 constexpr const TypeInfo* kDocuments[] = {&kPredictDocument, &kWhatIfsDocument};
@@ -163,7 +164,7 @@ COMMAND(predict) = {
         "faster kernels, fewer launches by the host, batches loaded by workers. First the step is replayed as"
         " recorded, and with a device and a host of other speed; a recording that fails this check gets no "
         "prediction, but the reason.\n\nThe 80 % prediction interval is the known range of the fix's effect, "
-        "widened by the replay's own error.",
+        "widened by the replay's own error. Of a long recording the steps that are most like all are replayed.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

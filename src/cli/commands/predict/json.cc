@@ -143,6 +143,8 @@ struct Predict {
   std::string reason{};
   double replay_error_share = 0;
   int64_t step_ns = 0, ranks = 0;
+  int64_t all_ranks = 0;
+  std::optional<int64_t> steps{}, steps_replayed{};
   std::string ranks_apart_reason{};
   std::vector<Response> self_check{};
   std::vector<Predicted> predictions{};
@@ -154,7 +156,11 @@ struct Predict {
       Field<&Predict::reason>("reason", "", "why it may not", kUnlessEmpty),
       Field<&Predict::replay_error_share>("replay_error_share", "", "error of the replay, as a fraction of the step"),
       Field<&Predict::step_ns>("step_ns", "ns", "recorded duration of a step"),
+      Field<&Predict::steps>("steps", "count", "recorded steps; missing: all are replayed"),
+      Field<&Predict::steps_replayed>("steps_replayed", "count", "steps that stand for all; missing: all are replayed"),
       Field<&Predict::ranks>("ranks", "count", "ranks that are replayed together"),
+      Field<&Predict::all_ranks>("all_ranks", "count", "recorded ranks; missing: each is replayed, or one alone",
+                                 kUnlessEmpty),
       Field<&Predict::ranks_apart_reason>("ranks_apart_reason", "", "why only one rank is replayed", kUnlessEmpty),
       Field<&Predict::self_check>("self_check", "", "replays whose result is known within bounds"),
       Field<&Predict::predictions>("predictions", "", "one for each --what"),
@@ -243,10 +249,15 @@ std::string PredictJson(const PredictView& view) {
   Predict document{.accepted = check.accepted(),
                    .reason = check.refusal,
                    .replay_error_share = check.error,
-                   .step_ns = check.recorded_step_ns,
+                   .step_ns = predictor.step_ns(),
                    .ranks = static_cast<int64_t>(predictor.job().ranks.size()),
                    .ranks_apart_reason = predictor.apart(),
                    .self_check = {check.responses.begin(), check.responses.end()}};
+  if (predictor.all_ranks() > predictor.job().ranks.size() && predictor.apart().empty())
+    document.all_ranks = static_cast<int64_t>(predictor.all_ranks());
+  if (const auto& typical = predictor.typical_steps())
+    document.steps = static_cast<int64_t>(typical->all_steps),
+    document.steps_replayed = static_cast<int64_t>(typical->steps);
   for (const Prediction& prediction : view.predictions)
     document.predictions.push_back(PredictedOf(predictor, prediction));
   if (view.measured) document.measured = MeasuredOf(view);

@@ -112,11 +112,18 @@ std::string PredictText(const PredictView& view, int columns) {
   const std::vector<Prediction>& predictions = view.predictions;
   const SelfCheck& check = predictor.check();
   if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
-  std::string text = StrCat("a step takes ", Ms(check.recorded_step_ns), "; replayed ", Ms(check.replayed_step_ns),
-                            " (", check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
+  std::string text = StrCat("a step takes ", Ms(predictor.step_ns()), "; ");
+  if (const auto& typical = predictor.typical_steps())
+    text += StrCat(typical->steps, " of ", typical->all_steps, " stand for all and take ", Ms(check.recorded_step_ns),
+                   " each, ");
+  text += StrCat("replayed ", Ms(check.replayed_step_ns), " (", check.error >= 0 ? "+" : "-",
+                 FormatPercent(std::abs(check.error)), ")\n");
   size_t width = 0;
   for (const Prediction& prediction : predictions) width = std::max(width, NamesOf(prediction).size());
-  if (predictor.job().ranks.size() > 1) text += StrCat(predictor.job().ranks.size(), " ranks replayed together\n");
+  if (const size_t ranks = predictor.job().ranks.size(); ranks > 1)
+    text +=
+        StrCat(ranks, ranks < predictor.all_ranks() ? StrCat(" of ", predictor.all_ranks()) : "",
+               " ranks replayed together", ranks < predictor.all_ranks() ? ", each for those that work alike\n" : "\n");
   if (!predictor.apart().empty())
     text += StrCat("one rank alone; all together could not be replayed: ", predictor.apart(), "\n");
   for (const Prediction& prediction : predictions) text += Line(predictor, prediction, width, columns);

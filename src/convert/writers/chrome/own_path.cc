@@ -25,7 +25,7 @@ const RankGraph* RankOf(const Job& job) {
   const auto& predictor = job.input.advice->predictor();
   if (!predictor || !predictor->check().accepted()) return nullptr;
   for (const RankGraph& rank : predictor->job().ranks)
-    if (rank.of == &job.of) return &rank;
+    if (rank.of->index == job.of.index) return &rank;
   return nullptr;
 }
 
@@ -39,7 +39,8 @@ std::string_view NameOfOwner(const Trace& trace, const Edge& edge) {
 
 }  // namespace
 
-// Stretches without duration, such as an operation that follows at once, are left out.
+// Stretches without duration, such as an operation that follows at once, are left out. Where some steps stand for all,
+// the path is theirs.
 bool WriteCriticalPath(const Job& job) {
   const RankGraph* rank = RankOf(job);
   if (rank == nullptr) return true;
@@ -55,7 +56,7 @@ bool WriteCriticalPath(const Job& job) {
     const int64_t begin = std::max(until, end - (part.end_ns - part.start_ns));
     if (begin >= end || !job.Within(begin)) continue;
     until = end;
-    Events& out = job.out.Begin(Kind::kAnnotation, 'X', kOwnCategory).Name(NameOfOwner(job.trace(), edge));
+    Events& out = job.out.Begin(Kind::kAnnotation, 'X', kOwnCategory).Name(NameOfOwner(*rank->of->trace, edge));
     out.At(place, begin).Dur(end - begin).Field("cname", ColourOf(part.bound)).Arg("bound", NameOf(part.bound)).End();
   }
   return job.GoOn(0);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the steps of a long recording that are replayed in place of all.
+//
+// Replaying costs time and memory for every event, and steps repeat. So of a recording with many steps only a row of
+// consecutive ones is replayed, and the step before it, which is not counted and leaves the queues of the device as
+// they are. Taken is the row whose mean and spread come closest to those of all steps. Consecutive steps keep what
+// reaches from one step into the next: queues, loaders that work ahead, updates every few steps.
+//
+// Example: 31 steps of 130,000 events each. Eight of them are replayed, a quarter of the events.
+//
+// What that adds to the error of a prediction: the mean of n steps is off by the spread of the steps ÷ √n, when they
+// have nothing to do with each other. bench/README.md has the difference to replaying all steps, measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "analyses/analysis.h"
+#include "trace/run.h"
+
+namespace gapless::internal {
+
+inline constexpr size_t kMinTypicalSteps = 8;       // fewest steps that stand for all
+inline constexpr size_t kMinTypicalRows = 100'000;  // of slices and GPU operations: what costs little is not left out
+inline constexpr double kMaxTypicalShare = 0.5;     // of the steps: with more, all are replayed
+
+// Returns the place of the first of `count` consecutive steps that are most like all of `step_ns`. The first step of
+// all is not taken, as it has none before it. 0: there is no such row. Linear in the steps.
+size_t FindTypical(std::span<const int64_t> step_ns, size_t count);
+
+struct TypicalSteps {
+  std::shared_ptr<const Run> run{};  // the recordings, those of candidates cut to the chosen steps
+  std::shared_ptr<Tables> tables{};  // of `run`
+  size_t steps = 0, all_steps = 0;   // of the first candidate
+  double scale = 1;                  // mean of all steps ÷ mean of the chosen ones
+  double error = 0;                  // 80 % of means of as many steps are less far from the mean of all, as a logarithm
+};
+
+// Absent: all steps are to be replayed. They are few or small, or the candidates do not agree on them. `candidates`:
+// all recordings that could be replayed; steps are chosen in the first of them, and taken by number from the others.
+std::optional<TypicalSteps> TakeTypicalSteps(Tables& tables, std::span<const RunTrace* const> candidates);
+
+}  // namespace gapless::internal
