@@ -6,6 +6,7 @@ import {After} from "./sections/after";
 import {Fixes} from "./sections/fixes";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
+import {hasRankSteps, RankSteps} from "./sections/rank_steps";
 import {Recording} from "./sections/recording";
 import {Roofline} from "./sections/roofline";
 import {Steps} from "./sections/steps";
@@ -20,6 +21,7 @@ const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
   {id: "after", name: "After", Section: After},
   {id: "steps", name: "Steps", Section: Steps},
+  {id: "ranks", name: "Ranks", Section: RankSteps},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
   {id: "roofline", name: "Roofline", Section: Roofline},
@@ -33,6 +35,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return data.predicted !== undefined;
     case "steps":
       return data.tables.has("ledger");
+    case "ranks":
+      return hasRankSteps(data.tables.get("ledger"));
     case "timeline":
       return data.tables.has("slowest_step");
     case "roofline":

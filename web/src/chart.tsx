@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One chart of ECharts: drawn when it comes into view, drawn again when the theme changes, as wide as its place.
-import {BarChart, CustomChart, LineChart, ScatterChart} from "echarts/charts";
+import {BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from "echarts/charts";
 import {
   AriaComponent,
   DataZoomComponent,
@@ -8,6 +8,7 @@ import {
   LegendComponent,
   MarkLineComponent,
   TooltipComponent,
+  VisualMapContinuousComponent,
 } from "echarts/components";
 import * as echarts from "echarts/core";
 import {CanvasRenderer} from "echarts/renderers";
@@ -21,11 +22,13 @@ echarts.use([
   CustomChart,
   DataZoomComponent,
   GridComponent,
+  HeatmapChart,
   LegendComponent,
   LineChart,
   MarkLineComponent,
   ScatterChart,
   TooltipComponent,
+  VisualMapContinuousComponent,
 ]);
 
 export type Option = echarts.EChartsCoreOption;

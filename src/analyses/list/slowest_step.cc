@@ -11,12 +11,13 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/rank_distance.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
-constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then by rank
+constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then those that differ most
 
 constexpr ColumnSpec kColumns[] = {
     kTraceColumn,
@@ -226,29 +227,44 @@ const StepWindow* SlowestOf(const std::vector<TraceTimeline>& timelines, const T
   return slowest;
 }
 
+// All recordings, those whose own work is furthest from the median's first: only kMaxTraces are drawn.
+std::vector<const TraceTimeline*> FurthestFirst(Tables& tables) {
+  std::vector<const TraceTimeline*> order;
+  for (const TraceTimeline& timeline : tables.Timelines()) order.push_back(&timeline);
+  if (order.size() <= kMaxTraces) return order;
+  const std::map<int64_t, double> distances = DistancesFromMedian(tables.Get("ranks"));
+  const auto distance_of = [&](const TraceTimeline* timeline) {
+    const auto distance = distances.find(timeline->of->index);
+    return distance == distances.end() ? 0 : -distance->second;
+  };
+  std::ranges::stable_sort(order, {}, distance_of);
+  return order;
+}
+
 // The same step on each trace that has it complete, the owner of the slowest first.
-std::vector<Scene> ScenesOf(const std::vector<TraceTimeline>& timelines) {
+std::vector<Scene> ScenesOf(Tables& tables) {
+  const std::vector<TraceTimeline>& timelines = tables.Timelines();
   const TraceTimeline* owner = nullptr;
   const StepWindow* slowest = SlowestOf(timelines, owner);
   const int64_t number = slowest ? owner->trace().steps.number[slowest->step.value] : kAbsent;
   std::vector<Scene> scenes;
   if (slowest) scenes.push_back({.timeline = owner, .step = slowest->step, .span = slowest->span});
-  for (const TraceTimeline& timeline : timelines) {
+  for (const TraceTimeline* timeline : FurthestFirst(tables)) {
     if (scenes.size() >= kMaxTraces) break;
-    if (!slowest) scenes.push_back({.timeline = &timeline, .step = {}, .span = timeline.window.span});
-    if (!slowest || &timeline == owner) continue;
-    const auto at = std::ranges::find(timeline.window.steps, number, [&](const StepWindow& step) {
-      return timeline.trace().steps.number[step.step.value];
+    if (!slowest) scenes.push_back({.timeline = timeline, .step = {}, .span = timeline->window.span});
+    if (!slowest || timeline == owner) continue;
+    const auto at = std::ranges::find(timeline->window.steps, number, [&](const StepWindow& step) {
+      return timeline->trace().steps.number[step.step.value];
     });
-    if (at != timeline.window.steps.end())
-      scenes.push_back({.timeline = &timeline, .step = at->step, .span = at->span});
+    if (at != timeline->window.steps.end())
+      scenes.push_back({.timeline = timeline, .step = at->step, .span = at->span});
   }
   return scenes;
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("slowest_step", kColumns);
-  std::vector<Scene> scenes = ScenesOf(tables.Timelines());
+  std::vector<Scene> scenes = ScenesOf(tables);
   for (Scene& scene : scenes) {
     if (scene.span.length() <= 0) continue;
     AddOperations(scene);

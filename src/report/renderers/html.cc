@@ -5,55 +5,18 @@
 // The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/analyze_json.h"
 #include "report/filled_page.h"
+#include "report/page_rows.h"
 #include "report/renderer.h"
 
 namespace gapless::internal {
 namespace {
 
-// Rows of a table that a page holds; beyond that, those with most of the column that says how much.
-constexpr size_t kMaxRows = 250, kMaxRowsOfPictures = 8000;
 constexpr int kLongestText = 1000;  // columns; a query gives the whole
-constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
-constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
-                                         "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
-                                         "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
-
-// The column that says how much; −1: none, or nothing in it.
-int SortColumn(const Table& table) {
-  for (const std::string_view name : kHowMuch) {
-    const int column = table.Find(name);
-    for (size_t row = 0; column >= 0 && row < table.rows(); ++row)
-      if (!table.IsNull(row, column) && table.Real(row, column) > 0) return column;
-  }
-  return -1;
-}
-
-// The rows to show, in the order of the table.
-std::vector<size_t> RowsToShow(const Table& table) {
-  const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
-  const size_t most = picture ? kMaxRowsOfPictures : kMaxRows;
-  std::vector<size_t> rows(table.rows());
-  std::iota(rows.begin(), rows.end(), size_t{0});
-  const int column = SortColumn(table);
-  if (rows.size() <= most || table.name() == "slowest_step") return rows;
-  if (!picture && column >= 0) {
-    const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(most);
-    std::ranges::nth_element(rows, middle, [&](size_t a, size_t b) {
-      const double x = table.IsNull(a, column) ? -1 : table.Real(a, column);
-      const double y = table.IsNull(b, column) ? -1 : table.Real(b, column);
-      return x != y ? x > y : a < b;
-    });
-  }
-  rows.resize(most);
-  std::ranges::sort(rows);
-  return rows;
-}
 
 // Each distinct text once, by its place.
 class Texts {
@@ -90,8 +53,7 @@ void WriteColumns(JsonWriter& json, const Table& table) {
   json.EndArray();
 }
 
-void WriteCells(JsonWriter& json, const Table& table, Texts& texts) {
-  const std::vector<size_t> rows = RowsToShow(table);
+void WriteCells(JsonWriter& json, const Table& table, const std::vector<size_t>& rows, Texts& texts) {
   json.Key("cells");
   json.BeginArray();
   for (int column = 0; column < static_cast<int>(table.columns().size()); ++column) {
@@ -119,6 +81,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   std::vector<std::string_view> names;
   for (const Analysis* analysis : AllAnalyses()) names.push_back(analysis->name);
   report.tables.Prepare(names);
+  const Table& ranks = report.tables.Get("ranks");
   for (const Analysis* analysis : AllAnalyses()) {
     const Table& table = report.tables.Get(analysis->name);
     if (table.rows() == 0) continue;
@@ -129,7 +92,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
     if (const int sort = SortColumn(table); sort >= 0)
       json.Field("sort", table.columns()[static_cast<size_t>(sort)].name);
     WriteColumns(json, table);
-    WriteCells(json, table, texts);
+    WriteCells(json, table, RowsToShow(table, ranks), texts);
     json.EndObject();
   }
   json.EndArray();

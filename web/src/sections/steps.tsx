@@ -106,7 +106,7 @@ export function Steps({data}: {data: Data}) {
       />
       {table.allRows > table.rows && (
         <p class="dim">
-          the first {table.rows} of {table.allRows} rows of the ledger
+          {table.rows} of {table.allRows} rows of the ledger
         </p>
       )}
     </section>

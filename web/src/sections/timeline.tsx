@@ -235,6 +235,7 @@ export function Timeline({data}: {data: Data}) {
   if (!table || !layout) return null;
   const ranks = new Map(data.analyze.traces.map((trace) => [trace.trace, trace.rank]));
   const own = table.number(0, "dur_ns") ?? 0;
+  const recorded = data.analyze.traces.filter((trace) => trace.role === "primary" && trace.execution === 0).length;
   const median = data.analyze.run.step_ns?.median;
   return (
     <section id="timeline">
@@ -261,6 +262,11 @@ export function Timeline({data}: {data: Data}) {
         </div>
       </header>
       <Lanes table={table} layout={layout} />
+      {traces.length < recorded && (
+        <p class="dim">
+          {traces.length} of {recorded} recordings, those whose own work differs most from the median first
+        </p>
+      )}
       {layout.hidden > 0 && (
         <p class="dim">
           {layout.hidden} more streams and threads are in table <code>slowest_step</code>
