@@ -68,6 +68,21 @@ std::vector<std::string> OperatorsOf(const Run& run) {
   return {names.begin(), names.end()};
 }
 
+// Did an optimiser of torch.optim take a step in the recording? PyTorch marks each. Absent: no operator was recorded,
+// so that no marks can be expected either.
+std::optional<bool> HasOptimizer(const Run& run) {
+  bool operators = false;
+  for (const RunTrace& trace : run.traces()) {
+    const StringPool& strings = trace.trace->strings;
+    for (size_t id = 0; id < strings.size(); ++id) {
+      const std::string_view name = strings[static_cast<StringId>(id)];
+      if (name.starts_with("Optimizer.step#")) return true;
+      operators = operators || name.starts_with("aten::");
+    }
+  }
+  return operators ? std::optional(false) : std::nullopt;
+}
+
 // Returns the outcome of one run for some steps, into `folder`.
 Result<RunSample> RunForSomeSteps(const RunRequest& request, const std::string& folder, bool record) {
   RunRequest once = request;
@@ -135,6 +150,7 @@ FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
   context.bf16_cpu = cpu.find("avx512_bf16") != cpu.npos || cpu.find("amx_bf16") != cpu.npos;
   if (!job.analysis) return context;
   context.operators = OperatorsOf(job.analysis->run());
+  context.has_optimizer = HasOptimizer(job.analysis->run());
   context.shares = HostSharesOf(job.analysis->run());
   for (const RunTrace& trace : job.analysis->run().traces()) {
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;

@@ -109,6 +109,8 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
                                                                          : FixValues{.values = {item.value}};
     if (item.fix->needs_loader && context.loaders == size_t{0})
       values = {.values = {}, .why_not = "the program reads from no DataLoader"};
+    if (item.fix->needs_optimizer && context.has_optimizer == false)
+      values = {.values = {}, .why_not = "no optimiser of torch.optim took a step"};
     if (std::string why = WhyNothingToChange(*item.fix, context); !why.empty() && !values.values.empty())
       values = {.values = {}, .why_not = std::move(why)};
     if (values.values.empty()) {

@@ -284,5 +284,19 @@ TEST(Catalogue, WithoutALoaderNothingOfALoaderIsRun) {
   }
 }
 
+// A program that updates its parameters by hand has nothing to fuse; one that was not recorded may have.
+TEST(Catalogue, HasNoFixesOfOptimisersWhereThereIsNone) {
+  for (const std::string_view name : {"fused_optimizer", "zero_grad"}) {
+    FixContext context{.has_optimizer = false};
+    auto found = FindCandidates(context, {}, nullptr, {.only = {{.fix = FindFix(name)}}});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(found[0].does_not_apply) << name;
+    EXPECT_EQ(found[0].skip, "no optimiser of torch.optim took a step") << name;
+    context.has_optimizer.reset();
+    found = FindCandidates(context, {}, nullptr, {.only = {{.fix = FindFix(name)}}});
+    EXPECT_FALSE(found[0].does_not_apply) << name;
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

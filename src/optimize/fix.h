@@ -38,6 +38,7 @@ struct FixContext {
   std::string torch_version{};           // "2.15.0"; empty: unknown
   bool all_values = false;               // the whole grid was asked for
   std::optional<size_t> loaders{};       // DataLoaders that the program read from
+  std::optional<bool> has_optimizer{};   // an optimiser of torch.optim takes the steps
   size_t loader_workers = 0;             // workers of the data loader with the most workers
   std::optional<size_t> threads{};       // threads of host operators, in the program as it is
   HostShares shares{};                   // shares of the recorded steps
@@ -78,8 +79,9 @@ struct Fix {
   bool slow_start = false;                                      // a run with it begins minutes later: it is tried last
   Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
   bool predictable = true;                                      // false: the what-if of its name takes another value
-  bool needs_loader = false;  // changes a DataLoader, and nothing where the program has none
-  bool live = false;          // may be switched between two steps of a running program
+  bool needs_loader = false;     // changes a DataLoader, and nothing where the program has none
+  bool needs_optimizer = false;  // changes an optimiser of torch.optim, likewise
+  bool live = false;             // may be switched between two steps of a running program
   // Returns the blocks of a value in a program with steps of `step_ms` and a loader with `loader_workers`. Null: the
   // default.
   BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;

@@ -29,6 +29,7 @@ FIX(fused_optimizer) = {
         "a processor).",
     .effort = Effort::kQuick,
     .blind = true,
+    .needs_optimizer = true,
     .live = true,
     .order = 90,
     .cures = kCures,

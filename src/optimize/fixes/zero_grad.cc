@@ -17,6 +17,7 @@ FIX(zero_grad) = {
         "at most the time of the fills (PyTorch's performance tuning guide).",
     .effort = Effort::kQuick,
     .blind = true,
+    .needs_optimizer = true,
     .live = true,
     .order = 92,
     .cures = kCures,
