@@ -47,8 +47,7 @@ find_path(GAPLESS_libpq_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 add_library(third_party::libpq_header INTERFACE IMPORTED GLOBAL)
 target_include_directories(third_party::libpq_header SYSTEM INTERFACE ${GAPLESS_libpq_INCLUDE})
 
-# What each room may use. CLI11 is headers only and needs no line; fmt and spdlog are used as headers by base alone,
-# because Debian has no static archive of either.
+# What each room may use. CLI11 is headers only and needs no line.
 function(gapless_use_third_party)
   set(base third_party::re2 third_party::simdjson Threads::Threads)
   set(trace third_party::xxhash third_party::zstd)
@@ -63,7 +62,4 @@ function(gapless_use_third_party)
       target_link_libraries(gapless_${room} PUBLIC ${${room}})
     endif()
   endforeach()
-  if(TARGET gapless_base)
-    target_compile_definitions(gapless_base PRIVATE FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
-  endif()
 endfunction()

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for the user, on stderr. The one door to the logging library; libraries return Results instead of
-// logging.
+// Warnings of the program about itself, on stderr. Libraries return Results instead.
 #pragma once
 
 #include <string_view>
 
 namespace gapless::internal::log {
 
-enum class Level { kDebug, kInfo, kWarning, kError, kOff };
-
-// Lowest level that is printed; default kWarning, or what GAPLESS_LOG (debug|info|warning|error|off) says.
-void SetLevel(Level level);
-void Debug(std::string_view text);
-void Info(std::string_view text);
+// Prints "gapless: warning: <text>" on one line, unless GAPLESS_LOG is `error` or `off`. Texts carry names out of
+// recordings and commands of users, so control characters and secrets are taken out. From any thread.
 void Warning(std::string_view text);
-void Error(std::string_view text);
 
 }  // namespace gapless::internal::log

@@ -60,7 +60,7 @@ std::string ManPage() {
   out += Term("NO_COLOR", "No colour, whatever its value.");
   out += Term("COLUMNS", "Width of the output.");
   out += Term("GAPLESS_THREADS", "Threads to read and analyse with.");
-  out += Term("GAPLESS_LOG", "What is logged to standard error: debug, info, warning, error or off.");
+  out += Term("GAPLESS_LOG", "No warnings on standard error: error or off.");
   out += Term("XDG_CACHE_HOME", "Where the column cache is kept, in a folder gapless.");
   out += ".SH EXAMPLES\n";
   for (const Command* command : AllCommands()) {
