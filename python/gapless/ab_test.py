@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from .benchmark import check_counts
 from .metrics import PerformanceMetrics, fields_of
 from .pairs import LEAST_PAIRS, PAIRS, Memory, Side, judge_pairs, take_pairs
 from .record import Record, hidden
+from .step_timing import check_counts
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .benchmark import benchmark_steps
 from .checkpointing import GradientCheckpointingOptimizer
 from .data_loading import DataLoadingOptimizer
 from .decisions import Decision, decide
@@ -23,6 +22,7 @@ from .mixed_precision import MixedPrecisionOptimizer
 from .pairs import PAIRS
 from .record import Record, hidden
 from .search import Change, Search
+from .step_timing import benchmark_steps
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training, device_of, inputs_and_target, samples_of
 
 ROUNDS, STEPS = 3, 10  # of the measurement of everything together

@@ -7,7 +7,7 @@ import functools
 import statistics
 from typing import Any, Callable
 
-from .benchmark import StepClock
+from .step_timing import StepClock
 from .training import Criterion, Kept, device_of, forward, forward_backward, inputs_and_target, moved
 
 ROUNDS = 7  # of one measurement

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from .benchmark import StepClock, cuda_device, measure_steps
 from .host import GB, SOURCE, cores, forget_peak, give_back, own_seconds, peak_resident_gb, resident_gb
 from .metrics import PerformanceMetrics, quantile
 from .program import as_file, ask
+from .step_timing import StepClock, cuda_device, measure_steps
 
 PAIRS = 24  # at least, in all; some 11 show a change of 5 % at a variation of 2 % (docs/STATISTICS.md)
 LEAST_PAIRS = 4  # of one run

@@ -17,6 +17,7 @@ from typing import Any
 
 from .host import cores
 from .metrics import PerformanceMetrics
+from .step_timing import benchmark_steps
 from .training import Criterion, MakeOptimizer, Training
 
 SETTINGS = (
@@ -123,8 +124,6 @@ def run_process(rank: int, count: int, folder: str) -> None:
     """One of the processes; leaves what it measured in the folder."""
     import torch
     import torch.distributed
-
-    from .benchmark import benchmark_steps
 
     on_gpu = torch.cuda.is_available()
     task = torch.load(Path(folder) / "task", map_location="cpu", weights_only=False)

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .ab_test import ABTestResult, ABTestValidator
-from .benchmark import PerformanceBenchmark, check_counts, cuda_device
+from .benchmark import PerformanceBenchmark
 from .metrics import PerformanceMetrics, fields_of
 from .pairs import PAIRS, Memory, Side, take_pairs
 from .parity import LossParity, Recordings
 from .record import Record
 from .regression import Regression, RegressionDetector
+from .step_timing import check_counts, cuda_device
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training
 
 MEMORY_STEPS = 2

@@ -17,9 +17,9 @@ from unittest import mock
 import gapless
 from cases import in_ci
 from gapless import scaling
-from gapless.benchmark import StepClock, measure_steps
 from gapless.pairs import Memory
 from gapless.program import ask
+from gapless.step_timing import StepClock, measure_steps
 from gapless.training import forward
 
 try:
