@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/screening.h"
-#include "predict/fix_prices.h"
+#include "predict/open_findings.h"
 
 namespace gapless::internal {
 namespace {
@@ -31,29 +31,12 @@ Gain GainOf(const Effect& effect, std::string_view method, double confidence) {
 
 double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 
-// A finding without a place in the list yet.
-struct Open {
-  Bottleneck found{};
-  std::vector<Option> options{};  // none: its rule's estimate stands
-  const Option* Asks(std::string_view name) const {
-    const auto at =
-        std::find_if(options.begin(), options.end(), [&](const Option& option) { return option.item.name == name; });
-    return at == options.end() ? nullptr : &*at;
-  }
-};
-
 // The best next fix; without an option, the finding's own estimate.
 struct Best {
   size_t open = 0;
   std::optional<Option> option{};
   double gain = 1;
 };
-
-// Puts the advice that names the fix first.
-void AdviseFirst(size_t recommendation, Bottleneck& found) {
-  const auto first = found.recommendations.begin(), chosen = first + static_cast<std::ptrdiff_t>(recommendation);
-  std::rotate(first, chosen, chosen + 1);
-}
 
 // Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
 // severe as its fix may save.
@@ -98,8 +81,6 @@ class PlanMaker {
   void Account(const Bottleneck& head, double before);
   std::string AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const;
   void BoundByStake(double before, const std::string& also, Bottleneck& head) const;
-  void HangOthers(const std::string& head, std::string_view fix);
-  const Bottleneck* PlacedWhole(const Bottleneck& found) const;
   void TakeTheRest();
   void Conclude();
   // Returns the remaining share of the recorded step with all chosen fixes.
@@ -107,7 +88,7 @@ class PlanMaker {
 
   const Predictor* predictor_;
   RemovableTime removable_;
-  std::vector<Open> open_{};
+  std::vector<OpenFinding> open_{};
   std::vector<Bottleneck> list_{};
   Predictor::Progress made_{};  // the job with the items of the plan
   FixPrices prices_;            // prices of items on top of the chosen ones
@@ -133,7 +114,7 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
 Best PlanMaker::FindBest() {
   constexpr double kClearly = 1e-9;
   std::vector<WhatIfItem> items;
-  for (const Open& open : open_)
+  for (const OpenFinding& open : open_)
     for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
   Best best;
@@ -163,7 +144,7 @@ size_t PlanMaker::HeadFor(const Best& best) const {
 
 void PlanMaker::Take(const Best& best) {
   const size_t at = HeadFor(best);
-  Open head = std::move(open_[at]);
+  OpenFinding head = std::move(open_[at]);
   open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(at));
   const std::string id = head.found.id, fix = best.option ? best.option->item.ToString() : "";
   head.found.step_left = Left();
@@ -172,7 +153,7 @@ void PlanMaker::Take(const Best& best) {
   const bool apart = head.found.apart;
   BoundSeverity(head.found);
   list_.push_back(std::move(head.found));
-  HangOthers(id, best.option ? best.option->item.name : "");
+  HangOthers(id, best.option ? best.option->item.name : "", open_, list_);
   if (apart) return;
   plan_.steps.push_back(
       {.id = id,
@@ -251,40 +232,9 @@ void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck&
     gain.low = std::min(gain.low, gain.expected);
 }
 
-// The one in the plan that claims the time of `found` in more general terms; nullptr: none.
-const Bottleneck* PlanMaker::PlacedWhole(const Bottleneck& found) const {
-  const auto at = std::find_if(list_.begin(), list_.end(), [&](const Bottleneck& bottleneck) {
-    return !found.part_of.empty() && bottleneck.id == found.part_of && !bottleneck.apart;
-  });
-  return at == list_.end() ? nullptr : &*at;
-}
-
-// Those that ask for the same fix, and those without a fix that can be replayed whose time is part of what is cured.
-void PlanMaker::HangOthers(const std::string& head, std::string_view fix) {
-  for (size_t i = 0; i < open_.size();) {
-    Bottleneck& found = open_[i].found;
-    const Option* const same = fix.empty() ? nullptr : open_[i].Asks(fix);
-    const Bottleneck* const whole = open_[i].options.empty() ? PlacedWhole(found) : nullptr;
-    if (same == nullptr && whole == nullptr) {
-      ++i;
-      continue;
-    }
-    if (same != nullptr) AdviseFirst(same->recommendation, found);
-    found.cured_by = same != nullptr ? head : whole->cured_by.empty() ? whole->id : whole->cured_by;
-    found.gain.reset(), found.step_left = list_.back().step_left;
-    auto after = std::find_if(list_.begin(), list_.end(),
-                              [&](const Bottleneck& bottleneck) { return bottleneck.id == found.cured_by; });
-    while (++after != list_.end() && after->cured_by == found.cured_by) {
-    }
-    list_.insert(after, std::move(found));
-    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
-    i = 0;  // what is part of this one may be cured with it
-  }
-}
-
 // Appends findings with unknown gain, then findings without gain; each by affected time.
 void PlanMaker::TakeTheRest() {
-  for (Open& open : open_) {
+  for (OpenFinding& open : open_) {
     open.found.step_left = Left();
     if (!open.options.empty()) {
       const auto best =
@@ -297,11 +247,11 @@ void PlanMaker::TakeTheRest() {
       open.found.gain = GainOf(EstimateOf(open.found), open.found.gain->method, open.found.gain->confidence);
     }
   }
-  std::stable_sort(open_.begin(), open_.end(), [](const Open& a, const Open& b) {
+  std::stable_sort(open_.begin(), open_.end(), [](const OpenFinding& a, const OpenFinding& b) {
     if (a.found.gain.has_value() != b.found.gain.has_value()) return b.found.gain.has_value();
     return a.found.severity > b.found.severity;
   });
-  for (Open& open : open_) {
+  for (OpenFinding& open : open_) {
     BoundSeverity(open.found);
     list_.push_back(std::move(open.found));
   }
