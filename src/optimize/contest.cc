@@ -9,6 +9,7 @@
 #include "optimize/decision.h"
 #include "proof/comparison.h"
 #include "proof/measure.h"
+#include "proof/metrics.h"
 #include "proof/pair_loop.h"
 #include "validate/rank_tests.h"
 
@@ -123,6 +124,7 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
     GAPLESS_TRY(TakeFault(std::move(*sample), is_b, runner.Now() >= plan.deadline, contest));
     return std::optional<RunSample>();
   };
+  loop.is_disturbed = IsDisturbed;
   loop.add = [&](RunSample a, RunSample b) -> Result<bool> {
     contest.sequence.Add(std::log(RatioOfTimes(a, b)));
     contest.a.push_back(std::move(a));

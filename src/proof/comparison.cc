@@ -10,6 +10,7 @@
 
 #include "base/strings.h"
 #include "proof/measure.h"
+#include "proof/metrics.h"
 #include "proof/pair_loop.h"
 #include "validate/hypothesis.h"
 #include "validate/rank_tests.h"
@@ -104,6 +105,8 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
     if (!sample) return Unexpected{sample.error()};
     return std::optional(std::move(*sample));
   };
+  loop.is_disturbed = IsDisturbed;
+  loop.on_repeat = [&] { comparison.CountRepeated(); };
   loop.add = [&](RunSample a, RunSample b) -> Result<bool> {
     GAPLESS_TRY(CheckSame(a, b));
     comparison.Add(std::move(a), std::move(b));

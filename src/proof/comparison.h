@@ -44,6 +44,8 @@ class Comparison {
   const std::vector<RunSample>& a() const { return a_; }
   const std::vector<RunSample>& b() const { return b_; }
   size_t pairs() const { return a_.size(); }
+  size_t repeated() const { return repeated_; }  // pairs that were run again because the machine was busy
+  void CountRepeated() { ++repeated_; }
 
   SpeedVerdict Verdict() const { return sequence_.Verdict(); }
   // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.
@@ -63,6 +65,7 @@ class Comparison {
   bool higher_is_better_;
   PairSequence sequence_;
   std::vector<RunSample> a_{}, b_{};
+  size_t repeated_ = 0;
   std::optional<ParityReport> training_{};
 };
 

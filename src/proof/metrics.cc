@@ -100,6 +100,13 @@ std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const Performanc
   return *a.energy_j - *b.energy_j;
 }
 
+double BusyElsewhere(const RunSample& sample) {
+  const SeriesSummary *host = SeriesOf(sample, "host.cpu.busy"), *own = SeriesOf(sample, "process.cpu");
+  if (host == nullptr || own == nullptr) return 0;
+  const double cores = std::max<double>(1, static_cast<double>(sample.host.cores));
+  return std::max(0.0, host->mean - own->mean / cores);
+}
+
 std::vector<std::string> NoiseSeen(const RunSample& sample) {
   std::vector<std::string> seen;
   const auto mean = [&](std::string_view name) {
@@ -108,8 +115,7 @@ std::vector<std::string> NoiseSeen(const RunSample& sample) {
   };
   if (const double stolen = mean("host.cpu.steal"); stolen > kStolen)
     seen.push_back(StrCat("other virtual machines took ", FormatPercent(stolen), " of the processors' time"));
-  const double cores = std::max<double>(1, static_cast<double>(sample.host.cores));
-  if (const double elsewhere = mean("host.cpu.busy") - mean("process.cpu") / cores; elsewhere > kBusyElsewhere)
+  if (const double elsewhere = BusyElsewhere(sample); elsewhere > kBusyElsewhere)
     seen.push_back(StrCat("other processes used ", FormatPercent(elsewhere), " of the processors"));
   if (const SeriesSummary* clock = SeriesOf(sample, "host.cpu.frequency");
       clock != nullptr && clock->mean > 0 && clock->highest / clock->mean - 1 > kClockMoves)

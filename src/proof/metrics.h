@@ -19,6 +19,12 @@ std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const Performanc
 // whole processes are measured, a process counts as a step.
 std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& samples);
 
+// Returns the share of the processors that other programs used during the run; 0: it was not recorded.
+double BusyElsewhere(const RunSample& sample);
+// Did other programs use so much of the processors that a measurement is worth repeating?
+inline constexpr double kDisturbedShare = 0.25;
+inline bool IsDisturbed(const RunSample& sample) { return BusyElsewhere(sample) >= kDisturbedShare; }
+
 // Returns the disturbances that were seen: other processes, throttling, a changing clock.
 std::vector<std::string> NoiseSeen(const RunSample& sample);
 

@@ -24,6 +24,12 @@ struct PairLoop {
   std::function<Clock::time_point()> now = Clock::now;
   // Runs one side. Absent: the loop ends without this pair.
   std::function<Result<std::optional<RunSample>>(bool is_b)> run{};
+  // Was the machine at work for somebody else? A pair with such a run is run again, `max_repeats` times in all; with
+  // more of them, all machines must be that busy, and their pairs count. What is asked has nothing to do with how long
+  // the run took, so that leaving out its pair favours neither side. Null: nothing is run again.
+  std::function<bool(const RunSample&)> is_disturbed{};
+  size_t max_repeats = 3;
+  std::function<void()> on_repeat{};
   // Takes a pair; false: it is enough. An error ends the loop.
   std::function<Result<bool>(RunSample a, RunSample b)> add{};
 };

@@ -47,6 +47,21 @@ TEST_F(PairLoopTest, RunsAllPairsEachInAnOrderOfItsOwn) {
   EXPECT_LT(b_first, 8U);
 }
 
+// Three disturbed pairs are run again; from then on they count, as the machine is never quiet.
+TEST_F(PairLoopTest, RunsDisturbedPairsAgainButNotForEver) {
+  size_t asked_again = 0;
+  loop_.on_repeat = [&] { ++asked_again; };
+  loop_.is_disturbed = [&](const RunSample&) { return order_.size() <= 4; };
+  EXPECT_EQ(End(), PairLoopEnd::kMaxPairs);
+  EXPECT_EQ(asked_again, 2U);
+  EXPECT_EQ(order_.size(), 2U * (8 + 2));
+  order_.clear(), pairs_ = 0, asked_again = 0;
+  loop_.is_disturbed = [](const RunSample& sample) { return sample.exit_status == 1; };
+  EXPECT_EQ(End(), PairLoopEnd::kMaxPairs);
+  EXPECT_EQ(asked_again, 3U);
+  EXPECT_EQ(pairs_, 8U);
+}
+
 TEST_F(PairLoopTest, TheSameSeedIsTheSameOrder) {
   End();
   const std::string first = std::exchange(order_, "");

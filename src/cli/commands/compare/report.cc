@@ -113,6 +113,10 @@ std::vector<std::string> NoiseOf(const Comparison& comparison) {
       for (std::string& seen : NoiseSeen(sample)) noise.emplace(seen.substr(0, seen.find_first_of("0123456789")), seen);
   std::vector<std::string> sentences;
   for (const auto& [kind, seen] : noise) sentences.push_back(seen);
+  if (const size_t repeated = comparison.repeated(); repeated > 0)
+    sentences.push_back(StrCat(repeated, repeated == 1 ? " pair was" : " pairs were",
+                               " run again, because other processes used ", FormatPercent(kDisturbedShare),
+                               " of the processors or more"));
   return sentences;
 }
 
