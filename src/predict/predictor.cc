@@ -242,7 +242,10 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
 
 Prediction Predictor::Conclude(const Progress& progress) const {
   Prediction prediction = progress.prediction;
-  const double error = std::hypot(std::log1p(std::abs(check_.error)), typical_ ? typical_->error : 0);
+  // Were the mean of the typical steps off by e, and what a fix saves of a step the same, then the share that is left,
+  // 1 − s, would be off by e s ÷ (1 − s).
+  const double saved = std::abs(std::expm1(-progress.tested.expected));
+  const double error = std::hypot(std::log1p(std::abs(check_.error)), typical_ ? typical_->error * saved : 0);
   prediction.work = progress.made.work, prediction.assumptions = progress.made.assumptions;
   prediction.nothing = progress.made.nothing;
   prediction.replay_error = {.down = error, .up = error};
