@@ -15,6 +15,11 @@ namespace {
 
 constexpr size_t kBaselines = 2;
 
+// `file`: empty for what has no name, such as a buffer whose content a library writes itself.
+std::string WarningOfSave(const std::string& file) {
+  return StrCat("the command saves ", file.empty() ? "a checkpoint" : file, ": every trial writes it again");
+}
+
 }  // namespace
 
 double LongestSeconds(std::span<const RunSample> runs) {
@@ -40,7 +45,9 @@ Result<void> Planner::MeasureBaseline() {
   startup_s_ = static_cast<double>(last.warmup_ns) / 1e9;
   steps_ = last.warmup + last.step_ns.size();
   for (const std::string& file : last.saved)
-    result_.warnings.push_back(StrCat("the command saves ", file, ": every trial writes it again"));
+    if (std::string warning = WarningOfSave(file);
+        std::ranges::find(result_.warnings, warning) == result_.warnings.end())
+      result_.warnings.push_back(std::move(warning));
   return {};
 }
 
