@@ -27,9 +27,11 @@ struct RunState {
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
   StopFlag stop;
+  // Declared after `stop`, whose flag its parts read while they exist.
   RunAnalysis analysis;
 
  private:
+  // Returns a database that no other query uses until it is put back.
   Result<Database> TakeDatabase() const;
 
   mutable std::mutex databases_mutex_;
