@@ -10,6 +10,7 @@
 
 namespace gapless::internal {
 
+// What to write, and where.
 struct HandoverOrder {
   std::string folder{};
   std::vector<std::string> command{};
