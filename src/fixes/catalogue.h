@@ -22,6 +22,7 @@ struct FixInfo {
   Safety safety = Safety::kExact;
   std::optional<Safety> safety_with_value{};  // where a value changes it; absent: it does not
 
+  // Returns the safety of the fix with `value`; empty: without a value.
   constexpr Safety SafetyWith(std::string_view value) const {
     return value.empty() ? safety : safety_with_value.value_or(safety);
   }
