@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats gains, costs, utilisation and scaling for all formats of the report.
+//
+// A number never shows more digits than it supports: factors have two decimals, money three digits. Gains below 1.005
+// would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
 #include "report/amounts.h"
 
 #include <algorithm>
@@ -36,6 +39,7 @@ std::vector<std::string> NumbersOf(const std::vector<std::string>& ids, const st
   return numbers;
 }
 
+// Predictions are tested apart on machines with a GPU and without; this names the kind that the run is of.
 std::string_view MachinesOf(const RunSummary& summary) { return summary.total.wall_ns > 0 ? "GPUs" : "CPUs"; }
 
 }  // namespace
@@ -65,6 +69,8 @@ std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck
   return StrCat("fixing ", ListOf(numbers), numbers.size() == 1 ? "" : " together");
 }
 
+// Joins up to three remarks: which parts were not replayed, which bottlenecks are left out, and which fixes are
+// untested.
 std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
   if (!summary.together) return {};
   const Combination& together = *summary.together;

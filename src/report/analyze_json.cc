@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents of `gapless analyze`: the report, and one rule of it (--explain).
+//
+// A document is a struct whose list of fields is also its schema (base/describe.h), so the JSON and
+// docs/schema/analyze.schema.json cannot differ. Large parts are borrowed from the report, not copied. A member that is
+// absent is left out; an empty list stays, unless its field says otherwise.
 #include "report/analyze_json.h"
 
 #include "base/strings.h"
@@ -11,6 +15,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// A bottleneck with what its fix saves.
 struct ListedBottleneck {
   Borrowed<Bottleneck> found{};
   std::optional<Saving> saving_per_month{};
@@ -21,6 +26,7 @@ struct ListedBottleneck {
   };
 };
 
+// Pointers are null where the report has no such amount.
 struct Cost {
   int64_t gpus = 0;
   double hours_per_month = 0;
@@ -86,6 +92,7 @@ struct FailedRule {
   };
 };
 
+// A part of the program's own time, in ms of wall time.
 struct PartTiming {
   std::string part{}, name{};
   int64_t calls = 0;
@@ -100,6 +107,7 @@ struct PartTiming {
   };
 };
 
+// The whole document, in the order in which it is written.
 struct Analyze {
   Borrowed<RunSummary> run{};
   Borrowed<std::vector<DeviceBreakdown>> breakdown{};
@@ -171,6 +179,7 @@ namespace {
 
 using namespace documents;
 
+// Returns the value's address, which a document may hold while the report lives; null if it is absent.
 template <class T>
 const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
@@ -194,6 +203,7 @@ Cost CostOf(const RunCost& cost) {
           .month = cost.month};
 }
 
+// Describes one recording of the run; its rank stays absent if none was recorded.
 RunPart PartOf(const RunTrace& trace) {
   const TraceInfo& info = trace.trace->info;
   RunPart part{.trace = trace.index,
@@ -207,6 +217,7 @@ RunPart PartOf(const RunTrace& trace) {
   return part;
 }
 
+// Adds everything that the reader noted, mere information included, as data; `warnings` has the sentences.
 void AddReadNotes(const RunTrace& trace, std::vector<ReadNote>& notes) {
   const ReadStatsTable& stats = trace.trace->read_stats;
   for (size_t row = 0; row < stats.size(); ++row) {
@@ -220,6 +231,7 @@ void AddReadNotes(const RunTrace& trace, std::vector<ReadNote>& notes) {
   }
 }
 
+// Returns the notes on losses and errors, for the member `warnings`.
 std::vector<std::string> WarningsOf(const Report& report) {
   std::vector<std::string> warnings;
   for (const Note& note : NotesOf(report))
@@ -232,6 +244,7 @@ std::vector<std::string> WarningsOf(const Report& report) {
 constinit const TypeInfo kAnalyzeDocument = describe::MakeType<Analyze>();
 constinit const TypeInfo kExplainDocument = describe::MakeType<Explain>();
 
+// Timings are empty unless the program measures itself (--timings).
 void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   const RunSummary& summary = report.summary;
   Analyze document{.run = {&summary},
@@ -254,6 +267,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   WriteDocument(json, "analyze", kAnalyzeDocument, &document, WarningsOf(report));
 }
 
+// Counts the rows of each input: an input without rows is why a rule could not report anything.
 std::string ExplainJson(const Report& report, const Rule& rule) {
   Explain document{.rule = {.id = rule.id, .type = rule.type, .title = rule.title, .definition = rule.why}};
   for (const std::string_view need : rule.needs) document.rule.reads.push_back({need, report.tables.Get(need).rows()});

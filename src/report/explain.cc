@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes `gapless analyze --explain RULE`: the rule's definition, its evidence with the query that lists the rows,
 // severity, gain and recommendations; or its inputs, if it was not reported.
+//
+// The derivations repeat the formulas of diagnose with the numbers put in, so that a reader can check them by hand.
 #include "report/explain.h"
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 namespace gapless::internal {
 namespace {
 
+// Appends wrapped lines; those after the first are indented by the width of the lead.
 void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, std::string_view lead = "  ") {
   bool first = true;
   for (const std::string& line : WrapWords(Printable(text), paint.width() - DisplayWidth(lead))) {
@@ -21,9 +24,10 @@ void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, 
   }
 }
 
-// Negative: the step would take longer.
+// Returns the percentage of the step that the speedup removes; below 0 the step would take longer.
 double RemovedPercent(double speedup) { return 100 * (1 - 1 / speedup); }
 
+// Writes the severity with its formula, or without if the rule sets it by itself.
 std::string SeverityLine(const Bottleneck& found) {
   std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
   if (!found.share_of_step) return severity;
@@ -70,6 +74,7 @@ void AppendAdvice(std::string& out, const Bottleneck& found, const Paint& paint)
   }
 }
 
+// A rule may report several bottlenecks; each gets its own part.
 void AppendFound(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
   out += "\n" + paint.In(Tone::kBold, "reported here") + "\n";
   AppendWrapped(out, found.title, paint);

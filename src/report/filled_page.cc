@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puts data into the page of web/ at its marker. Every "<" becomes \u003c, which JSON reads as the same text, so that
+// "</script>" in a name cannot end the element. The page is bundled with the program, so its markers are always there.
 #include "report/filled_page.h"
 
 #include "report/page.h"

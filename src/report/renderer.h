@@ -25,6 +25,7 @@
 
 namespace gapless::internal {
 
+// All that a renderer gets. References outlive the call; `tables` computes on demand, and is safe from several threads.
 struct Report {
   const Run& run;
   Tables& tables;
@@ -38,6 +39,7 @@ struct Report {
   std::vector<SweptPart> sweep{};
 };
 
+// One format. `render` cannot fail: a report of an empty run is a short report.
 struct Renderer {
   std::string_view name;       // equals the file name
   std::string_view help;       // one line of at most 72 characters

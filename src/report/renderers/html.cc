@@ -3,6 +3,10 @@
 // in place of its marker. What is in the data and how the page reads it: web/src/data.ts.
 //
 // The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
+//
+// The size of a page is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are drawn),
+// the largest ones, and texts of at most 1,000 columns. Texts are stored once and referred to by place, because kernel
+// names are long and repeat. Cells are stored by column.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -24,7 +28,7 @@ constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "devi
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
                                          "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
 
-// The column that says how much; −1: none, or nothing in it.
+// Returns the column that rows are ranked by: the first of kHowMuch with a value above 0; −1 if there is none.
 int SortColumn(const Table& table) {
   for (const std::string_view name : kHowMuch) {
     const int column = table.Find(name);
@@ -34,7 +38,8 @@ int SortColumn(const Table& table) {
   return -1;
 }
 
-// The rows to show, in the order of the table.
+// Returns the rows to show, in the order of the table: all, or the largest ones. Tables that are drawn keep their first
+// rows, slowest_step keeps all. Linear in the rows, by selection instead of sorting.
 std::vector<size_t> RowsToShow(const Table& table) {
   const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
   const size_t most = picture ? kMaxRowsOfPictures : kMaxRows;
@@ -55,7 +60,7 @@ std::vector<size_t> RowsToShow(const Table& table) {
   return rows;
 }
 
-// Each distinct text once, by its place.
+// Collects each distinct text once; its place is the order in which it was first seen.
 class Texts {
  public:
   int64_t PlaceOf(std::string_view text) {
@@ -90,6 +95,7 @@ void WriteColumns(JsonWriter& json, const Table& table) {
   json.EndArray();
 }
 
+// Writes a list per column; a text is the number of its place in `texts`, an absent cell is null.
 void WriteCells(JsonWriter& json, const Table& table, Texts& texts) {
   const std::vector<size_t> rows = RowsToShow(table);
   json.Key("cells");
@@ -113,6 +119,7 @@ void WriteCells(JsonWriter& json, const Table& table, Texts& texts) {
   json.EndArray();
 }
 
+// Writes all analyses that have rows. Prepare() computes them side by side first.
 void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.Key("tables");
   json.BeginArray();
@@ -159,6 +166,7 @@ void WritePage(JsonWriter& json, const Report& report) {
   json.EndObject();
 }
 
+// Writes the lanes of a step; a span is [start_ns, dur_ns, "bound"], as there can be thousands.
 void WritePicture(JsonWriter& json, std::string_view key, const StepPicture& picture) {
   json.Key(key);
   json.BeginObject();
@@ -184,6 +192,7 @@ void WritePicture(JsonWriter& json, std::string_view key, const StepPicture& pic
   json.EndObject();
 }
 
+// Writes how the step would shrink with cheaper kernels: pairs of a kernel's cost and the step's share.
 void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.Key("sweep");
   json.BeginArray();
@@ -205,6 +214,7 @@ void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.EndArray();
 }
 
+// The texts come last, because the tables decide which there are.
 std::string DataOf(const Report& report) {
   std::string out;
   JsonWriter json(out);

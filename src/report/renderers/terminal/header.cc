@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the report's first lines and its notes.
+// Prints the report's first lines and its notes. At most six notes are shown without -v, so that a recording with many
+// faults does not push its findings off the screen.
 #include <algorithm>
 
 #include "base/strings.h"
