@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements access to parsed options: values, lists, and numbers within a range.
+// Implements access to parsed options: values, lists, and numbers within a range. Numbers must take up the whole word,
+// so that "10x" is refused instead of read as 10.
 #include "cli/arguments.h"
 
 #include <charconv>

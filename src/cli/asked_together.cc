@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges the requests of two nested gapless commands. The agent reads one JSON object (GAPLESS_OPTIONS), so the inner
 // command copies the outer one's measurements and fixes into its own request.
+//
+//   gapless optimize -- gapless run --recipe optimized.json -- python train.py
+//
+// Here `optimize` is around `run`: its trials must have the recipe's fixes and their own. What the outer command
+// measures is what the user asked for, so its members win; of one fix with two values the outer value wins, and the
+// recipe's is reported as replaced. Members of the request that this program does not know are copied as they are.
 #include "cli/asked_together.h"
 
 #include <algorithm>
@@ -24,6 +30,7 @@ std::vector<std::string> TextsOf(const JsonValue& list) {
   return texts;
 }
 
+// Appends a member to an object that is being written; `value` is JSON already.
 void AddMember(std::string& out, std::string_view key, const std::string& value) {
   out += out.size() > 1 ? "," : "";
   AppendJsonString(out, key);
@@ -40,6 +47,8 @@ void AddTexts(std::string& out, std::string_view key, const std::vector<std::str
   AddMember(out, key, list);
 }
 
+// Reads the request for a recording that is compared with another run's. Numbers out of range keep their defaults: the
+// text comes from the environment, where anybody can put anything.
 ParityOptions ParityOf(const JsonValue& asked) {
   constexpr int64_t kMaxNumber = int64_t{1} << 30;
   const auto number = [&](const char* key, int fallback) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gapless below another: both ask the agent for something.
+// Merges requests where one gapless command runs below another: both ask the agent for something, and the agent reads
+// one request only.
 #pragma once
 
 #include <string>

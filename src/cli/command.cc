@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds the options that every command has to those of its description, and finds commands by name.
 #include "cli/command.h"
 
 #include <algorithm>

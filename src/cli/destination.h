@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// Opens the files of one conversion. Used by one thread.
 class OutputDestination : public Destination {
  public:
   // "" or "-": standard output. A path that ends in "/" or is a folder: files in it; it is made when it is not there.

@@ -45,7 +45,8 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, con
 // (RefuseInput).
 std::vector<std::string> InputFiles(const LoadedRun& loaded, std::span<const std::string> paths);
 
-// For verbs whose output has no place for it: what could not be read or was lost, as warnings on standard error.
+// Prints what could not be read or was lost as warnings on standard error, for commands whose output has no place for
+// it.
 void WarnOfLosses(const LoadedRun& loaded);
 
 }  // namespace gapless::internal

@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// Which tools run, and how.
 struct NsightPlan {
   bool systems = false, compute = false;
   NsightSystemsOptions systems_options;
@@ -19,6 +20,7 @@ struct NsightPlan {
   std::vector<std::string> missing;  // what was wanted and is not installed, and how to get it
 };
 
+// Reads the options. An error: a number is none.
 Result<NsightPlan> NsightPlanFrom(const Arguments& arguments);
 
 // Runs them with the agent switched off. Gives what was done and what failed, a sentence each.

@@ -21,9 +21,10 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
-  // False: nothing more can be written. When that is because a pipe's reader has gone, Commit() still succeeds.
+  // Returns false if nothing more can be written. If that is because a pipe's reader has gone, Commit() still succeeds.
   bool Write(std::string_view text);
-  // Nothing more is written; Commit() has only the name left to give. So many files can be complete before any appears.
+  // Ends writing; Commit() then only has to rename the file. With several outputs all can be complete before any
+  // appears.
   Result<void> Close();
   Result<void> Commit();
 

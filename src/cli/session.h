@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world around one invocation: the terminal, the streams, and the wish to stop.
+// The surroundings of one call: the terminal, the streams, and a flag that asks the program to stop.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@ struct Terminal {
 };
 Terminal DetectTerminal();
 
+// What a command gets beside its arguments.
 struct Session {
   Terminal terminal;
   bool stderr_is_tty = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats a table and wraps text. Widths are counted in displayed columns, not bytes.
+// Formats a table and wraps text. Widths are counted in displayed columns, not bytes. Lines have no spaces at their
+// ends.
 #include "cli/text_table.h"
 
 #include <algorithm>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless analyze`: reads recordings, runs the analysis, and renders it in the format of --format or of
 // the output's extension. A run folder also gets its HTML page.
+//
+// One analysis serves all outputs of a call: the text, the file of --json and the page show the same numbers. A page
+// that cannot be written (a folder that belongs to somebody else) costs nothing but its line; a file that was asked for
+// is an error. With --explain only the explanation is printed.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -37,6 +41,7 @@ std::vector<std::string_view> RendererNames() {
 
 std::vector<std::string_view> ColourWhen() { return {"auto", "always", "never"}; }
 
+// Returns the look of the report. A file gets 100 columns, UTF-8 and no colour, whatever the terminal is.
 Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Session& session) {
   const bool to_file = arguments.Has("output");
   const auto width = arguments.Number("width", kMinReportWidth, to_file ? kFileWidth : session.terminal.width);
@@ -50,10 +55,12 @@ Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Sessio
   return options;
 }
 
+// Returns the rule; the parser has checked that it exists.
 const Rule& RuleCalled(std::string_view id) {
   return **std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
 }
 
+// Reads the prices. Units that users copy with the number are accepted: 2.49/gpu-hour, 350g/kWh, 300W.
 Result<CostRates> RatesFrom(const Arguments& arguments) {
   const auto price = arguments.Positive("price", "/gpu-hour"), carbon = arguments.Positive("carbon", "g/kWh"),
              watts = arguments.Positive("watts", "W"), hours = arguments.Positive("hours", "");
@@ -107,6 +114,7 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
   GAPLESS_TRY(WriteFile(path, renderer.render(report, options)));
   if (path != arguments.Value("output")) GAPLESS_TRY(WriteFile("", StrCat("full report: ", path, "\n")));
   const std::string page = PageOf(arguments, renderer);
+  // The folder may be read-only, which is no reason to fail.
   if (!page.empty() && WriteFile(page, FindRenderer("html")->render(report, options)))
     GAPLESS_TRY(WriteFile("", StrCat("full report: ", page, "\n")));
   if (arguments.Has("json") && !arguments.JsonToStdout()) {
@@ -130,6 +138,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                                       .without = arguments.List("without"),
                                       .single_step_ns = *single,
                                       .rates = *rates});
+  // A report of an analysis that was interrupted would have wrong sums.
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   auto printed = Print(report.report(), arguments, session, *options);
   if (arguments.Has("timings")) PrintTimings();

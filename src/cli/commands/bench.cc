@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless bench`: measures one command, with --inference its requests, or with --scaling several numbers
 // of ranks.
+//
+// A program whose steps the agent sees is measured in one process. Without steps a process is one value, so ten of them
+// are run after one that is not counted. --precision goes on until the interval is narrow enough, at most 20 times
+// --steps. The exit status is 1 only for a scaling curve that should be measured again; other measurements judge
+// nothing.
 #include <algorithm>
 #include <cmath>
 
@@ -21,12 +26,14 @@ namespace {
 constexpr int64_t kWholeRuns = 10, kMaxRuns = 10'000;
 constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
 
+// What to measure. `runs` is absent if the kind of program decides; `scaling` is empty unless a curve was asked for.
 struct Plan {
   RunRequest request;
   std::optional<size_t> runs;
   std::vector<int> scaling;
 };
 
+// Reads the options, and refuses combinations that would measure something else than they say.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
@@ -46,6 +53,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   const auto precision = ShareFrom(arguments, "precision", 0);
   if (!precision) return Unexpected{precision.error()};
   if (*precision > 0)
+    // Asked after each step with all steps so far: half of the interval, as a share of the step, must be below the
+    // wish.
     plan.request.enough = [wanted = *precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
       if (ns.size() >= most) return true;
       std::vector<double> steps(ns.begin(), ns.end());
@@ -59,7 +68,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   return plan;
 }
 
-// Whole processes are repeated, one that takes steps need not be.
+// Runs the processes. Only the first run shows if the program takes steps: whole processes are repeated, a process that
+// takes steps need not be.
 Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session) {
   std::vector<RunSample> samples;
   ProgressLine progress;
@@ -82,6 +92,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
   return samples;
 }
 
+// Measures the requests of one process. It fails if the program never calls a model.
 Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
   const auto sample = RunMeasured(request);
   if (!sample) return Unexpected{sample.error()};

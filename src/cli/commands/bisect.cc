@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless bisect`: runs commits of a range until one of them is the first slow one with the requested
 // probability. validate/commit_search.h chooses the next commit; trial/checkout.h makes its folder.
+//
+// A run's typical step time is noisy, so a commit may run several times, and the search works on logarithms: a change
+// is a ratio. Every run goes to a journal before the next one starts, and the same command continues from it. A commit
+// whose build fails or whose command exits with 125 is skipped, unless it is an end of the range: without the ends
+// there is nothing to compare. The exit status is 0 if a commit was found, else 1.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -48,6 +53,7 @@ constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
 constexpr double kDefaultEffect = 0.02;
 constexpr size_t kShortSha = 10;
 
+// The search. `key` identifies it: folder, ends of the range, build and command, as one line.
 struct Plan {
   RunRequest request;
   std::vector<Commit> commits;
@@ -57,6 +63,8 @@ struct Plan {
   bool anew = false;
 };
 
+// Reads the options and asks git for the commits. Secrets are redacted from the key, which the journal's first line
+// holds.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   for (const std::string_view needed : {"good", "bad"})
     if (!arguments.Has(needed))
@@ -110,11 +118,13 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   return TypicalValue(*checked);
 }
 
+// Adds a run to the search; the sign makes larger always slower.
 void Take(CommitSearch& search, const Plan& plan, size_t index, std::optional<double> value) {
   if (!value) return search.Skip(index);
   search.Add(index, plan.higher_is_better ? -std::log(*value) : std::log(*value));
 }
 
+// Prints a line for a run with the currently most likely commit. The probability includes that of "no change".
 void Say(const Plan& plan, const CommitSearch& search, size_t index, std::optional<double> value) {
   std::fputs(StrCat("run ", search.runs(), ": ", Short(plan.commits[index]),
                     value ? StrCat("  ", FormatNumber(*value, 3)) : "  cannot be run",
@@ -127,6 +137,8 @@ void Say(const Plan& plan, const CommitSearch& search, size_t index, std::option
              stderr);
 }
 
+// Repeats the journal's runs, then makes new ones until the search is decided. Runs of commits that are no longer in
+// the range are left out.
 Result<CommitSearch> Search(const Plan& plan, bool quiet) {
   auto journal = Journal::Open(plan.journal, plan.key, plan.anew);
   if (!journal) return Unexpected{journal.error()};
@@ -151,6 +163,7 @@ Result<CommitSearch> Search(const Plan& plan, bool quiet) {
   return search;
 }
 
+// States the answer with its probability. Where commits between cannot be run, the answer is a range of commits.
 std::string TextOf(const Plan& plan, const CommitSearch& search) {
   const CommitRange& best = search.best();
   const std::string runs = StrCat(" (", search.runs(), " runs of ", plan.commits.size(), " commits)\n");

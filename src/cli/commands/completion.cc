@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless completion`: prints the completion script of bash, zsh or fish.
+// The command `gapless completion`: prints the completion script of bash, zsh or fish. The scripts are made from the
+// descriptions of the commands (cli/docs/completion.cc), so they know every option.
 #include "base/described_json.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless convert`: writes recordings as Chrome trace events, to a file, to standard output, or to a
 // folder with one file for each rank. --steps and --without restrict the output.
+//
+// The output is written block by block and appears under its name only when it is complete; an input is never replaced.
+// Into one file go the primary recordings, on one clock, for viewing. Into a folder goes every recording, so that it
+// can be analysed again.
 #include <algorithm>
 #include <filesystem>
 
@@ -50,6 +54,7 @@ std::vector<std::string_view> WriterNames() {
   return names;
 }
 
+// A part of the output that --without can leave out.
 struct Part {
   std::string_view name;
   bool WriteParts::*member;
@@ -83,6 +88,8 @@ const Writer& WriterFor(const Arguments& arguments) {
   return *FindWriter("chrome");
 }
 
+// Refuses to mix two documents on standard output, or to write a recording to a terminal. Checked before anything is
+// read.
 Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   const std::string_view output = arguments.Value("output");
   if (!output.empty() && output != "-") return {};
@@ -95,6 +102,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   return {};
 }
 
+// What was written, for the message and the document.
 struct Outcome {
   const Writer& writer;
   Written written;
@@ -136,6 +144,7 @@ std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
   return traces;
 }
 
+// Writes the recordings. The advice is computed only if annotations are wanted: it needs all rules.
 Result<Outcome> Convert(const Arguments& arguments, const Session& session, const RunAnalysis& analysis,
                         std::span<const int64_t> steps) {
   const Writer& writer = WriterFor(arguments);

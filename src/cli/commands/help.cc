@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless help`: prints the help of one command or the list of all; with --json the whole grammar of the
-// command line.
+// command line, from which other programs can build forms or completions. Hidden options are left out.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
@@ -56,6 +56,7 @@ struct Help {
 
 namespace {
 
+// Describes an option as data.
 documents::HelpOption OptionOf(const OptionSpec& option) {
   documents::HelpOption described{.name = option.name,
                                   .letter = option.letter == 0 ? "" : std::string(1, option.letter),

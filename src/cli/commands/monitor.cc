@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless monitor`: runs a command, or joins an active run, and serves its metrics to Prometheus. Slow
 // steps are explained and the steps after them recorded.
+//
+// With a command it launches as `gapless profile` does, without recording. With the folder of an active run it only
+// reads what the agents write: it neither slows the run down nor changes its folder, and ends with it.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -26,7 +29,7 @@ Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const R
   return server;
 }
 
-// Beside a run that somebody else started: reads its rings, saves nothing, ends with it.
+// Serves the metrics of a run that somebody else started: reads its rings, saves nothing, ends with it.
 Result<int> Attach(const Arguments& arguments, const Session& session) {
   const std::string& folder = arguments.positionals().front();
   auto control = ControlBlock::Open(folder);
@@ -38,6 +41,7 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   std::vector<RunEvent> events;
   const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
   while (!session.cancel->load()) {
+    // Asked before the rings are drained: what the agents wrote before the end is then still counted.
     const bool launched = IsAlive(control->launcher_pid());
     rings.Drain(false, take);
     const bool over = !launched && !rings.AnyAlive();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless optimize`: translates options to an OptimizeOrder, runs flows/optimization.h, and prints
 // progress and result.
+//
+// When the search ends, the folder has report.md, report.html and result.json, and a recipe and patch if all fixes
+// together are proved. The exit status is 0 if they are, else 1.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -22,6 +25,7 @@ namespace {
 
 constexpr int64_t kMaxPairs = 1000;
 
+// Reads the options; defaults are those of the C++ library. What the flow checks is not checked here.
 Result<OptimizeOptions> OptionsFrom(const Arguments& arguments) {
   OptimizeOptions options;
   const auto budget = TimeFrom(arguments, "budget"), timeout = TimeFrom(arguments, "timeout");
@@ -56,9 +60,10 @@ Result<OptimizeOptions> OptionsFrom(const Arguments& arguments) {
   return options;
 }
 
+// Prints a line on standard error, without secrets: reasons may quote the program's output.
 void Say(const std::string& line) { std::fputs(StrCat("gapless: ", RedactText(line), "\n").c_str(), stderr); }
 
-// On standard error: a line for each decision, and on a terminal what is being done.
+// Prints progress on standard error: a line for each decision, and on a terminal what is being done.
 class Speaker {
  public:
   Speaker(const Session& session, bool quiet) : session_(session), quiet_(quiet) {}
@@ -117,6 +122,7 @@ OptimizeView ViewOf(const Optimization& done, const OptimizeOrder& order) {
   return view;
 }
 
+// Writes the reports, readable by their owner only.
 Result<void> WriteReports(const OptimizeView& view) {
   GAPLESS_TRY(WriteFileAtomically(view.log, OptimizeMarkdown(view), 0600));
   GAPLESS_TRY(WriteFileAtomically(StrCat(view.folder, "/result.json"), OptimizeJson(view), 0600));

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless run`: applies the fixes of a recipe to a command, reports the effect of each, and warns about
 // differences of command, PyTorch or machine. --print writes the equivalent command without gapless.
+//
+// A recipe may come from somebody else: it names fixes of the catalogue and variables that these set, and no code.
+// Fixes are switched on by variables of the environment where that is enough, and by the agent in the training
+// processes otherwise. Below another gapless no folder is made: the recipe's request is merged with that of the outer
+// command (asked_together.h), whose agent then does the work. The exit status is the command's own; failures of gapless
+// are 125.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +29,7 @@
 
 namespace gapless::internal {
 
+// Names of the states in the document.
 static std::string_view NameOf(ChangeState state) {
   return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
 }
@@ -31,6 +38,7 @@ inline constexpr int64_t kValuesOf<ChangeState> = static_cast<int64_t>(ChangeSta
 
 namespace documents {
 
+// The document of --print.
 struct PrintedRun {
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};
@@ -42,6 +50,7 @@ struct PrintedRun {
   };
 };
 
+// The effect of a fix, as one or more processes reported it.
 struct SwitchedFix {
   std::string fix{}, value{};
   ChangeState state = ChangeState::kOff;
@@ -74,6 +83,7 @@ struct Run {
 
 namespace {
 
+// What to run, and with which part of the recipe.
 struct Plan {
   std::string path;  // path of the recipe
   Recipe recipe{};
@@ -82,6 +92,7 @@ struct Plan {
   RecipeUse use{};
 };
 
+// Reads the recipe and chooses its fixes. A command of the recipe whose secrets were redacted cannot be run.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   Plan plan{.path = std::string(arguments.Value("recipe"))};
   if (plan.path.empty())
@@ -116,6 +127,7 @@ void Say(const std::string& text) {
 
 // --- --print
 
+// Returns the fixes that no variable of the environment can switch on.
 std::vector<std::string> NeedGapless(const Plan& plan) {
   std::vector<std::string> items;
   for (const std::string& item : plan.use.fixes) {
@@ -125,6 +137,7 @@ std::vector<std::string> NeedGapless(const Plan& plan) {
   return items;
 }
 
+// Returns a line for a shell, the variables before the command.
 std::string WithoutGapless(const Plan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
@@ -139,6 +152,7 @@ std::string PrintedJson(const Plan& plan) {
       plan.use.notes);
 }
 
+// Prints the line of --print; the exit status is 1 if it lacks fixes of the recipe.
 Result<int> Print(const Arguments& arguments, const Plan& plan) {
   const auto missing = NeedGapless(plan);
   if (!arguments.Has("quiet")) {
@@ -157,6 +171,7 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
 
 // --- running
 
+// Returns the document of a run, after it has ended.
 std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
   documents::Run document{.recipe = plan.path,
                           .exit_status = result.exit_status,
@@ -168,6 +183,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
   return DocumentOf("run", document, plan.use.notes);
 }
 
+// Says what will be done, and each difference from what the recipe was made on: a difference never stops the run.
 void SayBefore(const Plan& plan) {
   if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
@@ -180,6 +196,7 @@ void SayBefore(const Plan& plan) {
   for (const std::string& difference : Differences(plan.recipe, plan.command, DescribeHost())) Say(difference);
 }
 
+// Says which fixes no process reported.
 void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
   for (const auto& process : result.processes)
     for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", message));
@@ -200,6 +217,7 @@ LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch
           .watchers = {&watch}};
 }
 
+// Reports the end of the run, or why the command could not be started, and returns the exit status.
 Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch& watch,
                    const Result<LaunchResult>& result, int failure_status) {
   if (!result) {
@@ -212,7 +230,7 @@ Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch&
   return result->exit_status;
 }
 
-// Below another gapless, which sees the steps as those of the bare command: no folder of our own.
+// Runs below another gapless, which sees the steps as those of the bare command: no folder of its own.
 Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& around) {
   const bool quiet = arguments.Has("quiet");
   const auto step_function = StepFunctionFrom(arguments);
@@ -268,6 +286,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   int failure_status = 0;
   const auto result = Launch(options, &failure_status);
   auto status = Finish(arguments, *plan, watch, result, failure_status);
+  // An incomplete record matters only if the user asked for the folder.
   return result && status && !temporary ? StatusOf(*result) : std::move(status);
 }
 

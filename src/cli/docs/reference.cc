@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of docs/reference/.
+// Writes the pages of docs/reference/. Every section is made from an entry of a registry, in the registry's order; a
+// link names the heading of another entry, so a name that changes breaks the build of the documentation, not the
+// reader.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -21,12 +23,13 @@ namespace {
 constexpr std::string_view kTypes[] = {"integer", "real", "text"};
 constexpr int kHelpWidth = 100;
 
+// Begins a page with the note that it is generated.
 std::string Start(std::string_view title, std::string_view what) {
   return StrCat("<!-- Written by `gapless docs`. Change the sources and run it again. -->\n\n# ", title, "\n\n", what,
                 "\n");
 }
 
-// A text inside a cell of a table.
+// Escapes a text inside a cell of a table.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -53,7 +56,7 @@ std::string TablesOf(bool analyses) {
   return out;
 }
 
-// Values on a machine that has room for all of them.
+// Returns the values that a fix tries on a machine that has room for all of them.
 std::string ValuesOf(const Fix& fix) {
   const FixContext large{.cpus = 64, .ranks = 2, .gpu = true, .compute_major = 9, .all_values = true};
   std::string out;
@@ -62,6 +65,7 @@ std::string ValuesOf(const Fix& fix) {
   return out;
 }
 
+// Returns links to entries; an empty page is this one.
 std::string LinksTo(std::span<const std::string_view> names, std::string_view page) {
   std::string out;
   for (const std::string_view name : names)
@@ -73,7 +77,7 @@ bool IsWhatIf(std::string_view name) {
   return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
-// A line for each time that it was measured.
+// Returns a line for each time that the fix was measured, those without a gain included.
 std::string MeasuredText(const Fix& fix) {
   std::string out;
   for (const FixGain& gain : MeasuredGains()) {
@@ -88,6 +92,7 @@ std::string MeasuredText(const Fix& fix) {
   return out.empty() ? "- Not measured yet.\n" : out;
 }
 
+// Describes one fix. A prior of 1 means that nothing is known of its typical gain.
 std::string FixSection(const Fix& fix) {
   const bool by_value = fix.class_of != nullptr || FindFixInfo(fix.name)->safety_with_value;
   const Safety other = by_value ? Safety::kTraining : fix.safety;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and appends the journal of a bisection, one JSON object a line. A last line that was cut off is dropped.
+// Reads and appends the journal of a bisection.
+//
+// The first line is a mark with the search's key; each other line is a commit, a tab, and its value or "skip". A last
+// line that was cut off is dropped, and the file is rewritten without it, so that the next line does not join it. A
+// journal of another search is an error, not overwritten: it may have taken hours.
 #include "cli/commands/bisect/journal.h"
 
 #include <charconv>
@@ -24,6 +28,7 @@ std::string LineOf(const JournalEntry& entry) {
   return entry.value ? StrCat(entry.sha, "\t", *entry.value, "\n") : StrCat(entry.sha, "\t", kCannotRun, "\n");
 }
 
+// Returns the run of a line; absent if the line is damaged, which costs one run and no more.
 std::optional<JournalEntry> EntryFrom(std::string_view line) {
   const auto fields = Split(line, '\t');
   if (fields.size() != 2 || fields[0].empty()) return std::nullopt;
@@ -66,6 +71,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   return journal;
 }
 
+// Appends one line and closes the file, so that a run survives the end of this program.
 Result<void> Journal::Add(const JournalEntry& entry) {
   std::FILE* const file = std::fopen(path_.c_str(), "ae");
   if (file == nullptr) return SystemFailure("cannot write the journal", path_, errno);

@@ -40,6 +40,7 @@ struct Pairs {
   };
 };
 
+// The losses of both sides, step by step.
 struct LossParity {
   std::optional<bool> parity{};
   double max_difference = 0;
@@ -53,6 +54,7 @@ struct LossParity {
   };
 };
 
+// The whole document. Metrics are absent if no pair was completed.
 struct Compare {
   Pairs pairs{};
   int64_t seed = 0;

@@ -26,6 +26,7 @@ constexpr size_t kMaxNames = 8;
 constexpr int kNameColumns = 60;
 constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
 
+// Lists at most eight names for a hint.
 std::string NamesOf(const std::vector<const ResultSeries*>& all) {
   std::vector<std::string> names;
   for (const ResultSeries* series : all) {
@@ -50,7 +51,8 @@ const ResultSeries* Find(const ResultFile& file, const std::string& name) {
   return found == file.series.end() ? nullptr : &*found;
 }
 
-// The two series to compare: by name, else the only ones, else the only name both have, else the times of steps.
+// Returns the two series to compare: by name, else the only ones (whatever they are called), else the only name that
+// both have, else the times of steps. Series with several values on both sides are preferred to single values.
 Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultFile& a, const ResultFile& b,
                                                                    const std::string& name) {
   if (!name.empty()) {
@@ -93,6 +95,7 @@ Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   return {};
 }
 
+// Returns the logarithms: ratios of values that may be 0 or below mean nothing.
 Result<std::vector<double>> Logs(const ResultSeries& series) {
   std::vector<double> logs;
   for (const double value : series.values) {
@@ -103,6 +106,7 @@ Result<std::vector<double>> Logs(const ResultSeries& series) {
   return logs;
 }
 
+// Decides by the interval alone. Equivalent: the whole interval is within the margin, in either direction.
 SpeedVerdict Decide(const RatioInterval& speedup, double margin) {
   if (!speedup.low || !speedup.high) return SpeedVerdict::kCannotTell;
   if (*speedup.low > 1) return SpeedVerdict::kFaster;
@@ -111,6 +115,8 @@ SpeedVerdict Decide(const RatioInterval& speedup, double margin) {
   return inside ? SpeedVerdict::kEquivalent : SpeedVerdict::kCannotTell;
 }
 
+// Fills in the speedup, its interval and the p values. The sign makes a speedup above 1 always better; it swaps the
+// ends of the interval with it.
 void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, StoredComparison& comparison) {
   const double sign = comparison.higher_is_better ? 1 : -1;
   comparison.speedup.expected =
@@ -145,7 +151,7 @@ std::string Headline(const StoredComparison& comparison) {
   return StrCat("cannot tell: ", found);
 }
 
-// In lines of 80 columns.
+// Breaks a text into lines of 80 columns.
 std::string Wrapped(std::string_view text) {
   std::string out;
   size_t column = 0;
@@ -180,6 +186,7 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
   return "the files do not record what a value is; if each value is a process of its own, add --values process";
 }
 
+// What the user says about the values wins over what the files say.
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
   const auto chosen = Choose(a, b, options.series);
   if (!chosen) return Unexpected{chosen.error()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless compare A.json B.json --json`.
+// Writes `gapless compare A.json B.json --json`. `statistically_significant` is absent where no verdict can be given,
+// so that a script does not take "unknown" for "no".
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/stored.h"
 

@@ -14,6 +14,7 @@ namespace gapless::internal {
 extern const TypeInfo kHistoryListDocument, kHistoryRecordDocument, kHistoryExportDocument, kHistoryImportDocument,
     kHistoryAcceptDocument;
 
+// The actions. Each returns the exit status 0 or an error.
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
 Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);

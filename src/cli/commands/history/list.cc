@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time.
+// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time. Samples are not read:
+// no form of the list shows them.
 #include <algorithm>
 
 #include "base/described_json.h"
@@ -60,12 +61,14 @@ struct HistoryRuns {
 
 namespace {
 
+// The columns of the text, and which of them are right-aligned.
 constexpr std::string_view kColumns[] = {"id", "time", "commit", "branch", "benchmark", "samples/s", "step", "GPU"};
 constexpr bool kRight[] = {true, false, false, false, false, true, true, false};
 constexpr size_t kSecondsOnly = 19, kShownCommit = 12;  // characters
 constexpr int kWidest = 28;                             // columns of one cell
 constexpr double kMillisecondNs = 1e6;
 
+// Returns the cells of a run; "+" after the commit marks changes that are not committed.
 std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
   const MetricRecord* const rate = record.Find("samples_per_second");
   const MetricRecord* const step = record.Find("step_time_ms");
@@ -83,6 +86,7 @@ std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
           gpu};
 }
 
+// Writes a table; columns that no run fills are left out.
 std::string AsText(const std::vector<BenchmarkRecord>& records, const History& history) {
   if (records.empty()) return StrCat("no runs in ", Printable(history.place()), "\n");
   std::vector<std::vector<std::string>> rows = {{std::begin(kColumns), std::end(kColumns)}};
@@ -137,6 +141,7 @@ std::string AsCsv(const std::vector<BenchmarkRecord>& records) {
   return out;
 }
 
+// Reads a date or time as Unix time in ns; as an end, a date includes its whole day.
 Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_view option, bool is_end) {
   if (!arguments.Has(option)) return std::optional<int64_t>();
   const std::string_view text = arguments.Value(option);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records results in a history. Values of options replace those of the file, and those of the file replace git's.
+// Records results in a history, and accepts a run as the new level. Values of options replace those of the file, and
+// those of the file replace git's. Every call makes a new run, also for a file that was recorded before.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -102,6 +103,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
   if (arguments.Has("branch")) record.branch = arguments.Value("branch");
 }
 
+// Returns the facts of this machine as the JSON text that the record's `environment` holds.
 std::string HostAsJson(const HostFacts& host) {
   std::string out;
   JsonWriter json(out);
@@ -109,7 +111,8 @@ std::string HostAsJson(const HostFacts& host) {
   return out;
 }
 
-// --here: what the file does not say, this machine does.
+// Fills in what the file does not say from this machine (--here). It is not done unasked: a file may come from
+// elsewhere.
 void TakeMachine(BenchmarkRecord& record) {
   const HostFacts host = DescribeHost();
   if (record.host.empty()) record.host = host.name;
@@ -152,6 +155,7 @@ void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
   TakeGit(arguments, record);
 }
 
+// Metrics of --metric are added to those of the file; without either there is nothing to record.
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file) {
   BenchmarkRecord record;
   if (!file.empty()) {
@@ -183,6 +187,7 @@ Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
       [&] { return AsJson(*record, *recorded, *history); });
 }
 
+// Adds the verdict "accepted", by which the gate's baseline begins anew at this run.
 Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);

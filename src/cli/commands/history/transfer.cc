@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports a history as JSON lines or CSV, imports such a file, and accepts a run as the new level.
+// Exports a history as JSON lines, and imports JSON lines or CSV. The output is replaced only when it is complete.
 #include "store/transfer.h"
 
 #include <fstream>
@@ -46,7 +46,8 @@ std::string RunsAndAdvice(int64_t runs, int64_t advice) {
   return StrCat(Runs(runs), " and ", FormatCount(advice), advice == 1 ? " tested prediction" : " tested predictions");
 }
 
-// Tested predictions belong to no branch, commit or benchmark: they go with a whole history. Returns how many.
+// Writes the tested predictions and returns how many there were. They belong to no branch, commit or benchmark, so they
+// go with a whole history only.
 Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Output& output) {
   if (filter != HistoryFilter()) return 0;
   const auto advice = history.ListAdvice();
@@ -60,6 +61,7 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
 constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::HistoryExported>();
 constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::HistoryImported>();
 
+// Writes run by run; memory does not grow with the history.
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
   if (to_stdout && arguments.JsonToStdout())
@@ -90,6 +92,7 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   return 0;
 }
 
+// Reads the whole text first: its beginning decides the format.
 Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
   if (file.empty()) return Fail(ErrorCode::kUsage, "history import needs a FILE", "", "- reads standard input");
   std::ifstream stored;

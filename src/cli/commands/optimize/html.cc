@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of its own: no script, nothing loaded from anywhere.
+// The page of `gapless optimize`: no script, nothing loaded from anywhere, colours by the reader's preference. All
+// texts are escaped.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"
@@ -26,7 +27,7 @@ std::string Cells(const std::vector<std::string>& cells, std::string_view tag) {
   return row + "</tr>\n";
 }
 
-// The row's time as a bar below its name, against that of the first.
+// Returns the table of stages. The time of each stage is a bar below its name, against that of the first.
 std::string StageTable(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<const Stage*> stages = {&result.before};
@@ -46,6 +47,7 @@ std::string StageTable(const OptimizeView& view) {
   return text + "</table>\n";
 }
 
+// Adds a table of fixes with the reasons against them; nothing if there are none.
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
   if (rows.empty()) return;
   page += StrCat("<h2>", title, "</h2>\n<table>\n");
@@ -55,6 +57,7 @@ void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std
   page += "</table>\n";
 }
 
+// Marks the lines of the patch as added or removed.
 std::string Diff(const std::string& diff) {
   std::string text = "<pre>";
   for (const std::string_view line : Split(diff, '\n')) {

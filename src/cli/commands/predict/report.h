@@ -25,9 +25,11 @@ struct PredictView {
   std::vector<SweptPart> sweep{};
 };
 
+// Returns a share of the recorded step in ns.
 inline int64_t StepNs(const Predictor& predictor, double share) {
   return std::llround(static_cast<double>(predictor.step_ns()) * share);
 }
+// Returns true if the measured share is in the 80 % prediction interval, its ends included.
 inline bool IsWithin(const StepShares& shares, double measured) {
   return measured >= shares.low && measured <= shares.high;
 }

@@ -19,6 +19,7 @@ struct ReportedFix {
   std::set<int64_t> pids{};
 };
 
+// Watches the rings of a run. The recipe outlives it; calls come from the launcher's thread.
 class FixWatch : public Watcher {
  public:
   using Say = std::function<void(const std::string&)>;

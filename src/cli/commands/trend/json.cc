@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless trend --json`.
+// Writes `gapless trend --json`. Indices count the runs of the metric that have a value, from 0; intervals of indices
+// include both ends, levels do not include their end.
 #include "base/described_json.h"
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
@@ -18,6 +19,7 @@ struct Described<TrendLevel> {
 
 namespace documents {
 
+// A change of level.
 struct TrendStep {
   size_t index = 0, first = 0, last = 0;
   std::string_view kind{};
@@ -44,6 +46,7 @@ struct TrendStep {
   };
 };
 
+// The drift within the last level, in the metric's unit per run.
 struct TrendDrifts {
   bool drifts = false;
   std::string_view kind{};
@@ -61,6 +64,7 @@ struct TrendDrifts {
   };
 };
 
+// One metric over the runs.
 struct TrendOfMetric {
   std::string metric{}, unit{};
   std::optional<bool> higher_is_better{};
@@ -104,6 +108,7 @@ struct TrendResult {
 
 namespace {
 
+// Commits are left out where the history does not have them.
 documents::TrendStep StepOf(const Trend& trend, size_t number) {
   const ChangePoint& change = trend.changes[number];
   const TrendPoint& point = trend.points[change.index];
@@ -125,6 +130,7 @@ documents::TrendStep StepOf(const Trend& trend, size_t number) {
   return step;
 }
 
+// The slope is given also if it is not worth reporting; `drifts` says so.
 documents::TrendDrifts DriftOf(const Trend& trend) {
   const auto worth = DriftWorthTelling(trend);
   return {.drifts = worth.has_value(),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the range and the ticks of a chart of a trend. Outliers far from the other values do not widen the range.
+//
+// The range spans the middle 95 % of the values and all levels; further values widen it by at most three times that
+// span. All arithmetic keeps within the range of doubles, because a history may hold any finite number.
 #include "cli/commands/trend/view.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ constexpr double kLargest = std::numeric_limits<double>::max() / 4;
 constexpr double kSmallest = 1e-305;  // below it, quotients lose their digits
 constexpr int kTicks = 4;
 
-// The value that a share of the sorted values is below.
+// Returns the quantile of sorted values at `share`, the nearest value.
 double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(std::llround(share * static_cast<double>(sorted.size() - 1)))];
 }

@@ -16,8 +16,10 @@ struct TrendView {
   std::vector<double> ticks{};  // ascending, within
   double step = 1;              // between ticks
 
-  // 0 at the low end, 1 at the high one.
+  // Returns 0 at the low end of the axis and 1 at the high one; outside of it below 0 or above 1. Halves keep the
+  // difference finite.
   double ShareOf(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
+  // Returns the label of a tick in the shown unit, with as many decimals as the step between ticks needs.
   std::string TickText(double tick) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless tune --json`.
+// Writes `gapless tune --json`: of settings, or of the exchange of gradients.
 #include "base/described_json.h"
 #include "cli/commands/tune/report.h"
 #include "proof/described.h"
@@ -7,6 +7,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// One setting. What was not measured is absent; a setting that cannot be used has a reason instead.
 struct Setting {
   std::vector<std::string> fixes{};
   std::optional<double> step_time_ms{}, samples_per_second{}, memory_bytes{};
@@ -43,6 +44,7 @@ struct TuneResult {
   };
 };
 
+// The parts of a step of several ranks. The shares add up to 1 where compute and overhead can be told apart.
 struct Exchange {
   int ranks = 0;
   double step_time_ms = 0, step_time_without_exchange_ms = 0, step_time_alone_ms = 0;
@@ -74,6 +76,7 @@ constinit const TypeInfo kExchangeDocument = describe::MakeType<documents::Excha
 
 namespace {
 
+// The typical run of a setting, and its comparison with the command as it is, as far as either exists.
 documents::Setting SettingOf(const TuneRow& row) {
   documents::Setting setting{.fixes = row.set.Names(), .reason = row.why_not};
   if (row.IsUsable()) {

@@ -18,6 +18,7 @@ struct TuneView {
   bool is_training = false;  // the settings make another training of it
 };
 
+// The tables: of settings in lines of at most `width` columns, and of the exchange of gradients.
 std::string TuneText(const TuneView& view, int width);
 // The documents of --json: of settings, or of the exchange of gradients.
 extern const TypeInfo kTuneDocument, kExchangeDocument;

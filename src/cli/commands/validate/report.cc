@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the result of `gapless validate`: accepted or not, with each reason.
+// Prints the result of `gapless validate`: accepted or not, with each reason, then the reports of `compare` and `gate`,
+// which it is made of. The document contains theirs in the same way.
 #include "cli/commands/validate/report.h"
 
 #include "base/strings.h"
