@@ -83,10 +83,12 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
   std::optional<StopGuard> guard;
+  // The guard prints the same error as the command would, and nothing else may print after it.
   if (command.only_reads)
     guard.emplace([&] {
       return Report({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
     });
+  // Before the command runs: from here on redaction follows the user's wish.
   KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   guard.reset();

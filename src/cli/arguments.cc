@@ -20,6 +20,7 @@ std::vector<std::string> Arguments::Values(std::string_view option) const {
   return found == options_.end() ? std::vector<std::string>() : found->second;
 }
 
+// Splits at commas. Empty items are left out, so that "a,,b" and a trailing comma do no harm.
 std::vector<std::string> Arguments::List(std::string_view option) const {
   std::vector<std::string> items;
   const auto found = options_.find(option);
@@ -32,6 +33,7 @@ std::vector<std::string> Arguments::List(std::string_view option) const {
   return items;
 }
 
+// The fallback may be below `least`: callers use it to see that the option was not given.
 Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_t fallback) const {
   if (!Has(option)) return fallback;
   const std::string_view text = Value(option);

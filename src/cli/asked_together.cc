@@ -7,6 +7,9 @@
 // Here `optimize` is around `run`: its trials must have the recipe's fixes and their own. What the outer command
 // measures is what the user asked for, so its members win; of one fix with two values the outer value wins, and the
 // recipe's is reported as replaced. Members of the request that this program does not know are copied as they are.
+//
+// Example: the surroundings ask for {"every_loss": true, "fixes": ["workers=8"]}, the recipe has workers=4 and amp. The
+// agent is asked for {"every_loss": true, "fixes": ["amp", "workers=8"]}, and workers=4 is reported as replaced.
 #include "cli/asked_together.h"
 
 #include <algorithm>
@@ -23,6 +26,7 @@ constexpr std::string_view kFixes = "fixes", kOwnFixes = "own_fixes";
 
 std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
 
+// Returns the texts of a list; members of other kinds are left out, as they come from another program.
 std::vector<std::string> TextsOf(const JsonValue& list) {
   std::vector<std::string> texts;
   for (const JsonValue& json_value : list.items())
@@ -37,6 +41,7 @@ void AddMember(std::string& out, std::string_view key, const std::string& value)
   out += StrCat(":", value);
 }
 
+// Appends a list of texts; an empty list is left out.
 void AddTexts(std::string& out, std::string_view key, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   std::string list;
@@ -97,6 +102,7 @@ AskedTogether AskTogether(const std::string& around, const std::vector<std::stri
   return together;
 }
 
+// Adds what the surroundings ask for; a measurement is switched on if either side wants it.
 void AskForTheOneAround(const std::string& around, AgentOptions& options) {
   const auto parsed = JsonValue::Parse(around);
   if (!parsed || !parsed->is_object()) return;

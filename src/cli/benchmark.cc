@@ -32,6 +32,7 @@ std::optional<int> CpuFrom(std::string_view text) {
 
 }  // namespace
 
+// Takes one unit letter at the end; a number without one is seconds.
 Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_view option) {
   if (!arguments.Has(option)) return std::optional<double>();
   std::string_view text = arguments.Value(option);
@@ -49,6 +50,7 @@ Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_v
   return std::optional(*number * unit);
 }
 
+// Takes "2%" and "0.02" as the same share; 1 and more are refused.
 Result<double> ShareFrom(const Arguments& arguments, std::string_view option, double fallback) {
   if (!arguments.Has(option)) return fallback;
   std::string_view text = arguments.Value(option);

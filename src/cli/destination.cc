@@ -68,6 +68,7 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   return CompressByName(path, std::make_unique<OutputSink<Entry>>(entries_.back()));
 }
 
+// The folder is kept from here on.
 Result<void> OutputDestination::Commit() {
   for (const auto& entry : entries_) GAPLESS_TRY(entry->output.Commit());
   made_folder_ = false;

@@ -3,6 +3,10 @@
 //
 // Both forms are the only way in which errors reach the user, so secrets are redacted here once more: a message may
 // quote a command or its output. The text is also stripped of control characters; JSON keeps and escapes them.
+//
+//   gapless: the file is empty
+//     at: tests/data/empty.json
+//     hint: `gapless formats` lists what can be read
 #include "cli/failure.h"
 
 #include "base/json_writer.h"

@@ -94,6 +94,7 @@ Seen Count(const LaunchResult& result) {
     folders.insert(process->folder);
     seen.steps = std::max(seen.steps, header.step);
     seen.recordings += process->recordings.size();
+    // Of several ranks the slowest counts, because the others wait for it in collectives.
     seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
     if (process->steps_ns > 0)
       seen.agent_share =
@@ -130,6 +131,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
   Say(StrCat("next: gapless analyze ", result.folder));
 }
 
+// The missing parts of the record are also the document's warnings.
 std::string ResultJson(const LaunchResult& result, std::string_view command) {
   const Seen seen = Count(result);
   documents::Launch document{.run = result.folder,
@@ -170,6 +172,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
   agent.step_function = std::move(*step_function);
+  // Run below another gapless: its measurements must not be lost because our agent replaces its own.
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
   options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");

@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// Options of every command that leaves a run folder.
 inline constexpr OptionSpec kRunFolderOption = {.name = "output",
                                                 .letter = 'o',
                                                 .takes = OptionSpec::Takes::kValue,

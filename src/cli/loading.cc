@@ -55,12 +55,14 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
   return numbers;
 }
 
+// The line outlives the reading; a redirected standard error gets no progress.
 OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
   OpenOptions options{.cancel_flag = session.cancel};
   if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
   return options;
 }
 
+// Checks the outputs only after reading: a folder's files are known only then.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths) {
   auto ranks = ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7");
   if (!ranks) return Unexpected{ranks.error()};

@@ -14,6 +14,7 @@
 
 namespace gapless::internal {
 
+// Every command that reads recordings takes them in the same way. Several paths are the ranks of one job.
 inline constexpr PositionalSpec kPathsPositional = {
     .name = "PATH",
     .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3",

@@ -72,6 +72,7 @@ Result<std::string> Exported(const std::string& report, const Kind& kind) {
 
 }  // namespace
 
+// Exports only files that are named; folders, and reports in them, are passed on as they are.
 Result<std::vector<std::string>> ExportedReports(std::span<const std::string> paths) {
   std::vector<std::string> replaced;
   for (const std::string& path : paths) {

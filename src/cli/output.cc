@@ -28,6 +28,8 @@ std::string Why(int code) { return std::strerror(code); }
 
 }  // namespace
 
+// Opens nothing under the final name, unless that is a device or a pipe, so that a failure leaves an existing file as
+// it was.
 Result<Output> Output::Open(std::string_view path) {
   Output output;
   if (path.empty() || path == "-") {
@@ -78,6 +80,7 @@ bool Output::Write(std::string_view text) {
     const ssize_t written = write(descriptor_, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
+      // A terminal in non-blocking mode gives EAGAIN; the write is tried again.
     } else if (errno != EINTR && errno != EAGAIN) {
       failure_ = errno;
     }
@@ -118,6 +121,7 @@ Result<void> RefuseInput(std::string_view path, std::span<const std::string> inp
   return {};
 }
 
+// A failed write is remembered by the output and returned by Commit().
 Result<void> WriteFile(std::string_view path, std::string_view text) {
   auto output = Output::Open(path);
   if (!output) return Unexpected{output.error()};

@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// One output. It is moved, never copied; used by one thread at a time.
 class Output {
  public:
   // "" or "-": standard output. Otherwise a file is made beside `path` and takes its name in Commit(); without Commit()

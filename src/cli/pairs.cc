@@ -14,6 +14,7 @@ constexpr double kDefaultMargin = 0.01;
 
 }  // namespace
 
+// Refuses a mixture of both ways: which command is A would be unclear.
 Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
   if (arguments.Has("a") || arguments.Has("b")) {
     if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())

@@ -99,6 +99,8 @@ struct Parsed {
 Result<Parsed> RunParser(const Command& command, std::span<const std::string> words,
                          const std::vector<OptionSpec>& options) {
   CLI::App app;
+  // --help is an option of the description like any other; words that CLI11 does not know are reported by
+  // UnknownOption().
   app.set_help_flag();
   app.allow_extras();
   std::map<std::string_view, CLI::Option*> handles;
@@ -108,6 +110,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
         option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
     handles[option.name] =
         option.takes == OptionSpec::Takes::kNothing
+            // Every occurrence takes exactly one value, and all of them are kept in order.
             ? app.add_flag(names)
             : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
   }
@@ -132,6 +135,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
 
 }  // namespace
 
+// Cuts the words at the first `--`, lets CLI11 split those before it, and checks what came out.
 Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args) {
   const auto dashes = std::ranges::find(args, "--");
   Arguments arguments;
@@ -147,6 +151,7 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
   if (!parsed) return Unexpected{parsed.error()};
   arguments.options_ = std::move(parsed->values);
   arguments.positionals_ = std::move(parsed->positionals);
+  // Nothing else must be right for --help.
   if (arguments.Has("help")) return arguments;
   for (const OptionSpec& option : options) {
     const auto given = arguments.options_.find(option.name);

@@ -51,6 +51,7 @@ struct ScalingRanks {
   };
 };
 
+// The document of `bench --scaling` and `tune scaling`.
 struct ScalingResult {
   ScalingCurve::Kind scaling{};
   ScalingMetrics metrics{};
@@ -134,6 +135,7 @@ std::string ScalingText(const ScalingCurve& curve) {
 
 constinit const TypeInfo kScalingDocument = describe::MakeType<documents::ScalingResult>();
 
+// The reason to measure again is a warning, too, which a gate can look at.
 std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
   const ScalingPoint& last = curve.points.back();
   documents::ScalingResult document{

@@ -66,9 +66,11 @@ Terminal DetectTerminal() {
   return terminal;
 }
 
+// May be called again: the flag and the handlers are the same.
 const std::atomic<bool>* CatchSignals() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
+  // The second signal has its default action: it ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

@@ -26,6 +26,7 @@ struct Recorded {
   int64_t recordings = 0, events = 0;
 };
 
+// Counts over all executions: those of nsys and ncu are others than the first.
 Recorded RecordedBy(const Run& run, std::string_view format) {
   Recorded recorded;
   for (const RunTrace& of : run.traces())

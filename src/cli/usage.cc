@@ -3,6 +3,10 @@
 //
 // Lines are wrapped to the terminal, at most 100 columns. Terms stand in a column as wide as the widest of at most 26
 // columns; a wider term has its text on the next line. Hidden options, which have no help, are left out.
+//
+//   usage: gapless trigger RUN [--steps N] [--memory] [--python SECONDS] [--fix ID]
+//                          [--unfix ID] [--stop-after N] [--timeout SECONDS]
+//                          [--json[=FILE]]
 #include "cli/usage.h"
 
 #include <algorithm>
@@ -53,6 +57,7 @@ void AppendSection(std::string& out, std::string_view title, const std::vector<s
 std::string HelpOfOption(const OptionSpec& option, std::span<const OptionSpec> before) {
   std::string text(option.help);
   if (option.choices == nullptr) return text;
+  // The same function means the same list.
   for (const OptionSpec& option_spec : before)
     if (option_spec.choices == option.choices) return StrCat(text, ": as --", option_spec.name);
   const auto choices = option.choices();
@@ -112,6 +117,7 @@ std::string UsageLine(const Command& command, int width) {
   return start + text.substr(std::min(text.size(), start.size()));
 }
 
+// Prints usage, description, arguments, options and examples; sections without content are left out.
 std::string HelpOf(const Command& command, int given_width) {
   const int width = std::min(given_width, kReadable);
   std::string out = UsageLine(command, width);
@@ -137,6 +143,7 @@ std::string HelpOf(const Command& command, int given_width) {
   return out;
 }
 
+// Lists all commands, and the line that most users begin with.
 std::string Overview(int given_width) {
   const int width = std::min(given_width, kReadable);
   std::string out = StrCat("gapless ", kVersion, ": ", kOneLiner, "\n\nusage: gapless VERB ...\n");

@@ -123,6 +123,7 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
   return 0;
 }
 
+// Checks the options that can be checked without the recording first: reading may take minutes.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("verbose")) log::SetLevel(log::Level::kInfo);
   if (arguments.Has("timings")) EnableTimings();

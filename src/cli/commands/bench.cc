@@ -79,6 +79,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
     auto sample = RunMeasured(plan.request);
     if (!sample) return Unexpected{sample.error()};
     const bool whole = sample->source == SampleSource::kProcess;
+    // Known only after the first process: without steps one process is one value.
     if (whole && !plan.runs && runs == 1) runs = kWholeRuns;
     if (whole && !warm && runs > 1) {  // the first one fills the caches for all
       warm = true;
@@ -103,6 +104,7 @@ Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& reque
       [&] { return InferenceJson(*metrics, *sample, request.command); });
 }
 
+// Measures a scaling curve, requests, or a command, in this order of precedence.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};

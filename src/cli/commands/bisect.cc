@@ -26,6 +26,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The whole document. Members about the commit are absent while no commit is more likely than "no change".
 struct Bisect {
   std::string_view result{};
   size_t commits = 0, runs = 0;
@@ -103,6 +104,7 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   const Commit& commit = plan.commits[index];
   const auto place = checkouts.At(commit.sha);
   if (!place) return Unexpected{place.error()};
+  // An end of the range that cannot be run is an error: the search has nothing to compare with.
   const bool end = index == 0 || index + 1 == plan.commits.size();
   if (place->build_status != 0) {
     if (!end) return std::optional<double>();
@@ -112,6 +114,7 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   request.working_folder = place->folder;
   auto sample = RunOnce(request);
   if (!sample) return Unexpected{sample.error()};
+  // The command asks to skip this commit, as with `git bisect run`.
   if (sample->exit_status == kOwnFailure && !end && !sample->stopped) return std::optional<double>();
   const auto checked = Checked(std::move(*sample), request);
   if (!checked) return Unexpected{checked.error()};
@@ -156,6 +159,7 @@ Result<CommitSearch> Search(const Plan& plan, bool quiet) {
     const size_t index = search.next();
     const auto value = RunCommit(plan, *checkouts, index);
     if (!value) return Unexpected{value.error()};
+    // Before the search takes it: an interruption from here on loses nothing.
     GAPLESS_TRY(journal->Add({plan.commits[index].sha, *value}));
     Take(search, plan, index, *value);
     if (!quiet) Say(plan, search, index, *value);
@@ -191,6 +195,7 @@ std::string TextOf(const Plan& plan, const CommitSearch& search) {
                 "  --runs allows more; the same command goes on where it stopped\n");
 }
 
+// Probabilities include that of "no change", so they add up to 1 over all commits and it.
 std::string JsonOf(const Plan& plan, const CommitSearch& search) {
   const CommitRange& best = search.best();
   documents::Bisect document{.result = search.state() == SearchState::kFound      ? "found"
@@ -209,6 +214,7 @@ std::string JsonOf(const Plan& plan, const CommitSearch& search) {
   return DocumentOf("bisect", document);
 }
 
+// Searches, and answers "yes" if a commit was found.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};

@@ -70,6 +70,7 @@ Result<int> ExecuteStored(const Arguments& arguments) {
       [&] { return StoredJson(*comparison); });
 }
 
+// Chooses the way by what is given: --ratios, two files, or two commands.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("ratios")) return ExecuteRatios(arguments);
   if (!arguments.positionals().empty()) return ExecuteStored(arguments);

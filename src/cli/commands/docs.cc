@@ -64,6 +64,7 @@ Result<void> WritePage(const fs::path& path, const std::string& text) {
 
 std::string AsJson(const std::vector<State>& states) { return DocumentOf("docs", documents::Docs{states}); }
 
+// Lists only the pages that changed or must change.
 std::string AsText(const std::vector<State>& states, bool check) {
   std::string out;
   size_t changed = 0;
@@ -76,6 +77,7 @@ std::string AsText(const std::vector<State>& states, bool check) {
   return check ? out + "run `gapless docs` to write them again (an extra page is to be removed)\n" : out;
 }
 
+// Writes a page only if it differs, so that the times of the others stay as they are.
 Result<int> Execute(const Arguments& arguments, Session&) {
   const bool check = arguments.Has("check");
   const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];

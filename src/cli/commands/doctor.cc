@@ -8,6 +8,7 @@
 namespace gapless::internal {
 namespace {
 
+// Examines the real machine; tests give Examine() surroundings of their own.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::vector<CheckedFinding> findings = Examine(RealSurroundings());
   RenderOptions options;

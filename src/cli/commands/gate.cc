@@ -63,6 +63,7 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   auto judgement = JudgeRecord(*current, *history, question);
+  // The record gets its verdicts before it is stored, in one transaction.
   if (!judgement || !arguments.Has("record")) return judgement;
   current->verdicts = judgement->verdicts;
   if (current->uid.empty()) current->uid = NewUid();
@@ -123,6 +124,7 @@ Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) 
   return {};
 }
 
+// Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
   if (!judgement) return Unexpected{judgement.error()};

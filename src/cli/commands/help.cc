@@ -10,6 +10,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// An option as another program would need it.
 struct HelpOption {
   std::string_view name{};
   std::string letter{};
@@ -35,6 +36,7 @@ struct HelpArgument {
   };
 };
 
+// A command. `options` includes those that every command has.
 struct HelpCommand {
   std::string_view name{}, help{};
   std::vector<HelpArgument> arguments{};
@@ -86,6 +88,7 @@ std::vector<std::string_view> Verbs() {
   return names;
 }
 
+// Without an argument the overview is printed, and the JSON has every command.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto all = AllCommands();
   if (arguments.positionals().empty()) {

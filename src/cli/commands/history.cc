@@ -9,6 +9,7 @@ namespace {
 
 std::vector<std::string_view> Actions() { return {"record", "list", "export", "import", "accept"}; }
 
+// The parser has checked the action. The second argument is a file, or for `accept` the number of a run.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string& action = words[0];

@@ -21,6 +21,7 @@ namespace {
 constexpr std::string_view kDefaultListen = "127.0.0.1:9477";
 constexpr auto kTick = std::chrono::milliseconds(200);
 
+// Starts the server, which asks `metrics` for its text at each request, and prints its address.
 Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const RunMetrics& metrics) {
   auto server = MetricsServer::Start(std::string(arguments.Value("listen", kDefaultListen)),
                                      [&metrics] { return metrics.Text(); });
@@ -52,6 +53,7 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   return 0;
 }
 
+// The flight recorder and the metrics are watchers of the run, so they outlive it.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.command().empty()) {
     if (arguments.positionals().empty())

@@ -68,6 +68,7 @@ class Speaker {
  public:
   Speaker(const Session& session, bool quiet) : session_(session), quiet_(quiet) {}
 
+  // Erases the progress line before a decision is printed, so that the two do not share a line.
   void On(const PlannerEvent& event) {
     if (event.kind == PlannerEvent::Kind::kDecided) {
       line_.reset();
@@ -105,6 +106,7 @@ class Speaker {
   std::optional<ProgressLine> line_{};
 };
 
+// Collects what all reports show. The command is redacted once, here.
 OptimizeView ViewOf(const Optimization& done, const OptimizeOrder& order) {
   OptimizeView view{.result = done.result,
                     .command = RedactCommand(order.request.command),
@@ -129,6 +131,7 @@ Result<void> WriteReports(const OptimizeView& view) {
   return WriteFileAtomically(view.page, OptimizePage(view), 0600);
 }
 
+// Writes the reports before it prints: a closed pipe must not cost the files.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
   auto request = RequestFrom(arguments, arguments.command());
@@ -136,6 +139,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   auto options = OptionsFrom(arguments);
   if (!options) return Unexpected{options.error()};
   const bool quiet = arguments.Has("quiet");
+  // Two progress lines must not be drawn at once: that of reading ends with the planner's first event.
   std::optional<ProgressLine> reading(std::in_place);  // gone once the recording was read
   const OptimizeOrder order{
       .request = std::move(*request), .options = std::move(*options), .load = OpenOptionsFrom(session, *reading)};

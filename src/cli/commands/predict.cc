@@ -99,6 +99,8 @@ Result<void> Measure(const Arguments& arguments, const Session& session, Predict
   return KeepTestedPrediction(arguments.Value("db"), prediction, arguments.positionals()[0], *share);
 }
 
+// Checks the combinations before the recording is read. They can still turn out to have no effect on this recording,
+// which is an answer, not an error.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, WhatIfsText, WhatIfsJson);
   GAPLESS_TRY(CheckMeasured(arguments));
@@ -111,6 +113,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
+  // A recording that fails the check is still shown with the reason.
   if (predictor->check().accepted()) {
     GAPLESS_TRY(Fill(arguments, *combinations, view));
     GAPLESS_TRY(Measure(arguments, session, view));

@@ -79,12 +79,14 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
   done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
 }
 
+// Runs the command, then, while the folder is complete, what was asked for afterwards: Nsight, copies, reports.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto agent = AgentOptionsFrom(arguments);
   if (!agent) return Unexpected{agent.error()};
   const auto nsight = NsightPlanFrom(arguments);
   if (!nsight) return Unexpected{nsight.error()};
   const bool comprehensive = arguments.Has("comprehensive");
+  // Sampling has the lowest cost of the ways to profile Python; a way that was asked for stays.
   if (comprehensive && agent->python.empty()) agent->python = "sample";
   return RunWatched(
       arguments,

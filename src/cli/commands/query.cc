@@ -106,6 +106,7 @@ Result<std::string> TakeStatement(const Arguments& arguments, std::vector<std::s
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// Returns the table and its columns in lines of "name  type  help [unit]".
 std::string ColumnsAsText(const SqlTableInfo& table) {
   constexpr std::string_view kTypes[] = {"integer", "real", "text"};
   std::string out = StrCat(table.name, ": ", table.help, "\n");
@@ -188,11 +189,13 @@ Result<void> RunStatement(const Arguments& arguments, const Session& session, co
   if (also_json) sinks.push_back(MakeJsonSink(WriterOf(*beside)));
   TeeSink tee(sinks);
   GAPLESS_TRY(database->Query(sql, tee));
+  // A failed write is reported by Commit().
   for (auto& sink : sinks) sink->Finish();
   GAPLESS_TRY(output->Commit());
   return also_json ? beside->Commit() : Result<void>();
 }
 
+// The last argument is the statement, so the paths are known only after it was taken.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("tables")) return ListTables(arguments);
   std::vector<std::string> paths = arguments.positionals();

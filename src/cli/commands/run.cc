@@ -7,6 +7,10 @@
 // processes otherwise. Below another gapless no folder is made: the recipe's request is merged with that of the outer
 // command (asked_together.h), whose agent then does the work. The exit status is the command's own; failures of gapless
 // are 125.
+//
+// What --print writes for a recipe that the environment alone can do:
+//
+//   OMP_NUM_THREADS=4 python train.py --name 'a b'
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -65,6 +69,7 @@ struct SwitchedFix {
   };
 };
 
+// The document of a run that has ended.
 struct Run {
   std::string recipe{};
   int exit_status = 0, signal = 0;
@@ -236,6 +241,7 @@ Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& aro
   const auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
   const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, *step_function);
+  // From here on the plan holds only what this command really asks for.
   plan.use.fixes = asked.fixes;
   for (const std::string& item : asked.replaced)
     plan.use.notes.push_back(StrCat(item, " is left out: the gapless around this one tries another value of it"));
@@ -253,6 +259,8 @@ Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& aro
   return Finish(arguments, plan, watch, result, failure_status);
 }
 
+// Runs the command with the light agent, which only switches the fixes and counts steps. Without -o its folder is a
+// temporary one.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
@@ -273,6 +281,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   agent.record = false;
   agent.fixes = plan->use.fixes;
   agent.own_fixes = plan->use.own_fixes;
+  // The agent reports which of these variables the process really has.
   for (const auto& [name, value] : plan->use.environment) agent.fix_environment.push_back(name);
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};

@@ -32,6 +32,7 @@ struct NeededRun {
   };
 };
 
+// The whole document. `needs` is filled in only for recordings that were made elsewhere.
 struct Same {
   Parity parity{};
   std::optional<std::string> a_command{}, b_command{};
@@ -65,6 +66,7 @@ Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
   if (!steps) return Unexpected{steps.error()};
   SameQuestion question{.a = std::move(*a), .b = std::move(*b)};
   question.plan = {.steps = static_cast<int>(std::min(*steps, kMaxSteps)), .seconds = kDefaultSeconds};
+  // 0 is no limit.
   if (arguments.Has("steps")) question.plan.seconds = 0;  // as many as were asked for, however long they take
   if (arguments.Has("claim")) question.claim = PrecisionNamed(arguments.Value("claim"));
   question.exact = arguments.Has("exact");
@@ -98,6 +100,7 @@ Result<int> DecideOnRecordings(const Arguments& arguments) {
   return AnswerWith(arguments, *report, std::move(document));
 }
 
+// The progress line is gone before the answer is printed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("recordings")) return DecideOnRecordings(arguments);
   const auto question = QuestionFrom(arguments);

@@ -104,6 +104,7 @@ Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session
   if (!filter) return Unexpected{filter.error()};
   std::optional<size_t> limit;  // maximum number of runs after filtering
   if (filter->limit) limit = static_cast<size_t>(*filter->limit);
+  // The database would limit all runs; the limit is on those of the series.
   filter->limit.reset();
   filter->with_samples = false;
   if (!filter->branch) filter->branch = "main";
@@ -161,6 +162,7 @@ Result<void> CheckOutputs(const Arguments& arguments) {
   return {};
 }
 
+// Draws the pictures that were asked for; the text is left out if one of them goes to standard output.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutputs(arguments));
   const auto& files = arguments.positionals();

@@ -37,6 +37,7 @@ struct AgentReply {
   };
 };
 
+// The whole document; processes that did not answer are left out.
 struct Trigger {
   std::string run{};
   int64_t sequence = 0;
@@ -146,12 +147,14 @@ Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seco
           "processes answer between two steps: check that the job still takes steps, or use a longer --timeout");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
+    // Asked last: the final answers may have come with the last look.
     if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive() && !waiting.Over())
       return Fail(ErrorCode::kEnvironment, "the run ended before it answered");
   }
   return {};
 }
 
+// Prints a line per process that answered, with the file it wrote.
 std::string TextOf(const std::string& folder, const Waiting& waiting) {
   std::string text;
   for (const auto& [pid, reply] : waiting.replies()) {
@@ -188,6 +191,7 @@ Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   for (const auto* number : {&steps, &stop, &python})
     if (!*number) return Unexpected{number->error()};
   request.argument = std::min<int64_t>(*steps, kMaxSteps);
+  // The reason that the recording's file is given.
   request.text = "asked for";
   if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
   if (arguments.Has("python")) request = {wire::AgentCommand::kPython, *python, ""};
@@ -197,6 +201,7 @@ Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   return request;
 }
 
+// Listens before it posts the request, so that no answer can be missed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& folder = arguments.positionals().front();
   const auto request = AgentRequestFrom(arguments);

@@ -78,6 +78,7 @@ Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder
   const auto seen = SampleJob(order.request, "");
   if (!seen) return Unexpected{seen.error()};
   FixContext context = ContextOf(*seen, order.request);
+  // Nothing was recorded, so a GPU is known by the memory that the program allocated on it.
   context.gpu = seen->sample.gpu_memory_bytes.value_or(0) > 0;
   order.options.by_samples = batches;
   order.options.memory_limit_bytes = seen->sample.gpu_capacity_bytes;
@@ -157,6 +158,7 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
 
 std::vector<std::string_view> Questions() { return {"dataloader", "batch", "scaling", "comm"}; }
 
+// Refuses options that the question has no use for: they would seem to have an effect.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& question = arguments.positionals()[0];
   auto order = OrderFrom(arguments);

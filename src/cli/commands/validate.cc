@@ -64,6 +64,7 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
   return question;
 }
 
+// Opens the history before anything runs: a wrong --db would otherwise cost all pairs.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto question = QuestionFrom(arguments);
   if (!question) return Unexpected{question.error()};

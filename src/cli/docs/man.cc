@@ -50,6 +50,7 @@ std::string Verb(const Command& command) {
 
 }  // namespace
 
+// Writes the sections in the usual order of man pages.
 std::string ManPage() {
   std::string out =
       StrCat(".\\\" Written by `gapless docs`.\n.TH GAPLESS 1 \"\" \"gapless ", kVersion, "\" \"User Commands\"\n");

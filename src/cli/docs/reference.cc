@@ -36,6 +36,7 @@ std::string Cell(std::string_view text) {
   return out;
 }
 
+// Writes a row per column; the unit "id:slice" becomes "id of slice".
 std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   std::string out = "\n| column | type | unit | what it is |\n|---|---|---|---|\n";
   for (const ColumnSpec& column : columns) {
@@ -58,6 +59,7 @@ std::string TablesOf(bool analyses) {
 
 // Returns the values that a fix tries on a machine that has room for all of them.
 std::string ValuesOf(const Fix& fix) {
+  // Independent of the machine that the pages are written on.
   const FixContext large{.cpus = 64, .ranks = 2, .gpu = true, .compute_major = 9, .all_values = true};
   std::string out;
   for (const std::string& value : fix.values(large).values)

@@ -11,6 +11,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The whole document. Latencies are given one by one, so that other percentiles can be computed from them.
 struct Inference {
   std::string command{};
   size_t requests = 0;
@@ -44,6 +45,7 @@ std::string Percentiles(std::optional<double> p50, std::optional<double> p95, st
 
 }  // namespace
 
+// Prints one line per figure; those of tokens only for a model that writes text.
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample) {
   std::string text =
       StrCat("latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",

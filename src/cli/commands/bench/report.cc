@@ -33,6 +33,7 @@ std::string OutcomeText(const std::vector<RunSample>& samples) {
 
 }  // namespace
 
+// Names what was measured: a step, a process, or a value that the program printed, whose unit is unknown.
 std::string BenchText(const std::vector<RunSample>& samples) {
   const PerformanceMetrics metrics = *MetricsOf(samples);
   const RunSample& first = samples[0];

@@ -105,6 +105,7 @@ std::string TrainingText(const Comparison& comparison) {
   return text;
 }
 
+// Prints what disturbed the runs, a line each.
 std::string NoiseText(const Comparison& comparison) {
   std::string text;
   for (const std::string& seen : NoiseOf(comparison)) text += StrCat("noise: ", seen, "\n");
@@ -124,6 +125,7 @@ std::vector<std::string> NoiseOf(const Comparison& comparison) {
   return sentences;
 }
 
+// Without both sides' own values only the signed-rank test can be made.
 NominalP NominalOf(const PairSequence& sequence) {
   NominalP nominal;
   if (const auto test = SignedRank(sequence.log_ratios())) nominal.signed_rank = test->p;

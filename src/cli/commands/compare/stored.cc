@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
 // the ratio with its interval. A verdict needs values that are processes.
+//
+// What is printed for two files of hyperfine, whose values are processes:
+//
+//   B is faster: speedup 1.248×, 95 % interval 1.210× to 1.288×
+//
+//     A  1.005 s, the median of 8  old
+//     B  0.8050 s, the median of 8  new
 #include "cli/commands/compare/stored.h"
 
 #include <algorithm>
@@ -136,6 +143,7 @@ std::string PValue(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber
 
 std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
 
+// States the verdict and the factor; the interval only if both of its ends are known.
 std::string Headline(const StoredComparison& comparison) {
   const RatioInterval& speedup = comparison.speedup;
   const std::string interval = speedup.low && speedup.high
@@ -167,6 +175,7 @@ std::string Wrapped(std::string_view text) {
 
 }  // namespace
 
+// Explains the limits of the answer, which a factor alone would hide.
 std::string WhatTheyShow(const StoredComparison& comparison) {
   if (comparison.other_machine)
     return "the two were measured on different machines or devices, so what differs may be theirs; to compare the "
@@ -215,6 +224,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);
+  // Robust noise of both sides, pooled; the smaller side limits what could have been detected.
   const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);
   if (a_noise && b_noise) {
     const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
@@ -225,6 +235,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   return comparison;
 }
 
+// Prints both medians in one unit, chosen by the larger one. Names are shown at the sides only if they differ.
 std::string StoredText(const StoredComparison& comparison) {
   const bool same = comparison.name == comparison.b_name;
   const ShownUnit unit = ShownUnitOf(std::max(comparison.a, comparison.b), comparison.unit);

@@ -20,6 +20,7 @@ struct StoredSide {
   };
 };
 
+// The whole document.
 struct Stored {
   SpeedVerdict verdict = SpeedVerdict::kCannotTell;
   RatioInterval speedup{};

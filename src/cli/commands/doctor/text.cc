@@ -36,6 +36,7 @@ struct DoctorCheck {
   };
 };
 
+// The whole document. Problems and warnings are also among its warnings, as sentences.
 struct Doctor {
   bool healthy = true;
   std::vector<DoctorCheck> checks{};
@@ -118,6 +119,7 @@ void AppendFinding(std::string& out, const HealthFinding& finding, const Paint& 
 
 bool IsHealthy(std::span<const CheckedFinding> findings) { return CountOf(findings, Health::kProblem) == 0; }
 
+// Prints the count of problems, then the findings in the order of the checks.
 std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options) {
   const Paint paint(options);
   std::string out = Headline(findings, paint) + "\n";

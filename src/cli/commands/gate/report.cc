@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a judgement as text, Markdown, JUnit, SARIF and GitHub workflow commands. SARIF viewers require a file for
 // each result: the script of the command, else the repository's root.
+//
+// The answer for GitHub, where it becomes an annotation:
+//
+//   ::warning title=gapless gate::samples_per_second: 812.5: cannot tell, too few runs to learn the level and …
 #include "cli/commands/gate/report.h"
 
 #include <algorithm>
@@ -84,6 +88,7 @@ std::string Escaped(std::string_view text) {
 
 }  // namespace
 
+// Prints the baseline, a block per metric, the rate of false alarms, notes, and last what to do.
 std::string GateText(const Judgement& judgement) {
   std::string text = StrCat("against ", judgement.against, "\n");
   for (const MetricJudgement& metric : judgement.metrics) {
@@ -205,6 +210,7 @@ std::string GateGithub(const Judgement& judgement) {
 
 std::vector<std::string_view> GateFormats() { return {"text", "json", "markdown", "junit", "sarif", "github"}; }
 
+// Any other name is text, the default.
 std::string GateAs(const Judgement& judgement, std::string_view format) {
   if (format == "json") return GateJson(judgement);
   if (format == "markdown") return GateMarkdown(judgement);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time. Samples are not read:
 // no form of the list shows them.
+//
+//   id  time                 commit  branch  samples/s     step  GPU
+//    2  2026-03-01 12:00:00  abc     main               80.2 ms
+//    1  2026-03-02 00:00:00  def     main        812.5  78.8 ms  8 × NVIDIA H100
 #include <algorithm>
 
 #include "base/described_json.h"
@@ -22,6 +26,7 @@ struct HistoryVerdict {
   };
 };
 
+// A run; what was not recorded is missing. Samples are not part of the list.
 struct HistoryRun {
   int64_t id = 0;
   std::string timestamp{}, commit_sha{}, branch{};
@@ -155,6 +160,7 @@ Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_
 
 constinit const TypeInfo kHistoryListDocument = describe::MakeType<documents::HistoryRuns>();
 
+// Reads the options of a filter; one that is not given restricts nothing.
 Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   HistoryFilter filter;
   const auto text = [&](std::string_view option, std::optional<std::string>& out) {
@@ -174,6 +180,7 @@ Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   return filter;
 }
 
+// Holds the runs that pass the filter, because the widths of the columns depend on all of them.
 Result<int> HistoryList(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};

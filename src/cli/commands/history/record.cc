@@ -16,6 +16,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The document of `record`.
 struct HistoryRecorded {
   std::string history{};
   int64_t id = 0;
@@ -91,6 +92,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
     record.branch.clear();
   }
   const auto git = DescribeGit(".");
+  // A commit may be given by the first seven digits of its hash or more.
   const bool same = git && !git->commit.empty() &&
                     (record.commit_sha.empty() || git->commit == record.commit_sha ||
                      (record.commit_sha.size() >= 7 && git->commit.starts_with(record.commit_sha)));
@@ -123,6 +125,7 @@ void TakeMachine(BenchmarkRecord& record) {
   if (record.fingerprint.empty()) record.fingerprint = FingerprintOf(host);
 }
 
+// Says what was recorded of which commit, so that a wrong working folder is noticed.
 std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, const History& history) {
   const std::string what = record.metrics.size() == 1 ? "1 metric" : StrCat(record.metrics.size(), " metrics");
   std::string of;
@@ -175,6 +178,7 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   return record;
 }
 
+// Reads and checks everything before the history is opened.
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
   const auto record = RecordFromArguments(arguments, file);
   if (!record) return Unexpected{record.error()};

@@ -14,6 +14,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The document of `export`.
 struct HistoryExported {
   std::string history{};
   int64_t exported = 0, tested_predictions = 0;
@@ -24,6 +25,7 @@ struct HistoryExported {
   };
 };
 
+// The document of `import`; runs that the history already had count as present.
 struct HistoryImported {
   std::string history{};
   int64_t added = 0, tested_predictions = 0, present = 0;

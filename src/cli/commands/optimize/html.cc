@@ -40,6 +40,7 @@ std::string StageTable(const OptimizeView& view) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string row = Cells(CellsOf(rows[i], head), "td");
     const double share = std::min(1.0, TimeRatio(result.before, *stages[i]));
+    // The bar goes into the first cell, below the name.
     row.insert(row.find("</td>"),
                StrCat("<span class=\"bar\" style=\"width:", FormatNumber(100 * share, 1), "%\"></span>"));
     text += row;
@@ -69,6 +70,7 @@ std::string Diff(const std::string& diff) {
 
 }  // namespace
 
+// Puts the proved factor first and large; without a proof there is no number at that place.
 std::string OptimizePage(const OptimizeView& view) {
   const Optimized& result = view.result;
   const std::string name = XmlEscaped(ShellCommand(view.command));

@@ -176,6 +176,7 @@ TriedFix TriedOf(const Decision& decision, const Optimized& result) {
   return tried;
 }
 
+// The GPU's utilisation becomes a percentage, as in every other document.
 StageMeasured StageOf(std::string what, const Stage& stage, const std::optional<RatioInterval>& speedup) {
   StageMeasured measured{.optimization = std::move(what),
                          .step_time_ms = stage.step_ms,
@@ -204,6 +205,7 @@ std::vector<StageMeasured> TableOf(const Optimized& result) {
 
 constinit const TypeInfo kOptimizeDocument = describe::MakeType<Optimize>();
 
+// Memory counts as saved only if it was measured before and after.
 std::string OptimizeJson(const OptimizeView& view) {
   const Optimized& result = view.result;
   Optimize document{.command = ShellCommand(view.command),

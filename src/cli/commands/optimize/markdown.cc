@@ -49,6 +49,7 @@ void AddLog(const Optimized& result, std::string& text) {
 
 }  // namespace
 
+// Puts the table and the result first; the log of decisions, which is long, comes last.
 std::string OptimizeMarkdown(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::string text = StrCat("# `", ShellCommand(view.command), "`\n\n", view.about, "\n\n");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the table of `gapless optimize`, which text, Markdown and page share: one row for each accepted fix, and one
 // for all together. Also has the sentences that these forms have in common, so that they cannot differ.
+//
+// The sentence of a proof: "1.12× (1.02–1.20) faster with compile=default, from 15 pairs of runs".
 #include <algorithm>
 
 #include "base/strings.h"
@@ -114,6 +116,7 @@ std::string ProofText(const Optimized& result) {
                                         : "too few to be sure of all together, --budget gives more");
 }
 
+// Names the command that measures a candidate again, ready to be pasted.
 std::string UnprovedText(const OptimizeView& view) {
   if (view.result.accepted.empty() || IsProved(view.result)) return "";
   if (view.candidate.empty())
@@ -128,6 +131,7 @@ bool HasRowOfAll(const Optimized& result) {
   return result.after && result.speedup && (result.accepted.items().size() > 1 || !IsProved(result));
 }
 
+// Each fix is measured over the row above it; only "all" is measured over the command as it is.
 std::vector<StageRow> RowsOf(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
@@ -161,6 +165,7 @@ std::vector<std::string> HeadOf(const OptimizeView& view) {
   return head;
 }
 
+// Fixes that the budget had no time for are in a list of their own, so that they are in neither of the two.
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried) {
   std::vector<RefusedRow> rows;
   for (const Decision& decision : result.decisions)

@@ -61,6 +61,7 @@ std::string Startup(const Optimized& result) {
 
 }  // namespace
 
+// Puts the table first, then the proof, and at the end, where the eye is, what to do next.
 std::string OptimizeText(const OptimizeView& view, int width) {
   std::string text = StrCat(ShellCommand(view.command), view.about.empty() ? "" : StrCat(" · ", view.about), "\n\n");
   const std::vector<std::string> head = HeadOf(view);

@@ -133,6 +133,7 @@ struct CheaperPart {
   };
 };
 
+// The sweep: every part has a share for each cost.
 struct Sweep {
   std::string_view by{};
   std::vector<double> costs{kSweepCosts.begin(), kSweepCosts.end()};
@@ -171,6 +172,7 @@ struct Predict {
   };
 };
 
+// An entry of --list.
 struct KnownWhatIf {
   std::string_view name{}, value{};
   Safety safety = Safety::kExact;
@@ -221,6 +223,7 @@ MeasuredStep MeasuredOf(const PredictView& view) {
   return measured;
 }
 
+// Time without an owner of a kind is in none of its rows, so that rows need not add up to the whole path.
 CriticalTime CriticalTimeOf(const RankGraph& rank, const CriticalPath& path) {
   CriticalTime time{.total_ns = path.total_ns,
                     .by_operator = SharesBy(rank, path, PathOwner::kOperator),

@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// What both forms show. The predictor outlives it.
 struct PredictView {
   const Predictor& predictor;
   std::vector<Prediction> predictions{};

@@ -2,6 +2,11 @@
 // Prints `gapless predict`: the predicted step time with its interval, assumptions, and fixes without effect; then, if
 // they were asked for, the measured step, the critical path and the sweep. Names of kernels and threads are cut at the
 // width; sentences are wrapped below their prediction.
+//
+//   a step takes 177.6 ms; replayed 177.4 ms (-0.12 %)
+//     workers=4, pin  115.3 ms    1.54x (1.15x to 2.03x)  stochastic
+//         if the copies are asked for with non_blocking=True
+//         pin: tested on 1 program on GPUs, half of the predictions within 10.3 %
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +119,7 @@ std::string SweepText(const PredictView& view, int columns) {
 
 }  // namespace
 
+// A recording that was not accepted gives one line, the reason.
 std::string PredictText(const PredictView& view, int columns) {
   const Predictor& predictor = view.predictor;
   const std::vector<Prediction>& predictions = view.predictions;
@@ -133,6 +139,7 @@ std::string PredictText(const PredictView& view, int columns) {
   return text;
 }
 
+// Lists what can be predicted, with the safety of each.
 std::string WhatIfsText() {
   std::string text;
   for (const WhatIf* what_if : AllWhatIfs()) {

@@ -244,6 +244,7 @@ Result<void> AddHistory(const std::string& url, const Session& session, LabView&
   return {};
 }
 
+// A folder of `optimize` is recognised by its journal, which is there before the first decision.
 Result<LabView> ReadLab(std::span<const std::string> paths, const Arguments& arguments, const Session& session) {
   LabView view;
   for (const std::string& path : paths) {

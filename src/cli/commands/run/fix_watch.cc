@@ -46,6 +46,7 @@ void FixWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   found->pids.insert(header.pid);
 }
 
+// Compares names only: a fix may report another value than it was asked for.
 std::vector<std::string> FixWatch::Unreported(const std::vector<std::string>& items) const {
   std::vector<std::string> unreported;
   for (const std::string& item : items) {

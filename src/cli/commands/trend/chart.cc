@@ -138,6 +138,7 @@ std::string Panel::Title() const {
   return out;
 }
 
+// Draws a line and a label per tick.
 std::string Panel::Axis() const {
   std::string out;
   for (const double tick : view_.ticks) {
@@ -211,6 +212,7 @@ std::string Panel::Bins() const {
   return StrCat("<path class=\"e\" d=\"", all, "\"/>\n<path class=\"m\" d=\"", middle, "\"/>\n");
 }
 
+// Draws each level between the edges of its runs.
 std::string Panel::Levels() const {
   std::string out;
   for (const TrendLevel& level : trend_.levels) {

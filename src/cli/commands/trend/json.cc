@@ -89,6 +89,7 @@ struct TrendOfMetric {
   };
 };
 
+// The whole document. Counts of runs are absent for a file.
 struct TrendResult {
   std::string history{}, branch{}, benchmark{};
   std::optional<size_t> runs{}, other_benchmarks{}, other_machines{};
@@ -142,6 +143,7 @@ documents::TrendDrifts DriftOf(const Trend& trend) {
           .relative = trend.drift->relative};
 }
 
+// Describes a metric, which has at least one run.
 documents::TrendOfMetric MetricOf(const Trend& trend) {
   const TrendPoint &first = trend.points.front(), &last = trend.points.back();
   documents::TrendOfMetric metric{.metric = trend.metric,

@@ -68,6 +68,7 @@ void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
   json.Field("size", SizeOf(change));
   json.Field("levels", FromTo(change.before, change.after, trend.unit));
   json.Field("commits", CommitsText(trend, change));
+  // The interval of the change; a certain place needs none.
   if (change.first != change.last)
     json.Field("within", StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last)));
   json.Key("also");
@@ -78,6 +79,7 @@ void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
   json.EndObject();
 }
 
+// Writes the drift of the last level; nothing if it is not worth reporting. `size`: size of the shown unit.
 void WriteDrift(JsonWriter& json, const Trend& trend, double size) {
   const std::string text = DriftText(trend);
   if (text.empty()) return;
@@ -124,6 +126,8 @@ void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   json.EndObject();
 }
 
+// Writes the data of the page. A list of runs is shared only with the metric before, which is enough for metrics of one
+// benchmark.
 std::string DataOf(const TrendReport& report) {
   std::string out;
   JsonWriter json(out);

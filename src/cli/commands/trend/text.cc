@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints trends on a terminal: a sparkline, the changes of level with their commits, and drift. The newest twelve
 // changes are shown.
+//
+//   samples_per_second: 40 runs, last 864.0 1/s, higher is better
+//       ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████████████  814.0 to 864.0 1/s
+//       2026-03-13 0000ad4000  +6.0 %  814.0 to 863.1 1/s  improvement
+//         git log 0000ad3000..0000ad4000
 #include <algorithm>
 #include <cmath>
 
@@ -103,6 +108,7 @@ std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
 
 }  // namespace
 
+// Names the series and its span over all metrics; times that were not recorded are left out.
 std::string TrendHeading(const TrendReport& report) {
   if (!report.is_history) return Printable(report.place);
   std::string text = StrCat(FormatCount(static_cast<int64_t>(report.runs)), report.runs == 1 ? " run" : " runs");

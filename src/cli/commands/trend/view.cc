@@ -34,6 +34,7 @@ double StepFor(double range) {
 
 }  // namespace
 
+// Very large or very close ticks are shown with four digits.
 std::string TrendView::TickText(double tick) const {
   const double shown = tick / unit.size, shown_step = step / unit.size, size = std::max(std::abs(low), std::abs(high));
   if (size / unit.size >= 1e7 || shown_step < 1e-5) return FourDigits(shown);
@@ -41,6 +42,7 @@ std::string TrendView::TickText(double tick) const {
   return decimals == 0 ? FormatCount(std::llround(shown)) : FormatNumber(shown, decimals);
 }
 
+// A flat series gets some room in either direction, so that its line is in the middle.
 TrendView ViewOf(const Trend& trend) {
   std::vector<double> sorted;
   for (const TrendPoint& point : trend.points) sorted.push_back(std::clamp(point.value, -kLargest, kLargest));

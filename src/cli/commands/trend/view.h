@@ -10,6 +10,7 @@
 
 namespace gapless::internal {
 
+// The axis of one metric. All values are in the metric's own unit.
 struct TrendView {
   double low = 0, high = 1;  // low < high, finite
   ShownUnit unit{};

@@ -37,6 +37,7 @@ ShownUnit FirstThatFits(std::span<const Prefix> prefixes, double largest) {
 
 }  // namespace
 
+// Only seconds and bytes have prefixes; any other unit is shown as it was recorded.
 ShownUnit ShownUnitOf(double largest, std::string_view unit) {
   const double size = std::abs(largest);
   if (unit == "s") return size > 0 ? FirstThatFits(kSeconds, size) : ShownUnit{.name = "s"};
@@ -44,6 +45,7 @@ ShownUnit ShownUnitOf(double largest, std::string_view unit) {
   return {.name = Printable(unit)};
 }
 
+// Rounds first and chooses the decimals by the result: 99.998 is shown as "100.0".
 std::string FourDigits(double value) {
   const double size = std::abs(value);
   if (size == 0) return "0";
@@ -107,6 +109,7 @@ std::string ShortCommit(std::string_view commit) {
   return Ellipsize(Printable(commit), kNameColumns);
 }
 
+// Names a run by date and commit, else by date and time, else by its number from 1.
 std::string WhenOf(const Trend& trend, size_t run) {
   const TrendPoint& point = trend.points[run];
   if (!point.unix_ns) return StrCat("value ", run + 1);

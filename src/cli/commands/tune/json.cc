@@ -29,6 +29,7 @@ struct Setting {
   };
 };
 
+// The document of settings.
 struct TuneResult {
   std::vector<Setting> settings{};
   size_t best = 0;

@@ -79,6 +79,7 @@ std::string Bar(double share) {
 
 }  // namespace
 
+// Prints the settings that can be used, the conclusion, and the command that proves the best one.
 std::string TuneText(const TuneView& view, int width) {
   const TuneTable& table = view.table;
   std::vector<std::string> head = {"", "samples/s", "step", "memory", "speedup"};
