@@ -320,6 +320,7 @@ void AddTopLines(Tables& tables, std::vector<Note>& notes) {
 
 }  // namespace
 
+// Puts what the report lacks first, and facts about the recording last, as formats may show only the first notes.
 std::vector<Note> NotesOf(const Report& report) {
   std::vector<Note> notes;
   for (const Error& error : report.failures)

@@ -55,6 +55,7 @@ bool IsToFix(const Bottleneck& bottleneck) {
   return !bottleneck.gain || bottleneck.gain->expected >= kMinBought;
 }
 
+// Numbers count only what the reader can act on, so that "fixing 1 and 2" is about the first two of the list.
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {
   std::vector<int> places;
   int next = 1;
@@ -106,6 +107,7 @@ std::string_view SeverityWord(const Bottleneck& found) {
   return found.gain && found.gain->expected < kNoGain ? "minor" : SeverityWord(found.severity);
 }
 
+// A figure from less than half of the matrix time would mislead, so it is left out.
 std::string MfuText(const RunSummary& summary) {
   constexpr double kAll = 0.995,
                    kTooLittle = 0.5;  // shares of matrix time counted; less than kTooLittle makes the figure misleading
@@ -113,6 +115,7 @@ std::string MfuText(const RunSummary& summary) {
   return StrCat("MFU ", summary.mfu_coverage < kAll ? "≥ " : "", FormatPercent(*summary.mfu));
 }
 
+// Without a run on one GPU the efficiency is an upper bound.
 std::string ScalingText(const RunSummary& summary) {
   if (!summary.scaling) return {};
   const Scaling& scaling = *summary.scaling;

@@ -46,6 +46,7 @@ struct Cost {
   };
 };
 
+// A recording of the run, as it was read.
 struct RunPart {
   int64_t trace = 0;
   std::optional<int64_t> rank{};
@@ -65,6 +66,7 @@ struct RunPart {
   };
 };
 
+// A row of table read_stats.
 struct ReadNote {
   int64_t trace = 0;
   std::optional<int64_t> rank{};
@@ -150,6 +152,7 @@ struct RuleInput {
   };
 };
 
+// A rule as it is defined, independent of the run.
 struct ExplainedRule {
   std::string_view id{};
   BottleneckType type = BottleneckType::kKernelEfficiency;
@@ -164,6 +167,7 @@ struct ExplainedRule {
   };
 };
 
+// The document of --explain. An empty list of bottlenecks means that the rule was not reported.
 struct Explain {
   ExplainedRule rule{};
   std::vector<ListedBottleneck> bottlenecks{};
@@ -185,6 +189,7 @@ const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
+// A saving needs a price and a gain; it is of what the fixes above leave.
 ListedBottleneck Listed(const Bottleneck& found, const Report& report) {
   ListedBottleneck listed{.found = {&found}};
   if (report.cost && found.gain) listed.saving_per_month = SavingPerMonth(*report.cost, *found.gain, found.step_left);

@@ -3,6 +3,10 @@
 // severity, gain and recommendations; or its inputs, if it was not reported.
 //
 // The derivations repeat the formulas of diagnose with the numbers put in, so that a reader can check them by hand.
+//
+//   reported here
+//     rank 1 is late: the others wait 40.0 µs of every step
+//     severity 0.23, minor: 1 − exp(−0.040 / 0.15), for 4.0 % of the time that is affected
 #include "report/explain.h"
 
 #include <algorithm>
@@ -35,6 +39,7 @@ std::string SeverityLine(const Bottleneck& found) {
                 FormatPercent(*found.share_of_step), " of the time that is affected");
 }
 
+// States what the step loses at each end of the interval: factors are hard to add up in the head.
 std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
   return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),
@@ -55,6 +60,7 @@ std::string QueryOf(const Evidence& evidence, const Report& report) {
   return StrCat("gapless query ", PathToType(report.run), " \"", sql, "\"");
 }
 
+// Numbers the sentences; each has the query that lists its rows, ready to be pasted.
 void AppendEvidence(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
   for (size_t i = 0; i < found.evidence.size(); ++i) {
     const Evidence& evidence = found.evidence[i];

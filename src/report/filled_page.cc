@@ -7,6 +7,7 @@
 
 namespace gapless::internal {
 
+// Reserves a sixteenth more than the document's size for the escapes.
 std::string FilledPage(std::string_view json, std::string_view without_script) {
   constexpr std::string_view kMarker = "<!--data-->", kBegin = "<noscript>", kEnd = "</noscript>";
   const std::string_view page = ReportPage();

@@ -32,6 +32,7 @@ void AppendMarkdownTable(const LabBlock& block, std::string& out) {
   out += "\n";
 }
 
+// Appends a block and an empty line after it.
 void AppendMarkdown(const LabBlock& block, std::string_view pictures, std::string& out) {
   switch (block.kind) {
     case LabBlock::Kind::kParagraph: out += StrCat(MarkdownEscaped(block.text), "\n\n"); break;
@@ -46,6 +47,7 @@ void AppendMarkdown(const LabBlock& block, std::string_view pictures, std::strin
   }
 }
 
+// A table may be wider than the page and scrolls by itself; pictures are put in as they are, as they were made here.
 void AppendHtml(const LabBlock& block, std::string& out) {
   switch (block.kind) {
     case LabBlock::Kind::kParagraph: out += StrCat("<p>", XmlEscaped(block.text), "</p>\n"); break;

@@ -161,6 +161,7 @@ struct LabBottleneck {
   };
 };
 
+// A recording, with its findings in short.
 struct LabRecorded {
   Borrowed<LabRecording> recording{};
   std::vector<LabBottleneck> bottlenecks{};

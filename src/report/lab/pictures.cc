@@ -177,6 +177,7 @@ std::string LossSvg(const std::vector<NamedSeries>& series) {
     if (seen > 1) axes.last = std::max(axes.last, static_cast<double>(shown.values.size() - 1));
     names.push_back(shown.name);
   }
+  // No series has two finite values.
   if (!(axes.high >= axes.low) || axes.last < 1) return "";
   // A constant loss needs a range, too.
   if (axes.high <= axes.low) axes.high = axes.low + 1;

@@ -30,6 +30,7 @@ std::string UtilizationSentence(const LabRecording& of) {
   return text;
 }
 
+// Describes the steps of a recording, and what recording itself adds to them.
 std::string StepSentence(const LabRecording& of) {
   if (!of.step_ns) return StrCat("The recording ", of.name, " holds no complete step.");
   std::string text =

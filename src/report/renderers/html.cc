@@ -81,6 +81,7 @@ class Texts {
   std::map<std::string, int64_t, std::less<>> places_;
 };
 
+// Writes the description of the columns, which the page shows as heads and hints.
 void WriteColumns(JsonWriter& json, const Table& table) {
   json.Key("columns");
   json.BeginArray();
@@ -142,6 +143,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.EndArray();
 }
 
+// Writes the words that all forms of the report share.
 void WritePage(JsonWriter& json, const Report& report) {
   json.Key("page");
   json.BeginObject();

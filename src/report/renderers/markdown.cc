@@ -22,6 +22,7 @@ double ShareIn(int64_t part, int64_t wall) {
   return wall > 0 ? static_cast<double>(part) / static_cast<double>(wall) : 0;
 }
 
+// Appends the facts as one line, then the class of the run and what could not be read.
 void AppendHeader(std::string& out, const Report& report) {
   const RunSummary& summary = report.summary;
   out += StrCat("# Bottlenecks of ", MarkdownEscaped(SubjectOf(report.run)), "\n\n");

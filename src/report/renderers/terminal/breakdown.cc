@@ -3,6 +3,11 @@
 //
 // Shares are of the analysed time of all devices; durations are those shares of one mean step (PieceNs), so that a user
 // can compare them with the step time. The four kinds add up to 100 %, the causes of idle time to the idle row.
+//
+//   where a step goes: 177.6 ms on average                         input bound (I/O)
+//     █ compute       55.5 %   98.6 ms   matrix work 67 % of kernel time
+//     ▒ copy           1.1 %   2.00 ms   100 % of host copies pageable
+//     ░ idle          43.4 %   77.0 ms   data 58.7 ms · launch 15.7 ms
 #include <algorithm>
 #include <array>
 #include <cmath>
