@@ -47,6 +47,7 @@ OptimizeResult ResultFrom(internal::Optimization done) {
 
 }  // namespace
 
+// Listens to decisions only; the other events are for progress lines.
 Result<OptimizeResult> Optimize(const std::vector<std::string>& command, const OptimizeOptions& options) {
   internal::RunRequest request;
   request.command = command;

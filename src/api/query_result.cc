@@ -10,6 +10,7 @@
 namespace gapless::internal {
 namespace {
 
+// Takes the rows while the query runs, and is only read afterwards.
 class QueryResult : public TableData, public RowSink {
  public:
   void Columns(std::span<const std::string> names) override {

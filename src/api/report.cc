@@ -27,6 +27,7 @@ Unexpected NoSuch(std::string_view what, std::string_view given, const std::vect
                         std::move(hint));
 }
 
+// Refuses ids of rules that do not exist: a misspelt one would hide every finding.
 Result<void> CheckRules(const std::vector<std::string>& ids) {
   std::vector<std::string_view> known;
   for (const internal::Rule* rule : internal::AllRules()) known.push_back(rule->id);

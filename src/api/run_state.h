@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// A run, its analysis and the connections of its queries. Never copied or moved: tables and databases point into it.
 struct RunState {
   RunState(LoadedRun loaded, const OpenOptions& options) : stop(options), analysis(std::move(loaded), options) {}
   RunState(const RunState&) = delete;

@@ -32,6 +32,7 @@ std::optional<size_t> Table::Find(std::string_view column) const {
   return data_ == nullptr ? std::nullopt : IndexOf(*data_, column);
 }
 
+// The place of the error is the table's name; a result of a query has none.
 Result<size_t> Table::Require(std::string_view column) const {
   if (const auto found = Find(column)) return *found;
   std::vector<std::string_view> names;
