@@ -14,7 +14,7 @@
 
 namespace gapless::internal {
 
-// What to optimise and how: the public options, and what only the program can ask for.
+// The command and its options: the public ones, and those that only the program can ask for.
 struct OptimizeOrder {
   RunRequest request{};       // the command, and what options do not say: processors, the function that is a step
   OptimizeOptions options{};  // its on_decision is not called: see OptimizeWatch

@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What one run of the unchanged command showed.
+// Facts that one run of the unchanged command showed.
 struct ProfiledJob {
   std::unique_ptr<RunAnalysis> analysis{};  // null: nothing was recorded
   std::vector<Bottleneck> bottlenecks{};    // ranked
