@@ -35,6 +35,11 @@ struct FixInfo {
 // The first words of a FIX or a WHATIF.
 #define FROM_CATALOGUE(entry) .name = fixes::entry.name, .help = fixes::entry.help, .safety = fixes::entry.safety
 
+// The entries, in the order of their names. The help is one imperative line, which the lists of --list and the
+// reference print.
+//
+// The safety of an entry is the most that it may change; `optimize` compares trainings and refuses a fix that changes
+// more. With a value some entries change more than without (nosync=0 drops the exchange of gradients).
 namespace fixes {
 
 inline constexpr FixInfo kAccumulate = {
