@@ -54,7 +54,7 @@ struct Cursor {
   size_t end = 0;
 };
 
-// Returns the index of the column; -2 if there is none.
+// Returns the index of the column; -2 for a name that the table does not have.
 int ColumnOf(const SqlTable& table, std::string_view name) {
   const auto found = std::ranges::find(table.columns, name, &SqlColumn::name);
   return found == table.columns.end() ? -2 : static_cast<int>(found - table.columns.begin());

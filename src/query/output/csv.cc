@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes rows as CSV (RFC 4180): CRLF at line ends, quotes only where a field needs them. NULL is an empty field and an
-// empty text is "", so that a reader can tell them apart. Reals have as many digits as read back equal.
+// empty text is "", so that a reader can distinguish the two. Reals have as many digits as read back equal.
 #include "base/strings.h"
 #include "query/sinks.h"
 

@@ -3,8 +3,8 @@
 //
 // The widths are those of the first rows (kMeasured of them), which are held until then; later rows are cut to fit.
 // Where the row does not fit the terminal, the widest text columns are narrowed first, down to kNarrowest; numbers are
-// never cut. A column is numeric if none of the measured rows has a text in it. Control characters are made visible,
-// because texts come from recordings.
+// never cut. A column is numeric if none of the measured rows has a text in it. Control characters are removed, because
+// texts come from recordings.
 #include <algorithm>
 #include <cmath>
 
