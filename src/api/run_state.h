@@ -24,7 +24,7 @@ struct RunState {
 
   static const RunState& Of(const gapless::Run& of) { return *of.state_; }
 
-  // Runs one statement. The sink may ask this run again, and may throw.
+  // Runs one statement. The sink may ask this run again, and may throw. From several threads at once.
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
   StopFlag stop;

@@ -36,10 +36,12 @@ class TableData {
 
 using TableDataPtr = std::shared_ptr<const TableData>;
 
-// A recorded table, "all_" of one, or an analysis; it keeps the state alive.
+// Returns a recorded table, "all_" of one, or an analysis; it keeps the state alive. An analysis is computed now. A
+// usage error for other names.
 Result<TableDataPtr> FindTable(const std::shared_ptr<const RunState>& state, std::string_view name);
 
-// Holds the whole result of a statement; nothing else is kept alive.
+// Runs a statement and holds its whole result, which needs the run no longer. An error names the place in the
+// statement.
 Result<TableDataPtr> RunQuery(const RunState& state, std::string_view sql);
 
 // Translates a cell of SQL; a text still points where `value` pointed.
