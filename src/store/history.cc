@@ -30,7 +30,7 @@ std::string Hexadecimal(uint64_t high, uint64_t low) {
   return out;
 }
 
-// Returns the backend with a prefix of the URL; null if there is none.
+// Returns the backend with a prefix of the URL; null for other prefixes.
 const Backend* FindBackend(std::string_view url) {
   for (const Backend* backend : AllBackends())
     for (const std::string_view prefix : backend->prefixes)

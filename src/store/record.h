@@ -17,7 +17,7 @@ namespace gapless::internal {
 // spread is not that between runs.
 enum class Sampling : uint8_t { kUnknown, kProcess, kIteration };
 std::string_view NameOf(Sampling sampling);  // "unknown", "process", "iteration"
-// Returns kUnknown for any other name, also for one that a newer program wrote.
+// Returns kUnknown for any other name, also for a name that a newer program wrote.
 Sampling SamplingFrom(std::string_view name);
 
 // One measured quantity of a run: its value, and the sample that the value was computed from.

@@ -65,7 +65,7 @@ struct Parameters {
   std::vector<int> lengths, formats;
 };
 
-// Parses a number; a text that is none stays a text, so that a column of another type reads as absent instead of as 0.
+// Parses a number; any other text stays a text, so that a column of another type reads as absent instead of as 0.
 template <class T>
 SqlCell Number(std::string_view text) {
   T number = 0;

@@ -53,7 +53,7 @@ int Wait(void* context, int times) {
   return 1;
 }
 
-// Binds without copying: the cells outlive the statement. A cell that is none of these stays NULL.
+// Binds without copying: the cells outlive the statement. An empty cell stays NULL.
 void Bind(sqlite3_stmt* statement, int index, const SqlCell& cell) {
   const auto size = [](const std::string& text) { return static_cast<sqlite3_uint64>(text.size()); };
   if (const auto* integer = std::get_if<int64_t>(&cell))

@@ -28,8 +28,8 @@ const JsonValue& Summary(const JsonValue& summaries, std::string_view tag) {
   return summaries.Get(tag);
 }
 
-// Returns a value of a summary, null if there is none. The list is called "data" or "values" by the version of the
-// format.
+// Returns a value of a summary; a null value if the summary lacks it. The list is called "data" or "values" by the
+// version of the format.
 const JsonValue& ValueNamed(const JsonValue& summary, std::string_view name) {
   static const JsonValue kNothing;
   for (const std::string_view list : {"data", "values"})
