@@ -55,7 +55,7 @@ struct Renderer {
 std::span<const Renderer* const> AllRenderers();  // sorted by name; generated from the folder
 // Returns the renderer called `name`; null if no renderer has that name.
 const Renderer* FindRenderer(std::string_view name);
-// The renderer whose extension `path` ends in; null: none.
+// Returns the renderer whose extension `path` ends in; null for other extensions.
 const Renderer* RendererFor(std::string_view path);
 
 }  // namespace gapless::internal

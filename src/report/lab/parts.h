@@ -40,7 +40,7 @@ struct NamedSeries {
   std::string name{};
   std::vector<double> values{};  // NaN: a gap
 };
-// The series over each other, from the first step on; empty where none has two values.
+// Draws the series over each other, from the first step on; empty where no series has two finite values.
 std::string LossSvg(const std::vector<NamedSeries>& series);
 struct NamedStep {
   std::string name{};

@@ -13,6 +13,7 @@
 namespace gapless::internal::lab {
 namespace {
 
+// Bottlenecks that the write-up describes; the report of `gapless analyze` has all of them.
 constexpr size_t kMainBottlenecks = 3;
 
 // Reports the utilisation of GPU and processors with its source, or how to record it.
@@ -71,7 +72,7 @@ std::vector<const Bottleneck*> MainBottlenecks(const LabRecording& of) {
   return found;
 }
 
-// Compares two counts per step; a change below half a percent is none.
+// Compares two counts per step; a change below half a percent counts as no change.
 std::string ChangeText(std::string_view what, std::optional<double> before, std::optional<double> after) {
   if (!before || !after || *before <= 0) return "";
   const double share = *after / *before - 1;

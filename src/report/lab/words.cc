@@ -116,7 +116,7 @@ void AddWhatWasDone(const LabView& view, LabDocument& document) {
   document.sections.push_back(std::move(section));
 }
 
-// Returns the first or the last finite loss; "" if there is none.
+// Returns the first or the last finite loss; "" without a finite loss.
 std::string Finite(const std::vector<double>& losses, bool first) {
   const auto found =
       first ? std::find_if(losses.begin(), losses.end(), [](double v) { return std::isfinite(v); }) : losses.end();

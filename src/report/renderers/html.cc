@@ -28,7 +28,7 @@ constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "devi
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
                                          "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
 
-// Returns the column that rows are ranked by: the first of kHowMuch with a value above 0; −1 if there is none.
+// Returns the column that rows are ranked by: the first of kHowMuch with a value above 0; −1 without such a column.
 int SortColumn(const Table& table) {
   for (const std::string_view name : kHowMuch) {
     const int column = table.Find(name);
