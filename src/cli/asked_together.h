@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-// Requests of `gapless run`, which adds the fixes of a recipe.
+// The merged request of `gapless run`, which adds the fixes of a recipe.
 struct AskedTogether {
   std::string agent_options{};          // JSON, for the agent
   std::vector<std::string> fixes{};     // fixes of the recipe that are among them

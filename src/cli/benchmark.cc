@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the options that commands share which measure: times, shares, processors, and the request for one run. Every
-// error names its option and shows a value that is taken.
+// Parses the options of commands that measure: times, shares, processors, and the request for one run. Every error
+// names its option and shows a value that is taken.
 #include "cli/benchmark.h"
 
 #include <sched.h>

@@ -6,12 +6,14 @@
 
 namespace gapless::internal {
 
+// Leaves out the hidden options, which have no help.
 std::vector<OptionSpec> OptionsOf(const Command& command) {
   std::vector<OptionSpec> options = ParsedOptionsOf(command);
   std::erase_if(options, [](const OptionSpec& option) { return option.help.empty(); });
   return options;
 }
 
+// Puts the common options last, in the same order for every command.
 std::vector<OptionSpec> ParsedOptionsOf(const Command& command) {
   std::vector<OptionSpec> options(command.options.begin(), command.options.end());
   if (command.takes_command) options.push_back(kKeepCommandOption);

@@ -52,6 +52,7 @@ struct Command {
   std::string_view name;   // equals the file name
   std::string_view help;   // one line of at most 72 characters
   std::string_view about;  // paragraphs, separated by an empty line
+  // Arguments in the order in which they are typed; options in the order of the help.
   std::span<const PositionalSpec> positionals;
   std::span<const OptionSpec> options;
   std::span<const Example> examples;

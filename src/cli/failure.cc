@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats errors as text and as JSON. An error has a message, a place and a hint.
 //
-// Both forms are the only way in which errors reach the user, so secrets are redacted here once more: a message may
-// quote a command or its output. The text is also stripped of control characters; JSON keeps and escapes them.
+// A message may quote a command or its output, so secrets are redacted in both forms. Control characters are removed
+// from the text; JSON keeps and escapes them.
 //
 //   gapless: the file is empty
 //     at: tests/data/empty.json

@@ -51,6 +51,7 @@ struct Launch {
 
 namespace {
 
+// Telemetry samples per second; larger wishes are cut to the maximum.
 constexpr int kDefaultHz = 10, kMaxHz = 100;
 
 void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
@@ -94,7 +95,7 @@ Seen Count(const LaunchResult& result) {
     folders.insert(process->folder);
     seen.steps = std::max(seen.steps, header.step);
     seen.recordings += process->recordings.size();
-    // Of several ranks the slowest counts, because the others wait for it in collectives.
+    // The slowest of several ranks counts, because the others wait for it in collectives.
     seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
     if (process->steps_ns > 0)
       seen.agent_share =

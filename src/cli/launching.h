@@ -27,7 +27,7 @@ inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
                                                 .help = "Take N telemetry samples per second (10; 0: none)"};
 inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"};
 
-// What the launching commands differ in.
+// The points in which the launching commands differ.
 struct WatchPlan {
   std::string_view verb;  // the command that prints the result
   AgentOptions agent;

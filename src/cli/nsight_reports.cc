@@ -48,7 +48,7 @@ Error CannotExport(const std::string& report, const std::string& exported, const
           StrCat("where ", kind.tool, " is installed: ", line, "; then give ", exported)};
 }
 
-// Returns the path of the export, which is made if there is none. It has a temporary name until it is complete.
+// Returns the path of the export, which is made unless it exists. It has a temporary name until it is complete.
 Result<std::string> Exported(const std::string& report, const Kind& kind) {
   const std::string exported = report.substr(0, report.size() - kind.ending.size()) + std::string(kind.exported);
   if (IsUpToDate(exported, report)) return exported;

@@ -74,13 +74,13 @@ Output::~Output() {
   ForgetTemporary(temporary_);
 }
 
-// Writes everything or records the first failure, after which it does nothing.
+// Writes everything or records the first failure, after which it does nothing. EAGAIN, which a pipe or a terminal in
+// non-blocking mode gives, is no failure: the write is tried again.
 bool Output::Write(std::string_view text) {
   while (failure_ == 0 && !text.empty()) {
     const ssize_t written = write(descriptor_, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
-      // A terminal in non-blocking mode gives EAGAIN; the write is tried again.
     } else if (errno != EINTR && errno != EAGAIN) {
       failure_ = errno;
     }

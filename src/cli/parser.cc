@@ -89,7 +89,7 @@ Result<void> CheckPositionals(const Command& command, const Arguments& arguments
   return {};
 }
 
-// What CLI11 made of the words.
+// The words as CLI11 has split them.
 struct Parsed {
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // per option given
   std::vector<std::string> positionals;
@@ -108,9 +108,9 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
   for (const OptionSpec& option : options) {
     const std::string names =
         option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
+    // Every occurrence of an option takes exactly one value, and all of them are kept in order.
     handles[option.name] =
         option.takes == OptionSpec::Takes::kNothing
-            // Every occurrence takes exactly one value, and all of them are kept in order.
             ? app.add_flag(names)
             : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
   }

@@ -11,7 +11,7 @@
 namespace gapless::internal {
 
 // Shows nothing in the first second, is rewritten in place at most ten times a second, and is erased by the destructor.
-// Callers make one only where standard error is a terminal.
+// Callers update it only where standard error is a terminal.
 class ProgressLine {
  public:
   ProgressLine() = default;

@@ -135,7 +135,7 @@ std::string ScalingText(const ScalingCurve& curve) {
 
 constinit const TypeInfo kScalingDocument = describe::MakeType<documents::ScalingResult>();
 
-// The reason to measure again is a warning, too, which a gate can look at.
+// The reason to measure again is also a warning of the document.
 std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
   const ScalingPoint& last = curve.points.back();
   documents::ScalingResult document{
@@ -145,6 +145,7 @@ std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
       .repeat = WhyToRepeat(curve),
       .measured_twice = curve.was_repeated,
       .environment = EnvironmentDocument(last.sample)};
+  // A disturbed curve has no efficiency, so that a history does not keep it.
   if (document.repeat.empty()) document.metrics.multi_gpu_scaling_efficiency = last.efficiency;
   for (const ScalingPoint& point : curve.points) {
     documents::ScalingRanks& ranks = document.points.emplace_back();

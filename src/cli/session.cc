@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects the terminal's properties and catches SIGINT and SIGTERM.
 //
-// The handler only sets two atomics, the one thing that is safe in it; loops look at the flag. It is installed with
-// SA_RESETHAND, so a second signal ends a program that does not react. SIGPIPE is ignored, so that writing to a pipe
-// whose reader has gone is an error to handle, not the end of the program.
+// The handler only sets two atomics, which is safe in a handler; loops look at the flag. It is installed with
+// SA_RESETHAND, so the same signal sent again ends a program that does not react. SIGPIPE is ignored, so that writing
+// to a pipe whose reader has gone is an error to handle, not the end of the program.
 #include "cli/session.h"
 
 #include <sys/ioctl.h>
@@ -70,7 +70,7 @@ Terminal DetectTerminal() {
 const std::atomic<bool>* CatchSignals() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
-  // The second signal has its default action: it ends the program.
+  // The same signal sent again has its default action: it ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

@@ -17,7 +17,7 @@ struct Terminal {
 };
 Terminal DetectTerminal();
 
-// What a command gets beside its arguments.
+// The surroundings that a command gets beside its arguments.
 struct Session {
   Terminal terminal;
   bool stderr_is_tty = false;
@@ -27,7 +27,7 @@ struct Session {
 // From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be
 // seen instead of a signal.
 const std::atomic<bool>* CatchSignals();
-// The signal that set the flag; 0: none.
+// Returns the number of the signal that set the flag; 0 until then. Safe from any thread.
 int CaughtSignal();
 
 }  // namespace gapless::internal

@@ -50,6 +50,7 @@ Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Se
   if (!arguments.Has("single")) return std::optional<int64_t>();
   const std::string value(arguments.Value("single"));
   std::error_code ignored;
+  // A folder or an archive counts, too.
   if (std::filesystem::exists(value, ignored)) return StepOfRecording(value, arguments, session);
   if (const auto time = ParseTimeNs(value)) return time;
   return Fail(ErrorCode::kUsage, StrCat("'", Printable(value), "' is neither a recording nor a time"), "--single",

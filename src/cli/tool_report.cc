@@ -19,6 +19,7 @@ namespace {
 
 using namespace lab;  // NOLINT(google-build-using-namespace): the parts of this document
 
+// Rows of each list and table.
 constexpr size_t kShown = 5;
 
 // The number of recordings by one reader, and of the events in them.

@@ -2,9 +2,9 @@
 // The command `gapless analyze`: reads recordings, runs the analysis, and renders it in the format of --format or of
 // the output's extension. A run folder also gets its HTML page.
 //
-// One analysis serves all outputs of a call: the text, the file of --json and the page show the same numbers. A page
-// that cannot be written (a folder that belongs to somebody else) costs nothing but its line; a file that was asked for
-// is an error. With --explain only the explanation is printed.
+// One analysis serves all outputs of a call: the text, the file of --json and the page show the same numbers. If the
+// page cannot be written (the folder belongs to somebody else), only the line that names it is left out; a file that
+// was asked for and cannot be written is an error. With --explain only the explanation is printed.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -117,6 +117,7 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
   // The folder may be read-only, which is no reason to fail.
   if (!page.empty() && WriteFile(page, FindRenderer("html")->render(report, options)))
     GAPLESS_TRY(WriteFile("", StrCat("full report: ", page, "\n")));
+  // The document of --json=FILE is a second output beside the report.
   if (arguments.Has("json") && !arguments.JsonToStdout()) {
     GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, options)));
   }
@@ -125,6 +126,7 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
 
 // Checks the options that can be checked without the recording first: reading may take minutes.
 Result<int> Execute(const Arguments& arguments, Session& session) {
+  // Before anything is read, so that readers log and parts are timed from their beginning.
   if (arguments.Has("verbose")) log::SetLevel(log::Level::kInfo);
   if (arguments.Has("timings")) EnableTimings();
   const auto options = RenderOptionsFrom(arguments, session);
@@ -135,6 +137,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!single) return Unexpected{single.error()};
   const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
   if (!analysis) return Unexpected{analysis.error()};
+  // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(**analysis, {.only = arguments.List("only"),
                                       .without = arguments.List("without"),
                                       .single_step_ns = *single,

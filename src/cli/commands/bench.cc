@@ -26,7 +26,8 @@ namespace {
 constexpr int64_t kWholeRuns = 10, kMaxRuns = 10'000;
 constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
 
-// What to measure. `runs` is absent if the kind of program decides; `scaling` is empty unless a curve was asked for.
+// The order for the measurement. `runs` is absent if the kind of program decides; `scaling` is empty unless a curve was
+// asked for.
 struct Plan {
   RunRequest request;
   std::optional<size_t> runs;
@@ -93,7 +94,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
   return samples;
 }
 
-// Measures the requests of one process. It fails if the program never calls a model.
+// Measures the requests of one process.
 Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
   const auto sample = RunMeasured(request);
   if (!sample) return Unexpected{sample.error()};

@@ -26,7 +26,7 @@
 namespace gapless::internal {
 namespace documents {
 
-// The whole document. Members about the commit are absent while no commit is more likely than "no change".
+// The whole document. Members about the commit are absent while nothing is known of any commit.
 struct Bisect {
   std::string_view result{};
   size_t commits = 0, runs = 0;
@@ -50,6 +50,7 @@ struct Bisect {
 
 namespace {
 
+// Defaults of --runs and --effect, the largest number of runs, and the digits of a hash that messages show.
 constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
 constexpr double kDefaultEffect = 0.02;
 constexpr size_t kShortSha = 10;
@@ -88,6 +89,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.build = arguments.Value("build");
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
                     RedactCommandLine(plan.build), " -- ", CommandText(arguments.command()));
+  // The key is one line of the journal, whose fields are separated by tabs.
   std::replace_if(
       plan.key.begin(), plan.key.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   plan.journal = arguments.Has("journal") ? std::string(arguments.Value("journal")) : DefaultJournalPath(plan.key);

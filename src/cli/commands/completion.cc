@@ -25,6 +25,7 @@ std::vector<std::string_view> Shells() { return {"bash", "zsh", "fish"}; }
 
 Result<int> Execute(const Arguments& arguments, Session&) {
   const std::string& shell = arguments.positionals()[0];
+  // The parser has checked the name.
   std::string script = shell == "bash" ? BashCompletion() : shell == "zsh" ? ZshCompletion() : FishCompletion();
   const auto as_json = [&] { return DocumentOf("completion", documents::Completion{shell, script}); };
   return PrintTextOrJson(

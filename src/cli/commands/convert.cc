@@ -107,7 +107,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   return {};
 }
 
-// What was written, for the message and the document.
+// The files that were written, for the message and the document.
 struct Outcome {
   const Writer& writer;
   Written written;

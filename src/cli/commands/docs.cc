@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless docs`: writes the generated pages, or with --check compares them with the files. Files in
 // docs/reference without a page are reported, because a page that was renamed would leave its old file behind. With
-// --check the exit status is 1 if a page is not up to date; CI runs it.
+// --check the exit status is 1 if a page is not up to date; a test and `make lint` run it.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -49,6 +49,7 @@ void AddExtras(const fs::path& root, const std::vector<Page>& pages, std::vector
     const std::string path = "reference/" + entry.path().filename().string();
     bool known = false;
     for (const Page& page : pages) known = known || page.path == path;
+    // Only reported, never removed: the folder may hold somebody's own page.
     if (!known && entry.path().extension() == ".md") states.push_back({path, "extra"});
   }
 }

@@ -63,8 +63,8 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   auto judgement = JudgeRecord(*current, *history, question);
-  // The record gets its verdicts before it is stored, in one transaction.
   if (!judgement || !arguments.Has("record")) return judgement;
+  // The run is stored together with its verdicts, in one transaction.
   current->verdicts = judgement->verdicts;
   if (current->uid.empty()) current->uid = NewUid();
   const auto recorded = history->Record(*current);
@@ -98,8 +98,8 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
                       }});
 }
 
-// Returns the first word of the command that is a file here, else the file of results; "" if there is none. Absolute
-// paths are left out, because viewers of SARIF look below the repository's root.
+// Returns the first word of the command that is a file here, else the file of results, else "". Absolute paths are left
+// out, because viewers of SARIF look below the repository's root.
 std::string PlaceOf(const Arguments& arguments) {
   std::vector<std::string> words = arguments.command();
   words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());

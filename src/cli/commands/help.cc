@@ -77,6 +77,7 @@ std::string AsJson(const std::vector<const Command*>& commands) {
     described.help = command->help;
     for (const PositionalSpec& positional : command->positionals)
       described.arguments.push_back({positional.name, positional.help});
+    // With the options that every command has, and without hidden ones.
     for (const OptionSpec& option : OptionsOf(*command)) described.options.push_back(OptionOf(option));
   }
   return DocumentOf("help", document);

@@ -22,6 +22,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   return HistoryList(arguments, session);
 }
 
+// --branch, --commit and --label describe the run for `record`, and select runs for `list` and `export`.
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
     {.name = "ACTION", .help = "record, list, export, import or accept", .min = 1, .max = 1, .choices = Actions},

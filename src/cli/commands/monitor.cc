@@ -3,7 +3,7 @@
 // steps are explained and the steps after them recorded.
 //
 // With a command it launches as `gapless profile` does, without recording. With the folder of an active run it only
-// reads what the agents write: it neither slows the run down nor changes its folder, and ends with it.
+// reads what the agents write: it changes nothing in the folder, and ends with the run.
 #include <chrono>
 #include <cstdio>
 #include <thread>

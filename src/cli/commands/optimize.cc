@@ -81,11 +81,13 @@ class Speaker {
   }
 
  private:
+  // "+ workers=4 1.42× (1.35–1.49): …" for a fix that stays, "- …" for any other.
   static std::string WordsOf(const Decision& decision) {
     const std::string gain = decision.measured ? StrCat(" ", SpeedupText(*decision.measured)) : "";
     return StrCat(decision.outcome == FixOutcome::kAccepted ? "+ " : "- ", decision.item.ToString(), gain, ": ",
                   decision.reason);
   }
+  // Names what the planner is doing for the progress line.
   static std::string DoingOf(const PlannerEvent& event) {
     const std::string item = event.item != nullptr ? event.item->ToString() : "all together";
     switch (event.kind) {

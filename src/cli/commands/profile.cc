@@ -24,7 +24,7 @@ constexpr int kMaxSteps = 1'000'000;
 
 std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "lines", "memory"}; }
 
-// Reads a number of steps; larger ones than the agent can count to are cut.
+// Reads a number of steps; numbers above kMaxSteps are cut to it.
 Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
   const auto number = arguments.Number(option, least, fallback);
   if (!number) return Unexpected{number.error()};
@@ -79,14 +79,14 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
   done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
 }
 
-// Runs the command, then, while the folder is complete, what was asked for afterwards: Nsight, copies, reports.
+// Runs the command, and after it what needs its recording: Nsight's runs, copies, reports.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto agent = AgentOptionsFrom(arguments);
   if (!agent) return Unexpected{agent.error()};
   const auto nsight = NsightPlanFrom(arguments);
   if (!nsight) return Unexpected{nsight.error()};
   const bool comprehensive = arguments.Has("comprehensive");
-  // Sampling has the lowest cost of the ways to profile Python; a way that was asked for stays.
+  // Another way to profile Python that was asked for stays.
   if (comprehensive && agent->python.empty()) agent->python = "sample";
   return RunWatched(
       arguments,

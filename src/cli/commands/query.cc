@@ -121,7 +121,7 @@ std::string ColumnsAsText(const SqlTableInfo& table) {
   return out;
 }
 
-// Lists recorded tables and analyses apart, because the second cost time when they are first read.
+// Lists recorded tables and analyses apart, because an analysis costs time when it is first read.
 std::string TablesAsText(const std::vector<SqlTableInfo>& tables) {
   std::string out;
   for (const bool analyses : {false, true}) {

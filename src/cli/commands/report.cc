@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless report`: reads results of other commands and writes them as one document in Markdown or HTML.
 //
-// Nothing is measured. Inputs are told apart by their content (report/inputs.cc); the order in which they are given is
-// the order of the tables. Markdown in a file has its pictures in a folder beside it; on standard output it has none.
+// Nothing is measured. Inputs are distinguished by their content (report/inputs.cc); the order in which they are given
+// is the order of the tables. Markdown in a file has its pictures in a folder beside it; on standard output it has no
+// pictures.
 #include <filesystem>
 
 #include "base/strings.h"

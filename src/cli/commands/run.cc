@@ -8,7 +8,7 @@
 // command (asked_together.h), whose agent then does the work. The exit status is the command's own; failures of gapless
 // are 125.
 //
-// What --print writes for a recipe that the environment alone can do:
+// The line of --print for a recipe that the environment alone can do:
 //
 //   OMP_NUM_THREADS=4 python train.py --name 'a b'
 #include <algorithm>
@@ -88,7 +88,7 @@ struct Run {
 
 namespace {
 
-// What to run, and with which part of the recipe.
+// The command to run, and the part of the recipe to apply.
 struct Plan {
   std::string path;  // path of the recipe
   Recipe recipe{};
@@ -281,7 +281,6 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   agent.record = false;
   agent.fixes = plan->use.fixes;
   agent.own_fixes = plan->use.own_fixes;
-  // The agent reports which of these variables the process really has.
   for (const auto& [name, value] : plan->use.environment) agent.fix_environment.push_back(name);
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};

@@ -2,9 +2,10 @@
 // The command `gapless trend`: reads a history or a file of numbers, finds changes of level and drift, and prints them
 // or draws them as SVG or HTML.
 //
-// Of a history one series is shown: the runs that can be compared with the newest one, on one branch. What is left out
-// is counted in a note. Of a file every series is shown, in its order. Pictures are additions to the text, unless one
-// of them goes to standard output.
+// A history gives one series: the runs that can be compared with the newest one, on one branch. Runs that are left out
+// are counted in a note. A file gives all of its series, in its order. Pictures are additions to the text, unless a
+// picture goes to standard output. The exit status does not depend on the trends: `gapless gate` is the command that
+// fails a build.
 #include <algorithm>
 #include <set>
 
@@ -104,7 +105,6 @@ Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session
   if (!filter) return Unexpected{filter.error()};
   std::optional<size_t> limit;  // maximum number of runs after filtering
   if (filter->limit) limit = static_cast<size_t>(*filter->limit);
-  // The database would limit all runs; the limit is on those of the series.
   filter->limit.reset();
   filter->with_samples = false;
   if (!filter->branch) filter->branch = "main";

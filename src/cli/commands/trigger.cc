@@ -54,6 +54,7 @@ struct Trigger {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
+// Defaults and largest values of --steps and --timeout; then the values of a recorder's record that end a recording.
 constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
@@ -176,7 +177,7 @@ std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t s
   return DocumentOf("trigger", document);
 }
 
-// What is asked of the agents; the meaning of `argument` depends on the command.
+// A request to the agents; the meaning of `argument` depends on the command.
 struct AgentRequest {
   wire::AgentCommand command = wire::AgentCommand::kRecord;
   int64_t argument = kDefaultSteps;
@@ -191,7 +192,6 @@ Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   for (const auto* number : {&steps, &stop, &python})
     if (!*number) return Unexpected{number->error()};
   request.argument = std::min<int64_t>(*steps, kMaxSteps);
-  // The reason that the recording's file is given.
   request.text = "asked for";
   if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
   if (arguments.Has("python")) request = {wire::AgentCommand::kPython, *python, ""};

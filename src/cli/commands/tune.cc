@@ -3,8 +3,8 @@
 // one is significantly faster.
 //
 // Each question is one function below. Settings are measured in rounds of random order (optimize/tuning.h), batches per
-// sample instead of per step. Nothing is changed for good: the result is a number, and `gapless optimize` makes a
-// recipe of it. The exit status is 1 only for a scaling curve that should be measured again.
+// sample instead of per step. Nothing stays changed: the result is a number, and `gapless optimize` makes a recipe
+// of it. The exit status is 1 only for a scaling curve that should be measured again.
 #include <algorithm>
 #include <optional>
 
@@ -27,7 +27,7 @@ constexpr double kDefaultBudgetS = 600;
 constexpr int64_t kDefaultRounds = 12, kMaxRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
 constexpr int kMaxRanks = 8;  // that are tried where none are named
 
-// What all questions have in common.
+// The options that all questions have in common.
 struct TuneOrder {
   RunRequest request{};
   TuneOptions options{};

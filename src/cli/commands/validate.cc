@@ -32,6 +32,7 @@ std::vector<std::string> WithConfig(const std::vector<std::string>& command, std
 
 // Returns two commands, or one command with two configurations.
 Result<TwoCommands> BothFrom(const Arguments& arguments) {
+  // --baseline and --optimized name configurations, not commands.
   if (!arguments.Has("baseline") && !arguments.Has("optimized")) return CommandsFrom(arguments);
   if (!arguments.Has("baseline") || !arguments.Has("optimized"))
     return Fail(ErrorCode::kUsage, "--baseline and --optimized must be given together");
@@ -81,6 +82,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   }();
   if (!validation) return Unexpected{validation.error()};
   const auto json = [&] { return ValidationJson(*validation, question->pairs); };
+  // The file is written in any case, accepted or not: it is the record of the decision.
   if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
   return Answer(
       arguments, validation->IsAccepted(), [&] { return ValidationText(*validation); }, json);

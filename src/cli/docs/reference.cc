@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the pages of docs/reference/. Every section is made from an entry of a registry, in the registry's order; a
-// link names the heading of another entry, so a name that changes breaks the build of the documentation, not the
-// reader.
+// link to an entry that does not exist fails the build of the documentation.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -96,6 +95,7 @@ std::string MeasuredText(const Fix& fix) {
 
 // Describes one fix. A prior of 1 means that nothing is known of its typical gain.
 std::string FixSection(const Fix& fix) {
+  // A fix of which some values are another training says so in its class.
   const bool by_value = fix.class_of != nullptr || FindFixInfo(fix.name)->safety_with_value;
   const Safety other = by_value ? Safety::kTraining : fix.safety;
   std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");

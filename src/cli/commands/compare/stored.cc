@@ -2,7 +2,7 @@
 // Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
 // the ratio with its interval. A verdict needs values that are processes.
 //
-// What is printed for two files of hyperfine, whose values are processes:
+// The output for two files of hyperfine, whose values are processes:
 //
 //   B is faster: speedup 1.248×, 95 % interval 1.210× to 1.288×
 //
@@ -195,7 +195,7 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
   return "the files do not record what a value is; if each value is a process of its own, add --values process";
 }
 
-// What the user says about the values wins over what the files say.
+// The statements of the user about the values win over those of the files.
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
   const auto chosen = Choose(a, b, options.series);
   if (!chosen) return Unexpected{chosen.error()};
@@ -221,6 +221,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;
   }
+  // Too few processes for an interval; the p values stay.
   if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);

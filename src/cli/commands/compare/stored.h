@@ -31,7 +31,7 @@ struct StoredComparison {
   bool other_machine = false;  // the two are of different machines or devices: no verdict
 };
 
-// What the user says about the files.
+// Statements of the user about the files, which win over the files.
 struct StoredOptions {
   std::string series{};                // its name; empty: the only one both have
   std::optional<Sampling> sampling{};  // what the user says a value is

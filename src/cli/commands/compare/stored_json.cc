@@ -66,6 +66,7 @@ std::string StoredJson(const StoredComparison& comparison) {
                              .mde_share = comparison.mde_share,
                              .margin = comparison.margin,
                              .series = comparison.name,
+                             // Left out if both sides have the same name.
                              .series_of_b = comparison.b_name == comparison.name ? "" : comparison.b_name,
                              .unit = comparison.unit,
                              .values_are = comparison.sampling,

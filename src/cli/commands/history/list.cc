@@ -189,6 +189,7 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session) {
   if (!history) return Unexpected{history.error()};
   std::vector<BenchmarkRecord> records;
   GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
+    // Looked at between two records: a history can hold many.
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     records.push_back(record);
     return {};

@@ -51,6 +51,7 @@ std::string RunsAndAdvice(int64_t runs, int64_t advice) {
 // Writes the tested predictions and returns how many there were. They belong to no branch, commit or benchmark, so they
 // go with a whole history only.
 Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Output& output) {
+  // A restricted export is about some runs only.
   if (filter != HistoryFilter()) return 0;
   const auto advice = history.ListAdvice();
   if (!advice) return Unexpected{advice.error()};
@@ -66,6 +67,7 @@ constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::
 // Writes run by run; memory does not grow with the history.
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
+  // Two documents on one stream could not be separated again.
   if (to_stdout && arguments.JsonToStdout())
     return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");

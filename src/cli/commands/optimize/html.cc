@@ -8,6 +8,7 @@
 namespace gapless::internal {
 namespace {
 
+// Colours are custom properties with a second set for dark viewers, so that rules name a colour once.
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--ink:#1c2330;--quiet:#667085;--line:#e3e7ee;--good:#1a7f4b;--bar:#3b6fd4;--page:#fff;--soft:#f6f8fb}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--quiet:#98a2b3;--line:#2b3240;--good:#57c98a;--bar:#7aa2ff;--page:#141820;--soft:#1b212c}}
@@ -48,7 +49,7 @@ std::string StageTable(const OptimizeView& view) {
   return text + "</table>\n";
 }
 
-// Adds a table of fixes with the reasons against them; nothing if there are none.
+// Adds a table of fixes with the reasons against them; nothing without rows.
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
   if (rows.empty()) return;
   page += StrCat("<h2>", title, "</h2>\n<table>\n");

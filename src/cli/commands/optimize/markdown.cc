@@ -22,7 +22,7 @@ std::string Row(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
-// Adds a table of fixes with the reasons against them; nothing if there are none.
+// Adds a table of fixes with the reasons against them; nothing without rows.
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");

@@ -191,15 +191,17 @@ namespace {
 
 using namespace documents;
 
-// Describes a prediction, or why there is none.
+// Describes a prediction, or gives the reason why it cannot be made.
 Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) {
   Predicted predicted{.reason = prediction.refusal};
   for (const WhatIfItem& item : prediction.what) predicted.what.push_back(item.ToString());
+  // An item that cannot be predicted has nothing but its reason.
   if (!prediction.refusal.empty()) return predicted;
   const StepShares& share = prediction.share;
   predicted.step_ns = {StepNs(predictor, share.low), StepNs(predictor, share.expected), StepNs(predictor, share.high)};
   predicted.speedup = {.low = 1 / share.high, .expected = 1 / share.expected, .high = 1 / share.low};
   predicted.model = prediction.model;
+  // The work of a step is part of the document only where a fix changes it, such as a larger batch.
   if (prediction.work != 1) predicted.work = prediction.work;
   predicted.safety = prediction.safety;
   predicted.assumptions = prediction.assumptions;

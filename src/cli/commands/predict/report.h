@@ -16,7 +16,7 @@
 
 namespace gapless::internal {
 
-// What both forms show. The predictor outlives it.
+// The content that both forms show. The predictor outlives it.
 struct PredictView {
   const Predictor& predictor;
   std::vector<Prediction> predictions{};
@@ -37,7 +37,7 @@ inline bool IsWithin(const StepShares& shares, double measured) {
 
 std::string PredictText(const PredictView& view,
                         int columns);  // lines of at most `columns` columns, unless a name is longer
-// The documents of --json; with --list, of the what-ifs.
+// The documents of --json, and of --list --json.
 extern const TypeInfo kPredictDocument, kWhatIfsDocument;
 std::string PredictJson(const PredictView& view);
 std::string WhatIfsText();

@@ -3,8 +3,7 @@
 // JSON of bench or tune, or a history.
 //
 // Only the documented JSON of the commands is read, so results of older versions can be reported, too; a member that
-// they lack is a gap in a table. A path that is none of the other kinds is taken for a recording, whose reader gives
-// the error.
+// they lack is a gap in a table. Any other path is taken for a recording, and the reader of recordings gives the error.
 #include "cli/commands/report/inputs.h"
 
 #include <algorithm>

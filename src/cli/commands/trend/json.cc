@@ -126,6 +126,7 @@ documents::TrendStep StepOf(const Trend& trend, size_t number) {
     step.commits_after = commits->after;
     step.commits_up_to = commits->up_to;
   }
+  // Without a commit nobody can say if both levels are of the same.
   if (!point.commit.empty()) step.within_one_commit = IsWithinOneCommit(trend, change);
   if (number < trend.also_changed.size()) step.also_changed = trend.also_changed[number];
   return step;
@@ -166,6 +167,7 @@ constinit const TypeInfo kTrendDocument = describe::MakeType<documents::TrendRes
 
 std::string TrendJson(const TrendReport& report) {
   documents::TrendResult document{.history = report.place, .branch = report.branch, .benchmark = report.benchmark};
+  // A file has no branches and machines, so no counts of runs that were left out.
   if (report.is_history) {
     document.runs = report.runs;
     document.other_benchmarks = report.other_benchmarks;

@@ -45,7 +45,7 @@ struct TuneResult {
   };
 };
 
-// The parts of a step of several ranks. The shares add up to 1 where compute and overhead can be told apart.
+// The parts of a step of several ranks. The shares add up to 1 where compute and overhead can be separated.
 struct Exchange {
   int ranks = 0;
   double step_time_ms = 0, step_time_without_exchange_ms = 0, step_time_alone_ms = 0;
@@ -80,6 +80,7 @@ namespace {
 // The typical run of a setting, and its comparison with the command as it is, as far as either exists.
 documents::Setting SettingOf(const TuneRow& row) {
   documents::Setting setting{.fixes = row.set.Names(), .reason = row.why_not};
+  // A setting without a run has no numbers, only its reason.
   if (row.IsUsable()) {
     const Stage stage = row.Typical();
     setting.step_time_ms = stage.step_ms;
@@ -87,6 +88,7 @@ documents::Setting SettingOf(const TuneRow& row) {
     setting.memory_bytes = stage.memory_bytes;
     setting.runs = row.runs.size();
   }
+  // The first row is the command as it is, and a setting that lost at once was not compared.
   if (row.against_first.size() > 0) {
     setting.speedup = row.Speedup();
     setting.verdict = row.against_first.Verdict();

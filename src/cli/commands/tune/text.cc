@@ -95,7 +95,7 @@ std::string TuneText(const TuneView& view, int width) {
   return text;
 }
 
-// Prints the parts of a step. Where a rank alone does other work, overhead cannot be told from compute.
+// Prints the parts of a step. Where a rank alone does other work, overhead cannot be separated from compute.
 std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<std::string>& command) {
   std::string text = StrCat(ShellCommand(command), " · ", ranks, " ranks\n\n");
   const auto part = [&](std::string_view name, std::optional<double> share) {
