@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the diagnosis of a run, as values and as a report.
 //
-// Names of rules and forms come from outside, so they are checked here before a renderer sees them: an unknown name is
-// a usage error that suggests the nearest known one. Prices and counts must be finite and above 0. The width is bounded
-// without an error, because a renderer can always draw something.
+// Names of rules and formats come from outside, so they are checked here before a renderer sees them: an unknown name
+// is a usage error that suggests the nearest known one. Prices and counts must be finite and above 0. The width is
+// bounded without an error, because a renderer can always draw something.
 #include <algorithm>
 #include <cmath>
 

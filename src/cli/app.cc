@@ -36,7 +36,7 @@ int PrintAndExit(const std::string& text) {
   return output->Commit() ? 0 : ExitStatus(ErrorCode::kEnvironment);
 }
 
-// Reports an error in the forms that were asked for, and returns the exit status.
+// Reports an error in the formats that were asked for, and returns the exit status.
 int Report(const Error& error, bool as_json, int own_failure = 0) {
   const bool stopped = error.code == ErrorCode::kInterrupted;
   const int by_code = own_failure != 0 ? own_failure : ExitStatus(error.code);

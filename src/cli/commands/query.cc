@@ -80,7 +80,7 @@ BlockWriter WriterOf(Output& output) {
   return [&output](std::string_view text) { return output.Write(text); };
 }
 
-// Chooses the form. Only a terminal has a width that rows are cut to; a file and a pipe get whole rows.
+// Chooses the format. Only a terminal has a width that rows are cut to; a file and a pipe get whole rows.
 std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output) {
   if (arguments.JsonToStdout()) return MakeJsonSink(WriterOf(output));
   if (arguments.Has("csv")) return MakeCsvSink(WriterOf(output));

@@ -38,7 +38,7 @@ Result<void> WriteDocument(const LabDocument& document, const std::string& path)
   return WriteFile(path, LabMarkdown(document, file.stem().string()));
 }
 
-// Checks the outputs first: none may replace an input, and the name decides the form.
+// Checks the outputs first: none may replace an input, and the name decides the format.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string path(arguments.Value("output"));
   const std::string extension = std::filesystem::path(path).extension().string();

@@ -31,7 +31,7 @@ class CsvSink : public PrintingSink {
     return block_.size() < kBlock || Finish();
   }
 
-  // Writes the last block; the form needs no end. Returns false when nobody reads any more, which also ends the query.
+  // Writes the last block; CSV needs no end. Returns false when nobody reads any more, which also ends the query.
   bool Finish() override {
     const bool open = write_(block_);
     block_.clear();

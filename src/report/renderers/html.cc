@@ -143,7 +143,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.EndArray();
 }
 
-// Writes the words that all forms of the report share.
+// Writes the words that all formats of the report share.
 void WritePage(JsonWriter& json, const Report& report) {
   json.Key("page");
   json.BeginObject();

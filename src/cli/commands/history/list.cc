@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time. Samples are not read:
-// no form of the list shows them.
+// no format of the list shows them.
 //
 //   id  time                 commit  branch  samples/s     step  GPU
 //    2  2026-03-01 12:00:00  abc     main               80.2 ms

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the result of `gapless optimize` as Markdown: the table of fixes, the rejected fixes with their reasons, the
-// patch, and the log of all decisions. The log is the only form that has every decision with its evidence in sentences.
+// patch, and the log of all decisions. The log is the only output that has every decision with its evidence in
+// sentences.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"

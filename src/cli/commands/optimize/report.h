@@ -14,7 +14,7 @@
 
 namespace gapless::internal {
 
-// The content that all forms of the report show. The result outlives it.
+// The content that all formats of the report show. The result outlives it.
 struct OptimizeView {
   const Optimized& result;
   std::vector<std::string> command{};

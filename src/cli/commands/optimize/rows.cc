@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the table of `gapless optimize`, which text, Markdown and page share: one row for each accepted fix, and one
-// for all together. Also has the sentences that these forms have in common, so that they cannot differ.
+// for all together. Also has the sentences that these formats have in common, so that they cannot differ.
 //
 // The sentence of a proof: "1.12× (1.02–1.20) faster with compile=default, from 15 pairs of runs".
 #include <algorithm>

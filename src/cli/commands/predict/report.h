@@ -16,7 +16,7 @@
 
 namespace gapless::internal {
 
-// The content that both forms show. The predictor outlives it.
+// The content that both formats show. The predictor outlives it.
 struct PredictView {
   const Predictor& predictor;
   std::vector<Prediction> predictions{};

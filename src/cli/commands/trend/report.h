@@ -11,7 +11,7 @@
 
 namespace gapless::internal {
 
-// All that the forms of a trend show.
+// All that the formats of a trend show.
 struct TrendReport {
   std::string place{};                // path of the history, or of the file
   std::string branch{}, benchmark{};  // empty: not recorded

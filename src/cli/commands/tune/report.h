@@ -11,7 +11,7 @@
 
 namespace gapless::internal {
 
-// The content that both forms show. The table outlives it.
+// The content that both formats show. The table outlives it.
 struct TuneView {
   const TuneTable& table;
   std::vector<std::string> command{};

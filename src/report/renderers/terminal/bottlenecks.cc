@@ -2,7 +2,7 @@
 // Prints the list of findings: title with gain, label, first evidence, recommendations, and the findings that the same
 // fix removes.
 //
-// The short form shows five findings with one line of evidence and two recommendations each; -v shows all. Findings
+// The short report shows five findings with one line of evidence and two recommendations each; -v shows all. Findings
 // whose fixes would not shorten the step have no number and stand at the end. Lines are composed as plain text and
 // wrapped before they are coloured, because colour codes have no width.
 //
@@ -101,7 +101,7 @@ void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint&
   }
 }
 
-// Equal recommendations that follow each other are shown once. The code to paste is part of the long form only.
+// Equal recommendations that follow each other are shown once. The code to paste is part of the long report only.
 void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
   std::string_view last;
   size_t shown = 0;
@@ -116,7 +116,7 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
   }
 }
 
-// Appends the findings that the fix of `head` removes, too, a line each; in the long form with their descriptions.
+// Appends the findings that the fix of `head` removes, too, a line each; in the long report with their descriptions.
 void AppendCured(std::string& out, const Bottleneck& head, const Report& report, const Paint& paint) {
   for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) {
     if (bottleneck.cured_by != head.id) continue;
