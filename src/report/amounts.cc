@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats gains, costs, utilisation and scaling for all formats of the report.
 //
-// A number never shows more digits than it supports: factors have two decimals, money three digits. Gains below 1.005
-// would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
+// A number never shows more digits than it supports: factors have at most two decimals, money three significant digits.
+// Gains below 1.005 would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
 #include "report/amounts.h"
 
 #include <algorithm>

@@ -39,7 +39,7 @@ std::string SeverityLine(const Bottleneck& found) {
                 FormatPercent(*found.share_of_step), " of the time that is affected");
 }
 
-// States what the step loses at each end of the interval: factors are hard to add up in the head.
+// States the share of the step that goes away, as expected and at each end of the interval.
 std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
   return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),

@@ -63,7 +63,8 @@ std::string FindingText(const Bottleneck& found) {
   return text;
 }
 
-// Returns the first three that have a fix of their own; faults of the recording are no bottlenecks of the training.
+// Returns the first three that no fix of another one removes; faults of the recording are no bottlenecks of the
+// training.
 std::vector<const Bottleneck*> MainBottlenecks(const LabRecording& of) {
   std::vector<const Bottleneck*> found;
   for (const Bottleneck& bottleneck : of.bottlenecks)
