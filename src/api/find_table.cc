@@ -32,7 +32,7 @@ class RecordedTable : public TableData {
   }
 
   Cell At(size_t row, size_t column) const override {
-    // Parts are ascending by `end`, and empty traces have no part, so the first part that ends behind `row` holds it.
+    // Parts are ascending by `end`, and empty traces have no part, so the first part whose end is after `row` holds it.
     const auto part = std::upper_bound(parts_.begin(), parts_.end(), row,
                                        [](size_t wanted, const Part& part) { return wanted < part.end; });
     return CellOf(table_.columns[column].get({&state_->analysis.run(), part->trace, row - part->first}));

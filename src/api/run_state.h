@@ -28,7 +28,6 @@ struct RunState {
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
   StopFlag stop;
-  // Declared after `stop`, whose flag its parts read while they exist.
   RunAnalysis analysis;
 
  private:
@@ -36,6 +35,7 @@ struct RunState {
   Result<Database> TakeDatabase() const;
 
   mutable std::mutex databases_mutex_;
+  // Last, so that they are closed before what they read goes.
   mutable std::vector<Database> databases_;  // open and not in use
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements RunAnalysis and RunReport. Every part of an analysis hangs on the one before it: the advice needs the
+// Implements RunAnalysis and RunReport. Every part of an analysis needs the one before it: the advice needs the
 // tables and the tested predictions, the diagnosis needs the advice. A caller that asks for tables only never reads the
 // history and never replays anything.
 #include "flows/analysis.h"

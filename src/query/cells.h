@@ -5,8 +5,8 @@
 //   {"value", ColumnType::kReal, "", "the value", Cell<kTable, &CounterTable::value>},
 //
 // Every function here becomes a plain function pointer in a constant array; no table has code of its own unless a cell
-// is computed. Sentinels of the columns (kAbsent, kAbsent32, NaN, the empty text, an invalid row id) become NULL here
-// and nowhere else.
+// is computed. Sentinels of the columns (kAbsent, kAbsent32, NaN, the empty text, an invalid row id) become NULL in
+// these conversions and in SqlValue, nowhere else.
 #pragma once
 
 #include "query/sql_table.h"

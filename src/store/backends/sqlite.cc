@@ -142,7 +142,7 @@ Result<std::vector<DbRow>> SqliteConnection::Run(const std::string& sql, std::sp
     sqlite3_finalize(statement);
     return rows;
   }
-  // Before finalising, which overwrites the message.
+  // Failure() must come before finalising, which overwrites the message.
   const Unexpected failure = Failure();
   sqlite3_finalize(statement);
   return failure;
