@@ -130,8 +130,6 @@ void Say(const std::string& text) {
   std::fputs(StrCat("gapless: ", RedactText(Printable(text)), "\n").c_str(), stderr);
 }
 
-// --- --print
-
 // Returns the fixes that no variable of the environment can switch on.
 std::vector<std::string> NeedGapless(const Plan& plan) {
   std::vector<std::string> items;
@@ -173,8 +171,6 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
   if (!printed) return printed;
   return missing.empty() ? 0 : 1;
 }
-
-// --- running
 
 // Returns the document of a run, after it has ended.
 std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
