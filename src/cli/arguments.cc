@@ -46,6 +46,7 @@ Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_
   return number;
 }
 
+// Removes the unit, which is optional, before it reads the number. 0, numbers below 0, NaN and infinities are refused.
 Result<std::optional<double>> Arguments::Positive(std::string_view option, std::string_view unit) const {
   if (!Has(option)) return std::optional<double>();
   std::string_view text = Value(option);

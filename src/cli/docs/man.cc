@@ -40,6 +40,7 @@ std::string Term(const std::string& term, std::string_view text) {
   return StrCat(".TP\n\\fB", Roff(term), "\\fR\n", Roff(text), "\n");
 }
 
+// Returns the subsection of a command: help, description, arguments and options.
 std::string Verb(const Command& command) {
   std::string out = StrCat(".SS ", command.name, "\n", Roff(command.help), ".\n", Paragraphs(command.about));
   for (const PositionalSpec& positional : command.positionals)

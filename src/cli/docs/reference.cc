@@ -47,6 +47,7 @@ std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   return out;
 }
 
+// Returns a section per recorded table, or per analysis.
 std::string TablesOf(bool analyses) {
   std::string out;
   for (const SqlTableInfo& table : DescribeSqlTables()) {
