@@ -19,6 +19,7 @@ namespace gapless {
 
 // Verdicts on single kernels from hardware metrics, as a kernel profiler measures them.
 struct KernelAnalyzer {
+  // The limits that Analyze() applies.
   static constexpr KernelThresholds kThresholds{};
 
   // One bottleneck per kernel and verdict. Metrics that were not measured say nothing. With `share_of_step` severity
@@ -35,6 +36,8 @@ struct DataLoadingAnalyzer {
 
 // Finds the time that several GPUs lose to each other. Needs at least two GPUs; finds nothing for fewer.
 struct MultiGPUAnalyzer {
+  // From a recording: exposed communication, ranks that wait for a slower one, small collectives. `num_gpus`: GPUs of
+  // the job, which a recording of some ranks does not show.
   GAPLESS_API static std::vector<Bottleneck> Analyze(const Run& run, int num_gpus);
   // From figures alone: communication above a tenth of the step, ranks whose times differ by more than a tenth, and
   // scaling efficiency below 0.9.
@@ -43,6 +46,7 @@ struct MultiGPUAnalyzer {
   GAPLESS_API static std::optional<double> ScalingEfficiency(const NcclMetrics& metrics, int num_gpus);
 };
 
+// The worst findings of all rules, and a text of them.
 struct BottleneckAnalyzer {
   static constexpr size_t kMax = 5;
   // Returns the findings of all rules, at most kMax, by severity (Run::Diagnose ranks by expected gain instead).

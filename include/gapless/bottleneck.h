@@ -14,6 +14,7 @@
 
 namespace gapless {
 
+// The kind of resource or waiting that costs the time. Several rules may report the same kind.
 enum class BottleneckType : uint8_t {
   kKernelEfficiency,
   kMemoryBandwidth,
@@ -31,6 +32,7 @@ enum class BottleneckType : uint8_t {
 };
 GAPLESS_API std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIENCY" …
 
+// One observation behind a bottleneck. `value` is absent if the sentence has no single number.
 struct Evidence {
   std::string text;  // one sentence with the numbers in it
   std::optional<double> value;
@@ -40,6 +42,7 @@ struct Evidence {
   std::string source;         // "file:line" in the user's code; "function() (file)" where the line is not known
 };
 
+// One thing to do about a bottleneck. The gain of a bottleneck is that of its first recommendation.
 struct Recommendation {
   std::string text;    // imperative, with the values found: "set num_workers=4 in train.py:41"
   std::string fix;     // item of `predict --what` that stands for it, "" when none
@@ -58,6 +61,7 @@ struct Gain {
   std::optional<int64_t> tested_programs{};
 };
 
+// A finding of one rule in one run, as a plain value: it refers to nothing, and outlives the run.
 struct Bottleneck {
   std::string id;  // the rule's id
   BottleneckType type = BottleneckType::kKernelEfficiency;

@@ -9,6 +9,7 @@
 
 namespace gapless {
 
+// The type of all cells of a column that have a value: int64, double, or UTF-8 text.
 enum class ColumnType : uint8_t { kInt, kReal, kText };
 
 // "integer", "real", "text".
@@ -16,6 +17,7 @@ constexpr std::string_view ToString(ColumnType type) {
   return type == ColumnType::kInt ? "integer" : type == ColumnType::kReal ? "real" : "text";
 }
 
+// A column's description. Columns of recorded tables and analyses are never changed or dropped, only added.
 struct Column {
   std::string name;
   ColumnType type = ColumnType::kInt;

@@ -13,6 +13,7 @@
 
 namespace gapless {
 
+// The state of reading, for a progress line.
 struct LoadProgress {
   std::string_view path;                     // good during the call
   uint64_t bytes_done = 0, bytes_total = 0;  // on disk, over all inputs; total 0: unknown

@@ -51,6 +51,7 @@ constexpr std::string_view ToString(FixOutcome outcome) {
   return kNames[static_cast<uint8_t>(outcome)];
 }
 
+// The decision on one fix. `measured` has the 95 % interval; `predicted` the 80 % prediction interval.
 struct FixDecision {
   std::string fix{};  // with its value: "workers=4"
   FixOutcome outcome = FixOutcome::kNoTime;
@@ -61,6 +62,7 @@ struct FixDecision {
   size_t pairs = 0;                            // pairs of runs, or of blocks of steps, behind `measured`
 };
 
+// Options for Optimize(). Every option has a default; new members come at the end.
 struct OptimizeOptions {
   std::string folder = "optimized";
   double budget_s = 600;                       // wall time for all runs, in seconds
@@ -82,6 +84,7 @@ struct OptimizeOptions {
   std::function<void(const FixDecision&)> on_decision{};  // called after each decision; must not throw
 };
 
+// The result of Optimize(). It can be complete without a proof: `proved` says if the command became faster.
 struct OptimizeResult {
   bool proved = false;                   // all accepted fixes together are significantly faster
   std::vector<FixDecision> decisions{};  // in the order they were made

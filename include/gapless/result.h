@@ -23,6 +23,7 @@ enum class ErrorCode : uint8_t {
   kInterrupted   // it was asked to stop
 };
 
+// A failure as a value: what went wrong, where, and what to do about it.
 struct Error {
   ErrorCode code = ErrorCode::kInput;
   std::string message;  // one sentence, no trailing period, names the thing that is wrong

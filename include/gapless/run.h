@@ -41,6 +41,7 @@ struct RunState;
 // Takes one row of a result: the names of its columns and its cells, good until the call returns. False: no more.
 using RowVisitor = std::function<bool(std::span<const std::string> columns, std::span<const Cell> cells)>;
 
+// A run that was read. References and views that it returns are good while a copy of it lives; tables keep it alive.
 class Run {
  public:
   // Opens a recording, a folder of recordings (the ranks of one job), or a tar archive; "3=path" assigns the path to
@@ -62,7 +63,8 @@ class Run {
   // that sums never count twice; "all_" before the name shows every row.
   GAPLESS_API Result<gapless::Table> Table(std::string_view name) const;
   // One SQL statement that reads (SQLite's dialect) over the same tables. The first form holds the whole result, the
-  // second one row at a time.
+  // second one row at a time. An error of the statement has the code kUsage, the place in it, and a hint; a statement
+  // that would write is such an error. A query that was cancelled gives kInterrupted.
   GAPLESS_API Result<gapless::Table> Query(std::string_view sql) const;
   GAPLESS_API Result<void> Query(std::string_view sql, const RowVisitor& visit) const;
 
@@ -70,7 +72,8 @@ class Run {
   GAPLESS_API std::vector<Bottleneck> Diagnose() const;
   // Rules that could not look, each by its id in Error::place: what they would have found is not known.
   GAPLESS_API std::vector<Error> RuleFailures() const;
-  // `single_step_ns` is the step time of the same job on one GPU; it gives the scaling efficiency.
+  // Returns the main figures. `single_step_ns` is the step time of the same job on one GPU; it gives the scaling
+  // efficiency.
   GAPLESS_API RunSummary Summary(std::optional<int64_t> single_step_ns = {}) const;
 
   // The forms of report that there are.

@@ -17,6 +17,7 @@ struct RatioInterval {
 // Baseline's time over that of the optimised one: above 1 is faster.
 using SpeedupInterval = RatioInterval;
 
+// The verdict on the second command at 95 %: faster, slower, no difference above the margin, or no decision yet.
 enum class SpeedVerdict : uint8_t { kFaster, kSlower, kEquivalent, kCannotTell };
 
 // The verdict as it stands in JSON.

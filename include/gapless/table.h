@@ -74,6 +74,7 @@ class Row {
   size_t index_;
 };
 
+// Iterates over the rows of a table, from the first to the last. Valid while any copy of its table lives.
 class RowIterator {
  public:
   using iterator_concept = std::forward_iterator_tag;
@@ -103,11 +104,12 @@ class RowIterator {
   size_t index_ = 0;
 };
 
+// A table of rows and columns; see the opening of this file. Cells are read when they are asked for.
 class Table {
  public:
   Table() = default;
 
-  // "" for the result of a query.
+  // Returns the name; "" for the result of a query.
   GAPLESS_API std::string_view name() const;
   // The columns of a query have no unit and no help; their type is the narrowest that fits all cells with a value.
   GAPLESS_API const std::vector<Column>& columns() const;
@@ -119,7 +121,8 @@ class Table {
   GAPLESS_API std::optional<size_t> Find(std::string_view column) const;
   GAPLESS_API Result<size_t> Require(std::string_view column) const;
 
-  // Absent outside the table.
+  // Returns a cell, absent also outside the table. By name the column is looked up first, which is linear in their
+  // number.
   GAPLESS_API Cell At(size_t row, size_t column) const;
   GAPLESS_API Cell At(size_t row, std::string_view column) const;
 

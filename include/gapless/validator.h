@@ -28,6 +28,7 @@
 
 namespace gapless {
 
+// Options for measuring one process. Where no steps are seen, the whole process is the step.
 struct MeasureOptions {
   size_t warmup_steps = 10, num_steps = 100;  // then the program is stopped
   std::string pattern{};       // ECMAScript pattern of numbers in the output to measure instead; the first group counts
@@ -45,6 +46,7 @@ struct PerformanceBenchmark {
       const std::vector<std::string>& command, std::span<const int> gpu_counts, const MeasureOptions& options = {});
 };
 
+// Options for comparing two commands. The budget, in seconds, ends a comparison also without a decision.
 struct CompareOptions {
   MeasureOptions measure{};
   double margin = 0.01;   // differences below it do not matter
@@ -53,6 +55,7 @@ struct CompareOptions {
   std::optional<uint64_t> seed{};  // seed of the random order within a pair; absent: a new seed each time
 };
 
+// The result of a paired comparison. Savings are of the optimised command, below 0: it needs more.
 struct SpeedComparison {
   SpeedVerdict verdict = SpeedVerdict::kCannotTell;
   SpeedupInterval speedup{};  // 95 %
@@ -72,11 +75,13 @@ struct ABTestValidator {
                                                                    const CompareOptions& options = {});
 };
 
+// Facts about a benchmark beside its metrics. Runs of another benchmark or on other GPUs are no baseline.
 struct BenchmarkMetadata {
   std::string benchmark{}, gpu_type{};
   std::optional<int64_t> num_gpus{}, batch_size{};
 };
 
+// The judgement of one result against the history of a branch.
 struct RegressionReport {
   bool regression_detected = false;
   std::optional<double> current_samples_per_sec{}, baseline_samples_per_sec{};  // absent: step time was judged
@@ -86,6 +91,8 @@ struct RegressionReport {
   std::string recommendation{};
 };
 
+// Keeps results in a history and judges new ones against it. Opens the history in each call; several processes may use
+// one history at the same time.
 class RegressionDetector {
  public:
   // "sqlite:FILE", a file, or "postgresql://…"; empty: the user's own history.
@@ -105,6 +112,7 @@ class RegressionDetector {
   std::string metrics_db_;
 };
 
+// The decision on an optimisation, with everything it rests on.
 struct ValidationReport {
   bool accepted = false;
   std::vector<std::string> reasons_against{};  // empty when it is accepted
@@ -113,6 +121,7 @@ struct ValidationReport {
   int64_t recorded_run = 0;
 };
 
+// Decides if an optimisation may replace its baseline. An error means that no decision was possible, not "no".
 class PerformanceValidator {
  public:
   explicit PerformanceValidator(std::string metrics_db) : metrics_db_(std::move(metrics_db)) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The analyzers as they are named outside, over those of room diagnose.
+// Implements the public analyzers over those of the same names in diagnose. Run-based ones share the tables that the
+// run has already computed; the others are pure functions of their arguments.
 #include "gapless/analyzers.h"
 
 #include "api/run_state.h"

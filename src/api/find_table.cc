@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded tables and analyses under one name space, their cells read where they are.
+// Finds recorded tables and analyses by name, in one name space, and reads their cells in place.
+//
+// A recorded table is the concatenation of the rows of several traces. Nothing is copied: a cell is located by a binary
+// search over the traces, O(log traces), then read by the table's own accessor. Memory is one entry per trace. "all_"
+// before the name of a recorded table adds the traces that the plain name leaves out (supplementary recordings, other
+// executions); analyses have no such variant.
 #include <algorithm>
 
 #include "api/run_state.h"
@@ -13,6 +18,7 @@ namespace {
 
 constexpr std::string_view kAll = "all_";
 
+// A table of events over the traces of a run. It keeps the run alive, because its texts point into the traces.
 class RecordedTable : public TableData {
  public:
   RecordedTable(std::shared_ptr<const RunState> state, const SqlTable& table, bool every_row)
@@ -26,6 +32,7 @@ class RecordedTable : public TableData {
   }
 
   Cell At(size_t row, size_t column) const override {
+    // Parts are ascending by `end`, and empty traces have no part, so the first part whose end is after `row` holds it.
     const auto part = std::upper_bound(parts_.begin(), parts_.end(), row,
                                        [](size_t wanted, const Part& part) { return wanted < part.end; });
     return CellOf(table_.columns[column].get({&state_->analysis.run(), part->trace, row - part->first}));
@@ -33,6 +40,7 @@ class RecordedTable : public TableData {
 
  private:
   struct Part {
+    // Trace with at least one row of the table.
     const RunTrace* trace;
     size_t first, end;  // rows of the whole
   };
@@ -48,6 +56,7 @@ class RecordedTable : public TableData {
   std::vector<Part> parts_;
 };
 
+// The result of an analysis. The table itself belongs to the run, which this object keeps alive.
 class AnalysisTable : public TableData {
  public:
   AnalysisTable(std::shared_ptr<const RunState> state, const Table& table) : state_(std::move(state)), table_(table) {
@@ -72,6 +81,7 @@ class AnalysisTable : public TableData {
   const Table& table_;  // table of state_
 };
 
+// Returns the error for an unknown table, with the nearest name as a hint.
 Unexpected NoTable(std::string_view name) {
   const std::vector<SqlTableInfo> tables = DescribeSqlTables();
   std::vector<std::string_view> names;
@@ -96,10 +106,12 @@ Cell CellOf(const SqlValue& value) {
 Result<TableDataPtr> FindTable(const std::shared_ptr<const RunState>& state, std::string_view name) {
   const bool every_row = name.starts_with(kAll);
   const std::string_view recorded = every_row ? name.substr(kAll.size()) : name;
+  // The tables of `gapless query` first, then the analyses, as Run::Tables() lists them.
   for (const SqlTable* table : AllSqlTables())
     if (table->name == recorded) return TableDataPtr(std::make_shared<RecordedTable>(state, *table, every_row));
   for (const Analysis* analysis : AllAnalyses()) {
     if (analysis->name != name) continue;
+    // Get() returns an empty table if the analysis failed; the reason stands beside it.
     const Table& table = state->analysis.tables().Get(name);
     if (const Error* error = state->analysis.tables().ErrorOf(name)) return Unexpected{*error};
     return TableDataPtr(std::make_shared<AnalysisTable>(state, table));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimize() over flows/optimization.h: options go in as they are, results come out as values.
+// Implements Optimize() over flows/optimization.h: options go in as they are, results come out as values.
+//
+// The output of the measured program goes to standard error, because standard output belongs to the caller. Warnings of
+// the flow are put before those of the planner, in the order they occurred.
 #include "gapless/optimize.h"
 
 #include <utility>
@@ -19,6 +22,7 @@ FixDecision DecisionFrom(const internal::Decision& decision) {
           .pairs = decision.pairs};
 }
 
+// Translates the outcome. Memory counts as saved only if both runs measured it.
 OptimizeResult ResultFrom(internal::Optimization done) {
   const internal::Optimized& result = done.result;
   OptimizeResult found{.proved = internal::IsProved(result),
@@ -43,6 +47,7 @@ OptimizeResult ResultFrom(internal::Optimization done) {
 
 }  // namespace
 
+// Listens to decisions only; the other events are for progress lines.
 Result<OptimizeResult> Optimize(const std::vector<std::string>& command, const OptimizeOptions& options) {
   internal::RunRequest request;
   request.command = command;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole result of a statement, held: one number or text id per cell, each distinct text once.
+// Holds the whole result of a statement: 16 bytes per cell, each distinct text once.
+//
+// SQLite decides the type of each cell, not of a column. A column's type therefore starts as integer and grows to real
+// and text as cells need it; each cell keeps its own kind, and a cell reads as what SQLite returned.
 #include "api/run_state.h"
 #include "api/table_data.h"
 #include "trace/string_pool.h"
@@ -7,12 +10,14 @@
 namespace gapless::internal {
 namespace {
 
+// Takes the rows while the query runs, and is only read afterwards.
 class QueryResult : public TableData, public RowSink {
  public:
   void Columns(std::span<const std::string> names) override {
     for (const std::string& text : names) columns.push_back({.name = text});
   }
 
+  // Never ends the query: the result is held to its last row, so its size is bounded by memory only.
   bool Row(std::span<const SqlValue> values) override {
     for (size_t i = 0; i < values.size(); ++i) Append(values[i], columns[i].type);
     ++rows;
@@ -31,6 +36,7 @@ class QueryResult : public TableData, public RowSink {
   }
 
  private:
+  // One cell; `kind` says which member of the union is set, none for NULL.
   struct Held {
     SqlValue::Kind kind;
     union {

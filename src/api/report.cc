@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The diagnosis of a run, as values and as a report.
+// Implements the diagnosis of a run, as values and as a report.
+//
+// Names of rules and formats come from outside, so they are checked here before a renderer sees them: an unknown name
+// is a usage error that suggests the nearest known one. Prices and counts must be finite and above 0. The width is
+// bounded without an error, because a renderer can always draw something.
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +16,7 @@
 namespace gapless {
 namespace {
 
+// Returns the error for a name that is not among the known ones; if none is near it, the hint lists them all.
 Unexpected NoSuch(std::string_view what, std::string_view given, const std::vector<std::string_view>& known) {
   const std::string_view nearest = internal::Nearest(given, known);
   std::string hint = nearest.empty() ? "there are:" : internal::StrCat("did you mean ", nearest, "?");
@@ -22,6 +27,7 @@ Unexpected NoSuch(std::string_view what, std::string_view given, const std::vect
                         std::move(hint));
 }
 
+// Refuses ids of rules that do not exist: a misspelt one would hide every finding.
 Result<void> CheckRules(const std::vector<std::string>& ids) {
   std::vector<std::string_view> known;
   for (const internal::Rule* rule : internal::AllRules()) known.push_back(rule->id);
@@ -39,6 +45,7 @@ std::optional<double> AsReal(std::optional<int64_t> value) {
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
+// Returns the first option that cannot be used.
 Result<void> Check(const AnalyzeOptions& options) {
   GAPLESS_TRY(CheckRules(options.only));
   GAPLESS_TRY(CheckRules(options.without));
@@ -57,6 +64,7 @@ std::vector<Bottleneck> Run::Diagnose() const { return state_->analysis.diagnosi
 
 std::vector<Error> Run::RuleFailures() const {
   std::vector<Error> all;
+  // The place becomes the id of the rule; the diagnosis has no other place to name.
   for (const internal::Diagnosis::Failure& failure : state_->analysis.diagnosis().failures) {
     all.push_back(failure.error);
     all.back().place = failure.rule;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a run, and asking it for tables.
+// Implements opening a run and asking it for tables. Everything is a thin layer over ingest (LoadRun), query (SQL) and
+// find_table.cc; the shared state of a Run is RunState.
 #include "gapless/run.h"
 
 #include "api/run_state.h"
@@ -9,6 +10,7 @@
 namespace gapless {
 namespace {
 
+// Hands rows of a query to the caller's visitor, reusing the same vectors for every row.
 class VisitorSink : public internal::RowSink {
  public:
   explicit VisitorSink(const RowVisitor& visit) : visit_(visit) {}
@@ -40,6 +42,7 @@ Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& opt
   auto loaded = internal::LoadRun(paths, options);
   if (!loaded) return Unexpected{std::move(loaded.error())};
   auto state = std::make_shared<const internal::RunState>(std::move(*loaded), options);
+  // Catches a stop that came after the last time LoadRun() looked.
   if (state->stop.is_set()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");
   return Run(std::move(state));
 }

@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// A run, its analysis and the connections of its queries. Never copied or moved: tables and databases point into it.
 struct RunState {
   RunState(LoadedRun loaded, const OpenOptions& options) : stop(options), analysis(std::move(loaded), options) {}
   RunState(const RunState&) = delete;
@@ -23,16 +24,18 @@ struct RunState {
 
   static const RunState& Of(const gapless::Run& of) { return *of.state_; }
 
-  // Runs one statement. The sink may ask this run again, and may throw.
+  // Runs one statement. The sink may ask this run again, and may throw. From several threads at once.
   Result<void> Query(std::string_view sql, RowSink& sink) const;
 
   StopFlag stop;
   RunAnalysis analysis;
 
  private:
+  // Returns a database that no other query uses until it is put back.
   Result<Database> TakeDatabase() const;
 
   mutable std::mutex databases_mutex_;
+  // Last, so that they are closed before what they read goes.
   mutable std::vector<Database> databases_;  // open and not in use
 };
 

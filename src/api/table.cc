@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the public Table and Row on top of internal::TableData. Cells outside the table are absent; Require()
-// returns an error that suggests the nearest column name.
+// returns an error that suggests the nearest column name. A lookup by column name is linear in the number of columns,
+// so a loop over many rows should find the index once.
 #include "gapless/table.h"
 
 #include "api/table_data.h"
@@ -31,6 +32,7 @@ std::optional<size_t> Table::Find(std::string_view column) const {
   return data_ == nullptr ? std::nullopt : IndexOf(*data_, column);
 }
 
+// The place of the error is the table's name; a result of a query has none.
 Result<size_t> Table::Require(std::string_view column) const {
   if (const auto found = Find(column)) return *found;
   std::vector<std::string_view> names;

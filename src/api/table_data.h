@@ -16,6 +16,7 @@ namespace gapless::internal {
 
 struct RunState;
 
+// Rows and columns of one table. Subclasses read cells in place (find_table.cc) or hold them (query_result.cc).
 class TableData {
  public:
   TableData() = default;
@@ -29,17 +30,21 @@ class TableData {
 
   std::string name;
   std::vector<gapless::Column> columns;
+  // Fixed before the table is published; At() is only called below it.
   size_t rows = 0;
 };
 
 using TableDataPtr = std::shared_ptr<const TableData>;
 
-// A recorded table, "all_" of one, or an analysis; it keeps the state alive.
+// Returns a recorded table, "all_" of one, or an analysis; it keeps the state alive. An analysis is computed now. A
+// usage error for other names.
 Result<TableDataPtr> FindTable(const std::shared_ptr<const RunState>& state, std::string_view name);
 
-// Holds the whole result of a statement; nothing else is kept alive.
+// Runs a statement and holds its whole result, which needs the run no longer. An error names the place in the
+// statement.
 Result<TableDataPtr> RunQuery(const RunState& state, std::string_view sql);
 
+// Translates a cell of SQL; a text still points where `value` pointed.
 Cell CellOf(const SqlValue& value);
 
 // Returns the columns of any description with name, type, unit and help.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the public Validator: translates options to those of proof/ and the results back to public types. It makes
 // no decision of its own.
+//
+// Commands are checked before a process starts. Whatever the measured program prints goes to standard error, because
+// standard output belongs to the caller.
 #include "gapless/validator.h"
 
 #include <algorithm>
@@ -16,6 +19,7 @@
 namespace gapless {
 namespace {
 
+// Returns the request for one measured process. A run of no steps cannot be measured, so 0 steps become 1.
 internal::RunRequest RequestFor(const std::vector<std::string>& command, const MeasureOptions& options) {
   internal::RunRequest request;
   request.command = command;
@@ -37,6 +41,7 @@ PerformanceMetrics MetricsFrom(const std::vector<internal::RunSample>& samples) 
   return internal::MetricsOf(samples).value_or(PerformanceMetrics{});
 }
 
+// Translates a comparison. Loss parity stays absent as long as the recordings of losses allow no decision.
 SpeedComparison ComparisonFrom(const internal::Comparison& found) {
   SpeedComparison comparison;
   comparison.verdict = found.Verdict();
@@ -54,6 +59,7 @@ SpeedComparison ComparisonFrom(const internal::Comparison& found) {
   return comparison;
 }
 
+// Returns the plan of the pairs, A is the baseline. Without a seed each call draws another order.
 internal::PairPlan PlanFor(const std::vector<std::string>& baseline, const std::vector<std::string>& optimized,
                            const CompareOptions& options) {
   internal::PairPlan plan;
@@ -65,6 +71,7 @@ internal::PairPlan PlanFor(const std::vector<std::string>& baseline, const std::
   return plan;
 }
 
+// Returns the record that the history keeps; absent metrics are left out, also a step time of 0.
 internal::BenchmarkRecord RecordFrom(const PerformanceMetrics& metrics, const BenchmarkMetadata& metadata) {
   internal::BenchmarkRecord record;
   const auto add = [&](const char* name, const char* unit, std::optional<double> value, bool higher_is_better) {
@@ -87,6 +94,7 @@ internal::BenchmarkRecord RecordFrom(const PerformanceMetrics& metrics, const Be
   return record;
 }
 
+// Reports the first metric that was judged. The two throughputs are filled in only if that metric is the throughput.
 RegressionReport ReportFrom(const internal::Judgement& judgement) {
   RegressionReport report;
   report.regression_detected = judgement.IsRegression();
@@ -118,6 +126,7 @@ Result<std::vector<PerformanceMetrics>> PerformanceBenchmark::BenchmarkMultiGpuS
   std::vector<int> counts(gpu_counts.begin(), gpu_counts.end());
   const bool ascending = std::is_sorted(counts.begin(), counts.end()) && !counts.empty() && counts[0] >= 1;
   if (!ascending) return internal::Fail(ErrorCode::kUsage, "the counts are to be ascending, from 1 on");
+  // Without a place for the number of ranks every point of the curve would measure the same command.
   if (!internal::CanHaveRanks(command))
     return internal::Fail(ErrorCode::kUsage,
                           "cannot start several ranks: the number of ranks has no place in the command", command[0],

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's main function: finds the command, parses its words, runs it, reports an error, and returns the exit
 // status. Errors that arrive as exceptions (no memory, internal faults) are reported here too.
+//
+// The exit status is the command's own answer (0, or 1 for "no"), else that of the error's code (failure.h), else 128
+// plus the signal that stopped the program. A command that passes on the status of the user's command reports its own
+// failures as `own_failure` instead, so that the two cannot be confused. The sentence goes to standard error; with a
+// bare --json the error is also a document on standard output, so that a script always finds JSON there.
 #include "cli/app.h"
 
 #include <unistd.h>
@@ -24,12 +29,14 @@
 namespace gapless::internal {
 namespace {
 
+// Prints to standard output and returns the status: a full disk or a closed pipe is a failure, not a success.
 int PrintAndExit(const std::string& text) {
   auto output = Output::Open("");
   output->Write(text);
   return output->Commit() ? 0 : ExitStatus(ErrorCode::kEnvironment);
 }
 
+// Reports an error in the formats that were asked for, and returns the exit status.
 int Report(const Error& error, bool as_json, int own_failure = 0) {
   const bool stopped = error.code == ErrorCode::kInterrupted;
   const int by_code = own_failure != 0 ? own_failure : ExitStatus(error.code);
@@ -39,6 +46,7 @@ int Report(const Error& error, bool as_json, int own_failure = 0) {
   return status;
 }
 
+// Returns the error for a word that is no command; the hint is a line that can be typed.
 Error UnknownVerb(std::string_view verb) {
   std::vector<std::string_view> names;
   for (const Command* command : AllCommands()) names.push_back(command->name);
@@ -57,6 +65,7 @@ bool WantsJson(const std::vector<std::string>& words) {
   return false;
 }
 
+// Scripts compare the schema's number, not the version, to know which members a document has.
 std::string VersionText(bool as_json) {
   if (!as_json) return StrCat("gapless ", kVersion, " (JSON schema ", kJsonSchema, ")\n");
   std::string out;
@@ -67,22 +76,26 @@ std::string VersionText(bool as_json) {
   return out + "\n";
 }
 
+// Runs one command. A command that only reads is ended by the guard if it does not end itself soon after a signal.
 int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
   Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
   std::optional<StopGuard> guard;
+  // The guard prints the same error as the command would, and nothing else may print after it.
   if (command.only_reads)
     guard.emplace([&] {
       return Report({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
     });
+  // Before the command runs: from here on redaction follows the user's wish.
   KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   guard.reset();
   return status ? *status : Report(status.error(), as_json, command.own_failure);
 }
 
+// Without any word the overview goes to standard error with the status of a usage error: nothing was asked for.
 int Dispatch(const std::vector<std::string>& words) {
   const bool as_json = WantsJson(words);
   const int width = DetectTerminal().width;

@@ -4,6 +4,7 @@
 
 namespace gapless::internal {
 
+// Runs the program and returns its exit status. No exception leaves it.
 int RunProgram(int argc, char** argv);
 
 }  // namespace gapless::internal

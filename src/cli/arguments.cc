@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements access to parsed options: values, lists, and numbers within a range.
+// Implements access to parsed options: values, lists, and numbers within a range. Numbers must take up the whole word,
+// so that "10x" is refused instead of read as 10.
 #include "cli/arguments.h"
 
 #include <charconv>
@@ -19,6 +20,7 @@ std::vector<std::string> Arguments::Values(std::string_view option) const {
   return found == options_.end() ? std::vector<std::string>() : found->second;
 }
 
+// Splits at commas. Empty items are left out, so that "a,,b" and a trailing comma do no harm.
 std::vector<std::string> Arguments::List(std::string_view option) const {
   std::vector<std::string> items;
   const auto found = options_.find(option);
@@ -31,6 +33,7 @@ std::vector<std::string> Arguments::List(std::string_view option) const {
   return items;
 }
 
+// The fallback may be below `least`: callers use it to see that the option was not given.
 Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_t fallback) const {
   if (!Has(option)) return fallback;
   const std::string_view text = Value(option);
@@ -43,6 +46,7 @@ Result<int64_t> Arguments::Number(std::string_view option, int64_t least, int64_
   return number;
 }
 
+// Removes the unit, which is optional, before it reads the number. 0, numbers below 0, NaN and infinities are refused.
 Result<std::optional<double>> Arguments::Positive(std::string_view option, std::string_view unit) const {
   if (!Has(option)) return std::optional<double>();
   std::string_view text = Value(option);

@@ -16,6 +16,8 @@ namespace gapless::internal {
 
 struct Command;
 
+// The options, positionals and user's command of one call. Names of options are without dashes. Texts point into this
+// object.
 class Arguments {
  public:
   bool Has(std::string_view option) const { return options_.contains(option); }

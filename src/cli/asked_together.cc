@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges the requests of two nested gapless commands. The agent reads one JSON object (GAPLESS_OPTIONS), so the inner
 // command copies the outer one's measurements and fixes into its own request.
+//
+//   gapless optimize -- gapless run --recipe optimized.json -- python train.py
+//
+// Here `optimize` is around `run`: its trials must have the recipe's fixes and their own. What the outer command
+// measures is what the user asked for, so its members win; of one fix with two values the outer value wins, and the
+// recipe's is reported as replaced. Members of the request that this program does not know are copied as they are.
+//
+// Example: the surroundings ask for {"every_loss": true, "fixes": ["workers=8"]}, the recipe has workers=4 and amp. The
+// agent is asked for {"every_loss": true, "fixes": ["amp", "workers=8"]}, and workers=4 is reported as replaced.
 #include "cli/asked_together.h"
 
 #include <algorithm>
@@ -17,6 +26,7 @@ constexpr std::string_view kFixes = "fixes", kOwnFixes = "own_fixes";
 
 std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
 
+// Returns the texts of a list; members of other kinds are left out, as they come from another program.
 std::vector<std::string> TextsOf(const JsonValue& list) {
   std::vector<std::string> texts;
   for (const JsonValue& json_value : list.items())
@@ -24,12 +34,14 @@ std::vector<std::string> TextsOf(const JsonValue& list) {
   return texts;
 }
 
+// Appends a member to an object that is being written; `value` is JSON already.
 void AddMember(std::string& out, std::string_view key, const std::string& value) {
   out += out.size() > 1 ? "," : "";
   AppendJsonString(out, key);
   out += StrCat(":", value);
 }
 
+// Appends a list of texts; an empty list is left out.
 void AddTexts(std::string& out, std::string_view key, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   std::string list;
@@ -40,6 +52,8 @@ void AddTexts(std::string& out, std::string_view key, const std::vector<std::str
   AddMember(out, key, list);
 }
 
+// Reads the request for a recording that is compared with another run's. Numbers out of range keep their defaults: the
+// text comes from the environment, where anybody can put anything.
 ParityOptions ParityOf(const JsonValue& asked) {
   constexpr int64_t kMaxNumber = int64_t{1} << 30;
   const auto number = [&](const char* key, int fallback) {
@@ -88,6 +102,7 @@ AskedTogether AskTogether(const std::string& around, const std::vector<std::stri
   return together;
 }
 
+// Adds what the surroundings ask for; a measurement is switched on if either side wants it.
 void AskForTheOneAround(const std::string& around, AgentOptions& options) {
   const auto parsed = JsonValue::Parse(around);
   if (!parsed || !parsed->is_object()) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gapless below another: both ask the agent for something.
+// Merges requests where one gapless command runs below another: both ask the agent for something, and the agent reads
+// one request only.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace gapless::internal {
 
-// Requests of `gapless run`, which adds the fixes of a recipe.
+// The merged request of `gapless run`, which adds the fixes of a recipe.
 struct AskedTogether {
   std::string agent_options{};          // JSON, for the agent
   std::vector<std::string> fixes{};     // fixes of the recipe that are among them

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the options that commands share which measure: times, shares, processors, and the request for one run.
+// Parses the options of commands that measure: times, shares, processors, and the request for one run. Every error
+// names its option and shows a value that is taken.
 #include "cli/benchmark.h"
 
 #include <sched.h>
@@ -13,6 +14,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns a finite number; absent if anything follows it.
 std::optional<double> NumberFrom(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -20,6 +22,7 @@ std::optional<double> NumberFrom(std::string_view text) {
   return value;
 }
 
+// Returns a processor's number; absent if a set of the kernel cannot hold it.
 std::optional<int> CpuFrom(std::string_view text) {
   int cpu = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cpu);
@@ -29,6 +32,7 @@ std::optional<int> CpuFrom(std::string_view text) {
 
 }  // namespace
 
+// Takes one unit letter at the end; a number without one is seconds.
 Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_view option) {
   if (!arguments.Has(option)) return std::optional<double>();
   std::string_view text = arguments.Value(option);
@@ -46,6 +50,7 @@ Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_v
   return std::optional(*number * unit);
 }
 
+// Takes "2%" and "0.02" as the same share; 1 and more are refused.
 Result<double> ShareFrom(const Arguments& arguments, std::string_view option, double fallback) {
   if (!arguments.Has(option)) return fallback;
   std::string_view text = arguments.Value(option);
@@ -59,6 +64,7 @@ Result<double> ShareFrom(const Arguments& arguments, std::string_view option, do
   return share;
 }
 
+// Checks each processor against this process's own set: the kernel would silently leave out those outside of it.
 Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option) {
   std::vector<int> cpus;
   if (!arguments.Has(option)) return cpus;
@@ -80,6 +86,8 @@ Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view o
   return cpus;
 }
 
+// Options that a command does not have are absent, and keep their defaults. With a bare --json the program's output
+// goes to standard error, because standard output holds the document.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command) {
   if (command.empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", "",

@@ -14,6 +14,8 @@
 
 namespace gapless::internal {
 
+// A command lists those of these options that it honours; RequestFrom() reads whichever it has. The numbers in brackets
+// are the defaults, which a command may replace by its own.
 inline constexpr auto kTakesValue = OptionSpec::Takes::kValue;
 inline constexpr OptionSpec kWarmupOption = {
     .name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each process before measuring (10)"};

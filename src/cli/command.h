@@ -18,6 +18,7 @@
 
 namespace gapless::internal {
 
+// An option. Names are never reused for another meaning: scripts rely on them.
 struct OptionSpec {
   enum class Takes { kNothing, kValue, kOptionalValue };  // an optional value is given as --name=VALUE only
   std::string_view name = {};                             // without dashes
@@ -30,6 +31,7 @@ struct OptionSpec {
   bool is_list = false;  // items separated by commas
 };
 
+// Words without dashes, `min` to `max` of them. The last description of a command may take several words.
 struct PositionalSpec {
   std::string_view name = {};  // "PATH"
   std::string_view help = {};
@@ -39,15 +41,18 @@ struct PositionalSpec {
   std::span<const std::string_view> unless = {};  // options that make it unnecessary
 };
 
+// An example of the help and of the reference, as it is typed.
 struct Example {
   std::string_view line = {};  // a whole command line
   std::string_view what = {};  // what it does
 };
 
+// The description of a command. All texts are constants of the program.
 struct Command {
   std::string_view name;   // equals the file name
   std::string_view help;   // one line of at most 72 characters
   std::string_view about;  // paragraphs, separated by an empty line
+  // Arguments in the order in which they are typed; options in the order of the help.
   std::span<const PositionalSpec> positionals;
   std::span<const OptionSpec> options;
   std::span<const Example> examples;

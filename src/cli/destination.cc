@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the outputs of `convert`: standard output, one file, or a folder with several files, compressed according
 // to the extension. Files appear when all of them are complete.
+//
+// Each file is written under a temporary name (output.h). Commit() renames them one after the other, so a crash between
+// two renames can leave some of them, each complete. Without Commit() the destructor removes what was written, and the
+// folder if this object made it.
 #include "cli/destination.h"
 
 #include <filesystem>
@@ -13,6 +17,7 @@ namespace gapless::internal {
 
 namespace fs = std::filesystem;
 
+// An open file. It is shared with its sink, which writes into it and counts its bytes.
 struct OutputDestination::Entry {
   File file;
   Output output;
@@ -20,7 +25,7 @@ struct OutputDestination::Entry {
 
 namespace {
 
-// Passes bytes on to an output that the destination holds, too.
+// Passes bytes on to an output that the destination holds, too: it must outlive the sink to be committed.
 template <class Entry>
 class OutputSink : public Sink {
  public:
@@ -44,6 +49,7 @@ OutputDestination::OutputDestination(std::string path, std::vector<std::string> 
 }
 
 OutputDestination::~OutputDestination() {
+  // Outputs remove their temporary files when they go, which must come before the folder can be removed.
   entries_.clear();
   std::error_code ignored;
   if (made_folder_) fs::remove(path_, ignored);  // only while it is empty
@@ -54,6 +60,7 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   if (is_folder_ && fs::create_directories(path_, error)) made_folder_ = true;
   if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), path_);
   const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
+  // Checked per file: in a folder only the name made here can collide with an input.
   GAPLESS_TRY(RefuseInput(path, inputs_));
   auto output = Output::Open(path);
   if (!output) return Unexpected{output.error()};
@@ -61,6 +68,7 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   return CompressByName(path, std::make_unique<OutputSink<Entry>>(entries_.back()));
 }
 
+// The folder is kept from here on.
 Result<void> OutputDestination::Commit() {
   for (const auto& entry : entries_) GAPLESS_TRY(entry->output.Commit());
   made_folder_ = false;

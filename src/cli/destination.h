@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// Opens the files of one conversion. Used by one thread.
 class OutputDestination : public Destination {
  public:
   // "" or "-": standard output. A path that ends in "/" or is a folder: files in it; it is made when it is not there.
@@ -21,15 +22,18 @@ class OutputDestination : public Destination {
   ~OutputDestination() override;
 
   bool is_folder() const override { return is_folder_; }
+  // Opens the file `name` in the folder; a single file or standard output ignores the name. An error: the file would
+  // replace an input, or cannot be made. The sink may be destroyed before Commit().
   Result<std::unique_ptr<Sink>> Open(std::string_view name) override;
 
-  // Once every sink is finished: the files take their names.
+  // Gives the files their names, once every sink is finished.
   Result<void> Commit();
 
   struct File {
     std::string path;
     int64_t bytes = 0;  // as written, compressed
   };
+  // Returns the files in the order in which they were opened.
   std::vector<File> files() const;
 
  private:

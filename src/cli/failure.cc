@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats errors as text and as JSON. An error has a message, a place and a hint.
+//
+// A message may quote a command or its output, so secrets are redacted in both formats. Control characters are removed
+// from the text; JSON keeps and escapes them.
+//
+//   gapless: the file is empty
+//     at: tests/data/empty.json
+//     hint: `gapless formats` lists what can be read
 #include "cli/failure.h"
 
 #include "base/json_writer.h"

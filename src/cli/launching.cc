@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a command under the agent for profile and monitor, prints the summary at its end, and returns the exit status.
+//
+// Messages go to standard error with "gapless: " before them, because standard output belongs to the command. The
+// summary counts what the agents' rings hold, so it is there also for a command that was killed. When this runs below
+// another gapless, the outer one's requests to the agent are added to the options.
 #include "cli/launching.h"
 
 #include <algorithm>
@@ -18,6 +22,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The document of a run. What the agent cost is absent if no step was seen.
 struct Launch {
   std::string run{};
   int exit_status = 0, signal = 0;
@@ -46,10 +51,12 @@ struct Launch {
 
 namespace {
 
+// Telemetry samples per second; larger wishes are cut to the maximum.
 constexpr int kDefaultHz = 10, kMaxHz = 100;
 
 void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
 
+// The figures of the summary, over all training processes: of costs the worst, of steps the most.
 struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
@@ -61,6 +68,7 @@ struct Seen {
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
 
+// Compares recorded steps with the others of the same process, and keeps the process that was slowed down most.
 void TakeSlowdown(const AgentProcess& process, Seen& seen) {
   if (process.recorded_steps.size() < kFewestSteps || process.other_steps.size() < kFewestSteps) return;
   const int64_t recorded_ns = process.recorded_steps.Quantile(0.5), other_ns = process.other_steps.Quantile(0.5);
@@ -77,6 +85,7 @@ std::string OverheadText(const Seen& seen) {
   return text;
 }
 
+// Ranks are counted by their folders, which several processes of one rank may share.
 Seen Count(const LaunchResult& result) {
   Seen seen;
   std::set<std::string> folders;
@@ -86,6 +95,7 @@ Seen Count(const LaunchResult& result) {
     folders.insert(process->folder);
     seen.steps = std::max(seen.steps, header.step);
     seen.recordings += process->recordings.size();
+    // The slowest of several ranks counts, because the others wait for it in collectives.
     seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
     if (process->steps_ns > 0)
       seen.agent_share =
@@ -96,6 +106,8 @@ Seen Count(const LaunchResult& result) {
   return seen;
 }
 
+// Says what was seen and the next command. Without a step it says where steps are seen, unless the command itself kept
+// the agent out, which was said before.
 void Summarize(const LaunchResult& result, const WatchPlan& plan) {
   const Seen seen = Count(result);
   for (const auto& process : result.processes)
@@ -120,6 +132,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan) {
   Say(StrCat("next: gapless analyze ", result.folder));
 }
 
+// The missing parts of the record are also the document's warnings.
 std::string ResultJson(const LaunchResult& result, std::string_view command) {
   const Seen seen = Count(result);
   documents::Launch document{.run = result.folder,
@@ -141,6 +154,8 @@ std::string ResultJson(const LaunchResult& result, std::string_view command) {
 
 constinit const TypeInfo kLaunchDocument = describe::MakeType<documents::Launch>();
 
+// An error that is returned is one of our own usage; a command that could not be started is reported here, with the
+// status that a shell gives for it.
 Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (arguments.command().empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
@@ -158,6 +173,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
   agent.step_function = std::move(*step_function);
+  // Run below another gapless: its measurements must not be lost because our agent replaces its own.
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
   options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");
@@ -183,6 +199,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   return StatusOf(*result);
 }
 
+// A failure of the command is never replaced by ours.
 int StatusOf(const LaunchResult& result) {
   const std::vector<std::string>& missing = result.manifest.incomplete;
   if (missing.empty()) return result.exit_status;

@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// Options of every command that leaves a run folder.
 inline constexpr OptionSpec kRunFolderOption = {.name = "output",
                                                 .letter = 'o',
                                                 .takes = OptionSpec::Takes::kValue,
@@ -26,6 +27,7 @@ inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
                                                 .help = "Take N telemetry samples per second (10; 0: none)"};
 inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"};
 
+// The points in which the launching commands differ.
 struct WatchPlan {
   std::string_view verb;  // the command that prints the result
   AgentOptions agent;

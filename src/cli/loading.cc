@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads recordings with a progress line on standard error, parses --rank, and warns about data that was lost in
-// reading.
+// reading. Nsight's reports are exported first (nsight_reports.h). Outputs are checked against everything that was
+// read, archives included, before any of them is opened.
 #include "cli/loading.h"
 
 #include <charconv>
@@ -15,8 +16,10 @@
 namespace gapless::internal {
 namespace {
 
+// Longest range of numbers, so that a mistyped 0-9999999999 does not use up the memory.
 constexpr int64_t kMaxInRange = 1 << 20;
 
+// Shows what is being read, with its number if there are several inputs.
 void Show(ProgressLine& line, const LoadProgress& progress) {
   const std::string what = progress.inputs_total > 1 ? StrCat("recording ", progress.inputs_done + 1, " of ",
                                                               progress.inputs_total, ", ", progress.path)
@@ -25,6 +28,7 @@ void Show(ProgressLine& line, const LoadProgress& progress) {
               [](uint64_t bytes) { return FormatBytes(static_cast<int64_t>(bytes)); });
 }
 
+// Reads a number of 0 or more.
 Result<int64_t> ParseNumber(std::string_view text, std::string_view noun, std::string_view hint) {
   int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -51,12 +55,14 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
   return numbers;
 }
 
+// The line outlives the reading; a redirected standard error gets no progress.
 OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
   OpenOptions options{.cancel_flag = session.cancel};
   if (session.stderr_is_tty) options.progress = [&line](const LoadProgress& progress) { Show(line, progress); };
   return options;
 }
 
+// Checks the outputs only after reading: a folder's files are known only then.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths) {
   auto ranks = ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7");
   if (!ranks) return Unexpected{ranks.error()};
@@ -81,6 +87,7 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, con
   auto analysis = std::make_unique<RunAnalysis>(
       std::move(*loaded),
       OpenOptions{.history = std::string(arguments.Value("db")), .all_steps = arguments.Has("all-steps")});
+  // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.
   if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);
   return analysis;
 }
@@ -100,6 +107,7 @@ void WarnOfLosses(const LoadedRun& loaded) {
   }
 }
 
+// Includes the paths as given: a folder itself is no recording, but must not be replaced either.
 std::vector<std::string> InputFiles(const LoadedRun& loaded, std::span<const std::string> paths) {
   std::vector<std::string> files(paths.begin(), paths.end());
   for (const RunTrace& trace : loaded.run.traces()) {

@@ -14,6 +14,7 @@
 
 namespace gapless::internal {
 
+// Every command that reads recordings takes them in the same way. Several paths are the ranks of one job.
 inline constexpr PositionalSpec kPathsPositional = {
     .name = "PATH",
     .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3",
@@ -47,7 +48,8 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, con
 // (RefuseInput).
 std::vector<std::string> InputFiles(const LoadedRun& loaded, std::span<const std::string> paths);
 
-// For verbs whose output has no place for it: what could not be read or was lost, as warnings on standard error.
+// Prints what could not be read or was lost as warnings on standard error, for commands whose output has no place for
+// it.
 void WarnOfLosses(const LoadedRun& loaded);
 
 }  // namespace gapless::internal

@@ -18,12 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A kind of report: the ending of its name, the tool that wrote it, and the ending of its export.
 struct Kind {
   std::string_view ending, tool, exported;
 };
 constexpr Kind kKinds[] = {
     {".nsys-rep", "nsys", ".sqlite"}, {".qdrep", "nsys", ".sqlite"}, {".ncu-rep", "ncu", ".ncu.csv"}};
 
+// Returns true if the export exists and is not older than its report.
 bool IsUpToDate(const std::string& exported, const std::string& report) {
   std::error_code error;
   const auto made = fs::last_write_time(exported, error);
@@ -37,6 +39,7 @@ bool IsFile(const std::string& path) {
   return fs::is_regular_file(path, error);
 }
 
+// Returns an error with the command to run where the tool is installed, since the export can be brought from there.
 Error CannotExport(const std::string& report, const std::string& exported, const Kind& kind, const Error& why) {
   const std::string line =
       kind.tool == "nsys" ? StrCat("nsys export --type sqlite --output ", ShellWord(exported), " ", ShellWord(report))
@@ -45,8 +48,7 @@ Error CannotExport(const std::string& report, const std::string& exported, const
           StrCat("where ", kind.tool, " is installed: ", line, "; then give ", exported)};
 }
 
-// An export of the user's own that is older than its report is never replaced. What is being exported has a name of its
-// own until it is whole.
+// Returns the path of the export, which is made unless it exists. It has a temporary name until it is complete.
 Result<std::string> Exported(const std::string& report, const Kind& kind) {
   const std::string exported = report.substr(0, report.size() - kind.ending.size()) + std::string(kind.exported);
   if (IsUpToDate(exported, report)) return exported;
@@ -70,6 +72,7 @@ Result<std::string> Exported(const std::string& report, const Kind& kind) {
 
 }  // namespace
 
+// Exports only files that are named; folders, and reports in them, are passed on as they are.
 Result<std::vector<std::string>> ExportedReports(std::span<const std::string> paths) {
   std::vector<std::string> replaced;
   for (const std::string& path : paths) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the further runs of `gapless profile --with nsys,ncu`. ncu measures the kernels with the longest total time in
-// the recording.
+// Plans and makes the further runs of `gapless profile --with nsys,ncu`.
+//
+// nsys records the whole command once more. ncu replays single kernels many times, which is slow, so it measures only
+// those with the longest total time in the recording that was made before. Their reports become other executions of the
+// run and are never added to its times. A failure is a sentence; the recording of the first run stays.
 #include "cli/nsight_runs.h"
 
 #include <algorithm>
@@ -15,11 +18,13 @@ namespace {
 
 constexpr int64_t kMaxLaunches = 1000;
 
+// Returns true if the tool was asked for by name or by --comprehensive.
 bool Wanted(const Arguments& arguments, std::string_view tool) {
   const auto with = arguments.List("with");
   return arguments.Has("comprehensive") || std::find(with.begin(), with.end(), tool) != with.end();
 }
 
+// Returns total time and calls per kernel of the recording, communication left out; empty if it cannot be read.
 std::vector<KernelTotal> KernelTotals(const std::string& run_folder) {
   const std::vector<std::string> paths{run_folder};
   const auto loaded = LoadRun(paths);
@@ -42,6 +47,7 @@ std::vector<KernelTotal> KernelTotals(const std::string& run_folder) {
   return kernels;
 }
 
+// Measures the longest kernels; each failure becomes a sentence of its own.
 void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command, const std::string& run_folder,
                 std::vector<std::string>& done) {
   const auto targets = ChooseKernels(KernelTotals(run_folder), plan.compute_options);
@@ -57,6 +63,7 @@ void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command,
 
 }  // namespace
 
+// A tool that is not installed is dropped from the plan here, before the command runs for the first time.
 Result<NsightPlan> NsightPlanFrom(const Arguments& arguments) {
   NsightPlan plan;
   plan.systems = Wanted(arguments, "nsys");

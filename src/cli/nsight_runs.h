@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// The tools that run, and their options.
 struct NsightPlan {
   bool systems = false, compute = false;
   NsightSystemsOptions systems_options;
@@ -19,6 +20,7 @@ struct NsightPlan {
   std::vector<std::string> missing;  // what was wanted and is not installed, and how to get it
 };
 
+// Reads the options. Returns an error if a text is not a number, never for a tool that is missing.
 Result<NsightPlan> NsightPlanFrom(const Arguments& arguments);
 
 // Runs them with the agent switched off. Gives what was done and what failed, a sentence each.

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes an output to a temporary file beside its destination, and renames it when it is complete. Devices and pipes
 // are written directly.
+//
+// A reader of the path sees the old file or the complete new one, never a part: rename(2) replaces a file atomically
+// within a file system, which is why the temporary file lies beside its destination. The temporary name has the process
+// id. It is remembered (base/temporaries.h) so that a process that is ended by a signal removes it. A pipe whose reader
+// has gone is no failure: `gapless query … | head` must succeed.
 #include "cli/output.h"
 
 #include <fcntl.h>
@@ -23,6 +28,8 @@ std::string Why(int code) { return std::strerror(code); }
 
 }  // namespace
 
+// Opens nothing under the final name, unless that is a device or a pipe, so that a failure leaves an existing file as
+// it was.
 Result<Output> Output::Open(std::string_view path) {
   Output output;
   if (path.empty() || path == "-") {
@@ -32,6 +39,7 @@ Result<Output> Output::Open(std::string_view path) {
   struct stat status {};
   output.path_ = path;
   const bool exists = stat(output.path_.c_str(), &status) == 0;
+  // Refused here, as rename() onto a folder fails only when all the work is done.
   if (exists && S_ISDIR(status.st_mode))
     return Fail(ErrorCode::kUsage, "cannot write to a folder; the output must be a file", output.path_);
   if (exists && !S_ISREG(status.st_mode)) {  // a device or a named pipe is written to, never replaced
@@ -52,6 +60,7 @@ Result<Output> Output::Open(std::string_view path) {
   return output;
 }
 
+// The moved-from output owns neither descriptor nor file, so its destructor does nothing.
 Output::Output(Output&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::exchange(other.path_, {})),
@@ -65,6 +74,8 @@ Output::~Output() {
   ForgetTemporary(temporary_);
 }
 
+// Writes everything or records the first failure, after which it does nothing. EAGAIN, which a pipe or a terminal in
+// non-blocking mode gives, is no failure: the write is tried again.
 bool Output::Write(std::string_view text) {
   while (failure_ == 0 && !text.empty()) {
     const ssize_t written = write(descriptor_, text.data(), text.size());
@@ -77,6 +88,7 @@ bool Output::Write(std::string_view text) {
   return failure_ == 0;
 }
 
+// A failed close() is a failed write: some file systems report a full disk only then.
 Result<void> Output::Close() {
   if (failure_ != 0 && failure_ != EPIPE) {
     return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", Why(failure_)),
@@ -97,6 +109,7 @@ Result<void> Output::Commit() {
   return {};
 }
 
+// Compares device and inode, so that links and different spellings of one path are recognised.
 Result<void> RefuseInput(std::string_view path, std::span<const std::string> inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
@@ -108,6 +121,7 @@ Result<void> RefuseInput(std::string_view path, std::span<const std::string> inp
   return {};
 }
 
+// A failed write is remembered by the output and returned by Commit().
 Result<void> WriteFile(std::string_view path, std::string_view text) {
   auto output = Output::Open(path);
   if (!output) return Unexpected{output.error()};
@@ -115,6 +129,7 @@ Result<void> WriteFile(std::string_view path, std::string_view text) {
   return output->Commit();
 }
 
+// Only the formats that are wanted are made: some take long.
 Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
                             const std::function<std::string()>& json) {
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), json()));

@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// One output. It is moved, never copied; used by one thread at a time.
 class Output {
  public:
   // "" or "-": standard output. Otherwise a file is made beside `path` and takes its name in Commit(); without Commit()
@@ -21,9 +22,10 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
-  // False: nothing more can be written. When that is because a pipe's reader has gone, Commit() still succeeds.
+  // Returns false if nothing more can be written. If that is because a pipe's reader has gone, Commit() still succeeds.
   bool Write(std::string_view text);
-  // Nothing more is written; Commit() has only the name left to give. So many files can be complete before any appears.
+  // Ends writing; Commit() then only has to rename the file. With several outputs all can be complete before any
+  // appears.
   Result<void> Close();
   Result<void> Commit();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the two commands and the options of commands that run pairs.
+// Parses the two commands and the options of commands that run pairs. The first `--` ends the options of gapless, the
+// second separates the commands; --a and --b take them as texts for /bin/sh instead.
 #include "cli/pairs.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ constexpr double kDefaultMargin = 0.01;
 
 }  // namespace
 
+// Refuses a mixture of both ways: which command is A would be unclear.
 Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
   if (arguments.Has("a") || arguments.Has("b")) {
     if (!arguments.Has("a") || !arguments.Has("b") || !arguments.command().empty())
@@ -40,7 +42,7 @@ Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands) 
   if (!budget) return Unexpected{budget.error()};
   PairPlan plan{.a = std::move(*a), .b = std::move(*b), .budget_s = *budget};
   plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
-  // The coin must not be the same in every comparison that anybody makes.
+  // Without --seed every comparison draws another order.
   plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
   return plan;
 }

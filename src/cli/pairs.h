@@ -34,6 +34,7 @@ using TwoCommands = std::pair<std::vector<std::string>, std::vector<std::string>
 // Returns the two commands: the words after -- split at the second --, or two options that are split as a shell would.
 Result<TwoCommands> CommandsFrom(const Arguments& arguments);
 
+// Reads the plan of the pairs, with the first command as A, and the options by which they are judged.
 Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands);
 Result<PairOptions> PairOptionsFrom(const Arguments& arguments);
 

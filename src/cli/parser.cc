@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to the command-line library: the only file that includes it.
+// The only file that includes the command-line library: turns words into Arguments by a command's description.
 //
 // CLI11 2.1 drops a `--`, and lets an option with an optional value take the next word as its value. So the arguments
 // are cut at the first `--` before it sees them, and a bare `--json` is rewritten to `--json=-`.
+//
+// CLI11 only splits the words. Choices, numbers of arguments and unknown options are checked here, so that every fault
+// has the program's own sentence and a hint with the nearest name. With --help nothing is checked: the help must be
+// printed whatever else the line holds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -16,7 +20,7 @@ namespace {
 
 std::string HelpHint(const Command& command) { return StrCat("gapless ", command.name, " --help"); }
 
-// Words for CLI11, which wants them reversed.
+// Returns the words for CLI11, which wants them reversed.
 std::vector<std::string> Prepared(std::span<const std::string> words, const std::vector<OptionSpec>& options) {
   std::vector<std::string> prepared;
   for (const std::string& word : words) {
@@ -29,6 +33,7 @@ std::vector<std::string> Prepared(std::span<const std::string> words, const std:
   return prepared;
 }
 
+// Returns the error for an option that the command does not have, with the nearest one as a hint.
 Unexpected UnknownOption(const Command& command, std::string word, const std::vector<OptionSpec>& options) {
   word = word.substr(0, word.find('='));
   std::vector<std::string> names;
@@ -39,6 +44,7 @@ Unexpected UnknownOption(const Command& command, std::string word, const std::ve
               nearest.empty() ? HelpHint(command) : StrCat("did you mean ", nearest, "?"));
 }
 
+// Checks each item of each value. "-" stands for an optional value that was not given.
 Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::string>& values) {
   if (option.choices == nullptr) return {};
   const std::vector<std::string_view> choices = option.choices();
@@ -54,6 +60,7 @@ Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::strin
   return {};
 }
 
+// Checks the number of arguments, then the choices of the first one. An option can make an argument unnecessary.
 Result<void> CheckPositionals(const Command& command, const Arguments& arguments) {
   const std::vector<std::string>& given = arguments.positionals();
   size_t min = 0, max = 0;
@@ -82,14 +89,18 @@ Result<void> CheckPositionals(const Command& command, const Arguments& arguments
   return {};
 }
 
+// The words as CLI11 has split them.
 struct Parsed {
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // per option given
   std::vector<std::string> positionals;
 };
 
+// Describes the options to CLI11 and lets it split the words. All values are texts; an option may be repeated.
 Result<Parsed> RunParser(const Command& command, std::span<const std::string> words,
                          const std::vector<OptionSpec>& options) {
   CLI::App app;
+  // --help is an option of the description like any other; words that CLI11 does not know are reported by
+  // UnknownOption().
   app.set_help_flag();
   app.allow_extras();
   std::map<std::string_view, CLI::Option*> handles;
@@ -97,6 +108,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
   for (const OptionSpec& option : options) {
     const std::string names =
         option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
+    // Every occurrence of an option takes exactly one value, and all of them are kept in order.
     handles[option.name] =
         option.takes == OptionSpec::Takes::kNothing
             ? app.add_flag(names)
@@ -113,6 +125,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return UnknownOption(command, word, options);
   }
+  // The list holds words only if some were given for it.
   if (positionals->count() == 0) parsed.positionals.clear();
   for (const auto& [name, handle] : handles) {
     if (handle->count() > 0) parsed.values[std::string(name)] = values[name];
@@ -122,6 +135,7 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
 
 }  // namespace
 
+// Cuts the words at the first `--`, lets CLI11 split those before it, and checks what came out.
 Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args) {
   const auto dashes = std::ranges::find(args, "--");
   Arguments arguments;
@@ -137,6 +151,7 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
   if (!parsed) return Unexpected{parsed.error()};
   arguments.options_ = std::move(parsed->values);
   arguments.positionals_ = std::move(parsed->positionals);
+  // Nothing else must be right for --help.
   if (arguments.Has("help")) return arguments;
   for (const OptionSpec& option : options) {
     const auto given = arguments.options_.find(option.name);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the progress line: \r returns to its beginning, and "erase to the end of the line" removes what was longer
+// before.
 #include "cli/progress.h"
 
 #include <cstdio>
@@ -14,6 +16,7 @@ constexpr int kWhatWidth = 50;
 
 }  // namespace
 
+// Erases the line, so that the next message begins on an empty one.
 ProgressLine::~ProgressLine() {
   if (shown_) std::fputs("\r\x1b[K", stderr);
 }

@@ -10,7 +10,8 @@
 
 namespace gapless::internal {
 
-// Shows nothing in the first second, is rewritten in place at most ten times a second, and goes when the object does.
+// Shows nothing in the first second, is rewritten in place at most ten times a second, and is erased by the destructor.
+// Callers update it only where standard error is a terminal.
 class ProgressLine {
  public:
   ProgressLine() = default;

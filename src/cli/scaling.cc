@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the numbers of ranks, and prints a scaling curve as text and JSON.
+//
+// Efficiency is throughput per rank over that of the fewest ranks: 1 is perfect. A curve that looks disturbed says why
+// it should be measured again (proof/scaling.h), and then has no efficiency in its metrics.
 #include "cli/scaling.h"
 
 #include <algorithm>
@@ -18,6 +21,7 @@ inline constexpr int64_t kValuesOf<ScalingCurve::Kind> = 3;
 
 namespace documents {
 
+// The point with the most ranks, under the names that a history records.
 struct ScalingMetrics {
   double step_time_ms = 0;
   std::optional<double> samples_per_second{}, multi_gpu_scaling_efficiency{};
@@ -29,6 +33,7 @@ struct ScalingMetrics {
   };
 };
 
+// A point of the curve. The range over rounds is absent for a single round.
 struct ScalingRanks {
   int64_t ranks = 0;
   double step_time_ms = 0;
@@ -46,6 +51,7 @@ struct ScalingRanks {
   };
 };
 
+// The document of `bench --scaling` and `tune scaling`.
 struct ScalingResult {
   ScalingCurve::Kind scaling{};
   ScalingMetrics metrics{};
@@ -71,7 +77,8 @@ namespace {
 
 constexpr int kMaxRanks = 4096;
 
-// A line for each count but the first, which its round starts from: "2 ranks: 81 % to 86 % efficient in 3 rounds".
+// Returns a line for each number of ranks but the first, which its round starts from: "2 ranks: 81 % to 86 % efficient
+// in 3 rounds".
 std::string RangesText(const ScalingCurve& curve) {
   std::string text;
   for (size_t i = 1; i < curve.points.size() && curve.rounds > 1; ++i)
@@ -89,6 +96,7 @@ Result<void> NeedsRanks(const RunRequest& request) {
               "write {n} for the number of ranks: torchrun --nproc-per-node {n} train.py");
 }
 
+// Sorts the numbers and drops repetitions: the first one is what all others are compared with.
 Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request) {
   std::vector<int> counts;
   for (const std::string& word : arguments.List(option)) {
@@ -104,6 +112,7 @@ Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view 
   return counts;
 }
 
+// Draws the efficiency as a bar of up to 20 characters; a point above 1 is drawn as 1.
 std::string ScalingText(const ScalingCurve& curve) {
   std::string text = "  ranks         step   samples a second    speedup   efficiency\n";
   const auto right = [](std::string word, size_t width) {
@@ -126,6 +135,7 @@ std::string ScalingText(const ScalingCurve& curve) {
 
 constinit const TypeInfo kScalingDocument = describe::MakeType<documents::ScalingResult>();
 
+// The reason to measure again is also a warning of the document.
 std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
   const ScalingPoint& last = curve.points.back();
   documents::ScalingResult document{
@@ -135,6 +145,7 @@ std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
       .repeat = WhyToRepeat(curve),
       .measured_twice = curve.was_repeated,
       .environment = EnvironmentDocument(last.sample)};
+  // A disturbed curve has no efficiency, so that a history does not keep it.
   if (document.repeat.empty()) document.metrics.multi_gpu_scaling_efficiency = last.efficiency;
   for (const ScalingPoint& point : curve.points) {
     documents::ScalingRanks& ranks = document.points.emplace_back();

@@ -25,6 +25,7 @@ Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view 
 // Returns a usage error if the command cannot start several ranks.
 Result<void> NeedsRanks(const RunRequest& request);
 
+// Returns the curve as a table, with the reason to measure it again if there is one.
 std::string ScalingText(const ScalingCurve& curve);
 // `command`: bench or tune.
 extern const TypeInfo kScalingDocument;

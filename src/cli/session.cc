@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects the terminal's properties and catches SIGINT and SIGTERM.
+//
+// The handler only sets two atomics, which is safe in a handler; loops look at the flag. It is installed with
+// SA_RESETHAND, so the same signal sent again ends a program that does not react. SIGPIPE is ignored, so that writing
+// to a pipe whose reader has gone is an error to handle, not the end of the program.
 #include "cli/session.h"
 
 #include <sys/ioctl.h>
@@ -21,6 +25,7 @@ constexpr int kWidest = 400;
 std::atomic<bool> cancel_flag{false};
 std::atomic<int> caught_signal{0};
 
+// The number is stored first: whoever sees the flag may ask for it.
 void OnSignal(int signal) {
   caught_signal.store(signal);
   cancel_flag.store(true);
@@ -31,6 +36,7 @@ std::string_view Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// COLUMNS comes first, then the terminal's own answer, then 80 columns.
 int WidthOfTerminal(bool is_tty) {
   const std::string_view columns = Environment("COLUMNS");
   int width = 0;
@@ -40,6 +46,7 @@ int WidthOfTerminal(bool is_tty) {
   return width <= 0 ? 80 : std::clamp(width, kNarrowest, kWidest);
 }
 
+// Looks at the first of the variables that is set, in the order of POSIX.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view value = Environment(name);
@@ -59,9 +66,11 @@ Terminal DetectTerminal() {
   return terminal;
 }
 
+// May be called again: the flag and the handlers are the same.
 const std::atomic<bool>* CatchSignals() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
+  // The same signal sent again has its default action: it ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The world around one invocation: the terminal, the streams, and the wish to stop.
+// The surroundings of one call: the terminal, the streams, and a flag that asks the program to stop.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@ struct Terminal {
 };
 Terminal DetectTerminal();
 
+// The surroundings that a command gets beside its arguments.
 struct Session {
   Terminal terminal;
   bool stderr_is_tty = false;
@@ -26,7 +27,7 @@ struct Session {
 // From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be
 // seen instead of a signal.
 const std::atomic<bool>* CatchSignals();
-// The signal that set the flag; 0: none.
+// Returns the number of the signal that set the flag; 0 until then. Safe from any thread.
 int CaughtSignal();
 
 }  // namespace gapless::internal

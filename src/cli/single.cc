@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses --single: a recording, whose step time is read, or a time with a unit.
+// Parses --single: a recording, whose step time is read, or a time with a unit. A file of that name wins over a time.
 #include "cli/single.h"
 
 #include <charconv>
@@ -13,6 +13,7 @@
 namespace gapless::internal {
 namespace {
 
+// Reads a recording only for its median step; no rule runs.
 Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
                                                const Session& session) {
   const auto loaded =
@@ -28,6 +29,7 @@ Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Ar
 
 }  // namespace
 
+// A unit is required: a bare number could be seconds or milliseconds.
 std::optional<int64_t> ParseTimeNs(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -48,6 +50,7 @@ Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Se
   if (!arguments.Has("single")) return std::optional<int64_t>();
   const std::string value(arguments.Value("single"));
   std::error_code ignored;
+  // A folder or an archive counts, too.
   if (std::filesystem::exists(value, ignored)) return StepOfRecording(value, arguments, session);
   if (const auto time = ParseTimeNs(value)) return time;
   return Fail(ErrorCode::kUsage, StrCat("'", Printable(value), "' is neither a recording nor a time"), "--single",

@@ -19,7 +19,7 @@ inline constexpr OptionSpec kSingleOption = {
 // Absent: the option was not given.
 Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Session& session);
 
-// "118ms", "0.12s", "950us" in ns; absent: not a time.
+// Returns "118ms", "0.12s", "950us" in ns, rounded; absent for a text that is not a time above 0, and without a unit.
 std::optional<int64_t> ParseTimeNs(std::string_view text);
 
 }  // namespace gapless::internal

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the form of --step-function: a file or module, a colon, a function. That the function exists is seen only in
+// the program, by the agent.
 #include "cli/step_function.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns true for a dotted name of Python; bytes above ASCII are allowed, as Python's identifiers may have them.
 bool IsName(std::string_view text) {
   const auto is_letter = [](char c) {
     return static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == '.' || (c >= '0' && c <= '9') ||

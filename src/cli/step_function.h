@@ -14,7 +14,8 @@ inline constexpr OptionSpec kStepFunctionOption = {
     .value = "PLACE",
     .help = "End a step where this function returns: FILE.py:FUNCTION or package.module:Class.method"};
 
-// Returns the option's value, empty where it was not given; a usage error where it names no place or no function.
+// Returns the option's value, empty where it was not given; a usage error where it names no place or no function. If
+// the function exists is not checked here.
 Result<std::string> StepFunctionFrom(const Arguments& arguments);
 
 }  // namespace gapless::internal

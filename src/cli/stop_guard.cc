@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the thread that ends a read-only command 100 ms after SIGINT or SIGTERM.
+//
+// The thread sleeps on a condition variable and looks for a signal every 20 ms; a signal handler must not notify it. It
+// leaves by _exit(), which runs no destructors: other threads may still use what those would free. Temporary files are
+// therefore removed by hand before.
 #include "cli/stop_guard.h"
 
 #include <unistd.h>
@@ -29,6 +33,7 @@ StopGuard::~StopGuard() {
   thread_.join();
 }
 
+// Waits for a signal, then gives the command time to end by itself.
 void StopGuard::Watch() {
   std::unique_lock lock(mutex_);
   while (CaughtSignal() == 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends a read-only command that has not reacted to SIGINT or SIGTERM within 100 ms.
 //
-// Reading looks at the wish to stop between blocks, but an analysis is one sweep after another over a whole recording,
-// and would have to ask in each of its loops. A verb that reads, computes and writes whole files at its end has nothing
-// that must be finished: it may be ended anywhere, once its unfinished files are removed. Verbs that start programs or
-// keep a history end by themselves and have no such guard.
+// Reading looks at the flag between blocks, but an analysis is one sweep after another over a whole recording, and
+// would have to look at it in each of its loops. A command that reads, computes and writes whole files at its end has
+// nothing that must be finished: it may be ended anywhere, once its unfinished files are removed. Commands that start
+// programs or keep a history end by themselves and have no such guard.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +14,13 @@
 
 namespace gapless::internal {
 
+// Guards one command for as long as it exists. Its thread is joined by the destructor.
 class StopGuard {
  public:
-  // `say` prints that the verb was interrupted and gives the exit status; called at most once, from another thread,
-  // before the process ends.
+  // `say` prints that the command was interrupted and returns the exit status; called at most once, from another
+  // thread, before the process ends.
   explicit StopGuard(std::function<int()> say);
-  // The verb has ended by itself.
+  // To be called when the command has ended by itself.
   ~StopGuard();
   StopGuard(const StopGuard&) = delete;
   StopGuard& operator=(const StopGuard&) = delete;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats a table and wraps text. Widths are counted in displayed columns, not bytes.
+// Formats a table and wraps text. Widths are counted in displayed columns, not bytes. Lines have no spaces at their
+// ends.
 #include "cli/text_table.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ std::string Padded(std::string_view text, size_t width, bool right) {
   return right ? StrCat(space, text) : StrCat(text, space);
 }
 
+// The head is as wide as its column, and columns are two spaces apart.
 std::string Aligned(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                     std::string_view left) {
   std::vector<size_t> widths;
@@ -36,6 +38,7 @@ std::string Aligned(const std::vector<std::string>& head, const std::vector<std:
   return text;
 }
 
+// A word that is wider than the line stands alone and is not cut.
 std::string Wrapped(std::string_view text, size_t indent, int width) {
   std::string out;
   size_t column = indent;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the program's own times, the longest part first. They go to standard error, beside whatever the command
+// prints.
 #include "cli/timing_table.h"
 
 #include <cstdio>

@@ -4,6 +4,7 @@
 
 namespace gapless::internal {
 
+// Prints what `--timings` measured (base/timings.h) on standard error, the longest part first.
 void PrintTimings();
 
 }  // namespace gapless::internal

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the report of `gapless profile --comprehensive`: a section for each tool, the findings of all recordings, and
 // telemetry.
+//
+// A section says what its tool recorded, or why it recorded nothing; that a tool is missing is a result, too. The
+// report is a document of the lab's parts (report/lab), written as Markdown without pictures.
 #include "cli/tool_report.h"
 
 #include <algorithm>
@@ -16,12 +19,15 @@ namespace {
 
 using namespace lab;  // NOLINT(google-build-using-namespace): the parts of this document
 
+// Rows of each list and table.
 constexpr size_t kShown = 5;
 
+// The number of recordings by one reader, and of the events in them.
 struct Recorded {
   int64_t recordings = 0, events = 0;
 };
 
+// Counts over all executions: those of nsys and ncu are others than the first.
 Recorded RecordedBy(const Run& run, std::string_view format) {
   Recorded recorded;
   for (const RunTrace& of : run.traces())
@@ -29,13 +35,13 @@ Recorded RecordedBy(const Run& run, std::string_view format) {
   return recorded;
 }
 
-// Returns the messages about a tool, each in a paragraph; `otherwise` if the tool recorded nothing and no message names
-// it.
+// Adds the messages about a tool, those that begin with its name, each in a paragraph.
 void AddSaid(std::string_view tool, const std::vector<std::string>& sentences, LabSection& section) {
   for (const std::string& sentence : sentences)
     if (sentence.starts_with(tool)) section.blocks.push_back(Paragraph(StrCat(sentence, ".")));
 }
 
+// Begins a section with what was recorded in a format; `otherwise` is the sentence if nothing was.
 LabSection SectionOf(std::string heading, const Run& run, std::string_view format, std::string_view otherwise) {
   LabSection section{.heading = std::move(heading)};
   const Recorded recorded = RecordedBy(run, format);
@@ -46,7 +52,7 @@ LabSection SectionOf(std::string heading, const Run& run, std::string_view forma
   return section;
 }
 
-// The findings of all recordings together, as `gapless analyze` ranks them.
+// Returns the first five findings over all recordings, in the order of `gapless analyze`.
 LabSection FindingsSection(const Findings& findings) {
   LabSection section{.heading = "Findings of all of them together"};
   if (findings.summary.step_ns)
@@ -61,6 +67,7 @@ LabSection FindingsSection(const Findings& findings) {
   return section;
 }
 
+// Returns the functions with most self time over all processes; rows about single lines are left out.
 LabSection PythonSection(const Run& run) {
   LabSection section =
       SectionOf("Python code", run, "host_profile", "No profile: no process of the command ran Python.");
@@ -85,6 +92,7 @@ LabSection PythonSection(const Run& run) {
   return section;
 }
 
+// Collectors that found nothing to sample left a fact with the reason, which is shown.
 LabSection TelemetrySection(const Run& run, const RunSummary& summary) {
   LabSection section = SectionOf("Telemetry", run, "telemetry", "No samples: telemetry was switched off (--hz 0).");
   if (summary.gpu_utilization)
@@ -101,7 +109,7 @@ LabSection TelemetrySection(const Run& run, const RunSummary& summary) {
   return section;
 }
 
-// The requested figures of a timeline: kernels should take above 80 % of the GPU's time, copies below 10 %.
+// Returns how the time of all GPU operations divides into kernels and copies, fills included.
 LabSection SystemsSection(const Run& run, const std::vector<std::string>& said) {
   LabSection section = SectionOf("Nsight Systems", run, "nsys", "No recording.");
   AddSaid("nsys", said, section);
@@ -118,6 +126,7 @@ LabSection SystemsSection(const Run& run, const std::vector<std::string>& said) 
   return section;
 }
 
+// Returns the metrics of the measured kernels, and the verdicts of the rules on them.
 LabSection ComputeSection(const Run& run, Tables& tables, const Findings& findings,
                           const std::vector<std::string>& said) {
   LabSection section = SectionOf("Nsight Compute", run, "ncu_csv", "No kernel was measured.");
@@ -141,6 +150,7 @@ LabSection ComputeSection(const Run& run, Tables& tables, const Findings& findin
 
 }  // namespace
 
+// Reads the whole folder again: the other tools' reports were added after the first run.
 Result<std::string> WriteToolReport(const std::string& folder, const std::vector<std::string>& missing,
                                     const std::vector<std::string>& done) {
   auto loaded = LoadRun({&folder, 1});

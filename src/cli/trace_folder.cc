@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies traces of PyTorch's profiler to the folder TORCH_TRACE_DIR. Existing files are not replaced.
+// Copies traces of PyTorch's profiler to the folder TORCH_TRACE_DIR. Existing files are not replaced. A failure is a
+// sentence for the user: the recordings stay in the run folder in any case.
 #include "cli/trace_folder.h"
 
 #include <cstdlib>
@@ -12,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns true for a complete trace; links are not followed, and a hidden file is still being written.
 bool IsTrace(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   std::error_code error;
@@ -21,6 +23,7 @@ bool IsTrace(const fs::directory_entry& entry) {
 
 }  // namespace
 
+// Stops at the first copy that fails. Without the variable nothing is done and nothing said.
 std::vector<std::string> CopyToTraceFolder(const std::string& run_folder) {
   const char* wanted = std::getenv("TORCH_TRACE_DIR");
   if (wanted == nullptr || *wanted == '\0') return {};

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats the help of commands from their descriptions.
+//
+// Lines are wrapped to the terminal, at most 100 columns. Terms stand in a column as wide as the widest of at most 26
+// columns; a wider term has its text on the next line. Hidden options, which have no help, are left out.
+//
+//   usage: gapless trigger RUN [--steps N] [--memory] [--python SECONDS] [--fix ID]
+//                          [--unfix ID] [--stop-after N] [--timeout SECONDS]
+//                          [--json[=FILE]]
 #include "cli/usage.h"
 
 #include <algorithm>
@@ -15,7 +22,7 @@ constexpr int kIndent = 2;
 constexpr int kWidestTerm = 26;  // a longer term has its text on the next line
 constexpr int kReadable = 100;   // longer lines are hard to read
 
-// "  term     text, wrapped under itself"
+// Appends "  term     text", the text wrapped under itself.
 void AppendTerm(std::string& out, const std::string& term, std::string_view text, int column, int width) {
   std::string line(kIndent, ' ');
   line += term;
@@ -29,6 +36,7 @@ void AppendTerm(std::string& out, const std::string& term, std::string_view text
   out += std::string_view(wrapped).substr(std::min(wrapped.size(), static_cast<size_t>(column)));
 }
 
+// Returns the column in which the texts of a section begin.
 int TermColumn(const std::vector<std::string>& terms) {
   int widest = 0;
   for (const std::string& term : terms) {
@@ -45,10 +53,11 @@ void AppendSection(std::string& out, std::string_view title, const std::vector<s
   for (size_t i = 0; i < terms.size(); ++i) AppendTerm(out, terms[i], texts[i], column, width);
 }
 
-// A long list of values stands with the first option that has it.
+// Returns the help of an option with its choices. Choices that an option before has, too, are not listed again.
 std::string HelpOfOption(const OptionSpec& option, std::span<const OptionSpec> before) {
   std::string text(option.help);
   if (option.choices == nullptr) return text;
+  // The same function means the same list.
   for (const OptionSpec& option_spec : before)
     if (option_spec.choices == option.choices) return StrCat(text, ": as --", option_spec.name);
   const auto choices = option.choices();
@@ -89,6 +98,7 @@ std::string PositionalSyntax(const PositionalSpec& positional) {
   return positional.min == 0 ? StrCat("[", name, "]") : name;
 }
 
+// An option and its value are joined by "~" while the line is wrapped, so that they stay together.
 std::string UsageLine(const Command& command, int width) {
   std::string words;
   for (const PositionalSpec& positional : command.positionals) words += " " + PositionalSyntax(positional);
@@ -107,6 +117,7 @@ std::string UsageLine(const Command& command, int width) {
   return start + text.substr(std::min(text.size(), start.size()));
 }
 
+// Prints usage, description, arguments, options and examples; sections without content are left out.
 std::string HelpOf(const Command& command, int given_width) {
   const int width = std::min(given_width, kReadable);
   std::string out = UsageLine(command, width);
@@ -132,6 +143,7 @@ std::string HelpOf(const Command& command, int given_width) {
   return out;
 }
 
+// Lists all commands, and the line that most users begin with.
 std::string Overview(int given_width) {
   const int width = std::min(given_width, kReadable);
   std::string out = StrCat("gapless ", kVersion, ": ", kOneLiner, "\n\nusage: gapless VERB ...\n");

@@ -27,10 +27,12 @@ std::string Wrap(std::string_view text, int width, int indent);
 // The project's texts, shared by help, man page and reference.
 inline constexpr std::string_view kOneLiner =
     "finds where a training job leaves its GPUs idle, and what to do about it";
+// An exit status and its meaning.
 struct ExitCode {
   int code;
   std::string_view what;
 };
+// The exit statuses of all commands, ascending; a command's help names those that mean something else for it.
 std::span<const ExitCode> ExitCodes();
 
 }  // namespace gapless::internal

@@ -22,6 +22,7 @@ struct FixInfo {
   Safety safety = Safety::kExact;
   std::optional<Safety> safety_with_value{};  // where a value changes it; absent: it does not
 
+  // Returns the safety of the fix with `value`; empty: without a value.
   constexpr Safety SafetyWith(std::string_view value) const {
     return value.empty() ? safety : safety_with_value.value_or(safety);
   }
@@ -34,6 +35,11 @@ struct FixInfo {
 // The first words of a FIX or a WHATIF.
 #define FROM_CATALOGUE(entry) .name = fixes::entry.name, .help = fixes::entry.help, .safety = fixes::entry.safety
 
+// The entries, in the order of their names. The help is one imperative line, which the lists of --list and the
+// reference print.
+//
+// The safety of an entry is the most that it may change; `optimize` compares trainings and refuses a fix that changes
+// more. With a value some entries change more than without (nosync=0 drops the exchange of gradients).
 namespace fixes {
 
 inline constexpr FixInfo kAccumulate = {

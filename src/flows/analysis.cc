@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements RunAnalysis and RunReport. Every part of an analysis needs the one before it: the advice needs the
+// tables and the tested predictions, the diagnosis needs the advice. A caller that asks for tables only never reads the
+// history and never replays anything.
 #include "flows/analysis.h"
 
 #include <utility>
@@ -18,6 +21,8 @@ const Advice& RunAnalysis::advice() const {
   return *advice_;
 }
 
+// Advice makes its ranked diagnosis on the first call and is not safe from several threads, so that call is made under
+// a once_flag; the calls after it only read.
 const Diagnosis& RunAnalysis::diagnosis() const {
   const Advice& found = advice();
   std::call_once(diagnosed_, [&] { found.diagnosis(); });
@@ -28,6 +33,7 @@ RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
     : findings_(analysis.advice().Conclude(options)),
       report_{analysis.run(),    analysis.tables(),          findings_.diagnosis,
               findings_.summary, analysis.loaded().failures, findings_.cost} {
+  // Pictures need a plan, and the sweep needs a recording that can be replayed, which the pictures have shown.
   if (findings_.summary.together) report_.pictures = analysis.advice().Draw(*findings_.summary.together);
   if (report_.pictures) report_.sweep = analysis.advice().SweepKernels();
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the recipe, the patch and the candidate of an optimisation. Files of an earlier start are renamed to "earlier"
-// first.
+// Writes the recipe, the patch and the candidate of an optimisation.
+//
+// Files of an earlier start are renamed to "earlier.json" and "earlier.patch" first, also if this start proves nothing:
+// a folder never holds a recipe that its newest journal does not support. Everything written names the command with its
+// secrets redacted.
 #include "flows/handover.h"
 
 #include <filesystem>
@@ -13,6 +16,7 @@
 namespace gapless::internal {
 namespace {
 
+// Describes an accepted fix for the recipe; `what` is the first change that the fix really switched on.
 RecipeFix RecipeFixOf(const Decision& decision) {
   RecipeFix fix{.item = decision.item.ToString(),
                 .own = !decision.item.fix->own_file.empty(),
@@ -25,6 +29,8 @@ RecipeFix RecipeFixOf(const Decision& decision) {
   return fix;
 }
 
+// Returns the recipe of all accepted fixes, in the order they were accepted, with the machine it was made on: `gapless
+// run --recipe` needs the first, a reader who wonders about another speedup needs the second.
 Recipe RecipeOf(const std::vector<std::string>& command, const Optimized& result, const FixContext& context,
                 const RunSample& sample) {
   Recipe recipe{.command = RedactCommand(command)};
@@ -65,6 +71,8 @@ void PutAside(const std::string& folder) {
   std::filesystem::remove(folder + "/candidate.json", error);
 }
 
+// Writes the recipe and, if the changes can be said as edits of the script, the patch. Both are readable by their owner
+// only.
 Result<void> WriteProved(const std::string& folder, const Recipe& recipe, const Optimized& result, Handover& handover) {
   std::vector<Change> changes;
   for (const Decision& decision : result.decisions)

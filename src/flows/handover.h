@@ -10,6 +10,7 @@
 
 namespace gapless::internal {
 
+// The content of the files, and the folder for them.
 struct HandoverOrder {
   std::string folder{};
   std::vector<std::string> command{};

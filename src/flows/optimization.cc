@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements RunOptimization(): checks the options, records the command, scores the candidates, runs the planner with
 // its journal, and hands over the results.
+//
+// The order is fixed by what can fail cheaply. Options and fix names are checked before a process starts; the journal
+// is opened before the recording, so that a folder that cannot be written is refused at once. The recording comes
+// before the candidates because rules and replays order them. If the recording cannot be read, fixes are still tried,
+// without predictions. The budget counts from the check of the options, the recording included.
 #include "flows/optimization.h"
 
 #include <algorithm>
@@ -28,6 +33,8 @@ struct Orders {
   std::string metric_name{};
 };
 
+// Refuses options that no run could satisfy. kHardware cannot be allowed: no fix of that class can be applied to a
+// program.
 Result<void> CheckOptions(const OptimizeOrder& order) {
   const OptimizeOptions& options = order.options;
   const auto refuse = [](std::string why) { return Fail(ErrorCode::kUsage, std::move(why)); };
@@ -42,6 +49,7 @@ Result<void> CheckOptions(const OptimizeOrder& order) {
   return {};
 }
 
+// Splits "NAME=REGEX" at the first equals sign, because the expression may hold more of them.
 Result<void> TakeMetric(const std::string& metric, Orders& orders) {
   if (metric.empty()) return {};
   const size_t equals = metric.find('=');
@@ -54,6 +62,7 @@ Result<void> TakeMetric(const std::string& metric, Orders& orders) {
   return {};
 }
 
+// Parses the user's own fixes first: the items of `only` and `without` may name them.
 Result<void> TakeFixes(const OptimizeOptions& options, Orders& orders) {
   auto own = OwnFixesFrom(options.own_fixes);
   if (!own) return Unexpected{own.error()};
@@ -72,6 +81,7 @@ Result<void> TakeFixes(const OptimizeOptions& options, Orders& orders) {
   return {};
 }
 
+// Translates the options for trial and optimize, and starts the clock of the budget.
 Result<Orders> OrdersFrom(const OptimizeOrder& order) {
   GAPLESS_TRY(CheckOptions(order));
   const OptimizeOptions& options = order.options;
@@ -124,6 +134,7 @@ Result<std::string> FreshProfileFolder(const std::string& folder) {
   return profile;
 }
 
+// Records the command, or, if a report already ranks the bottlenecks, only runs it for the facts about the program.
 Result<ProfiledJob> RecordJob(const OptimizeOrder& order, const RunRequest& request, const std::string& folder) {
   const OptimizeOptions& options = order.options;
   if (options.bottlenecks.empty()) {
@@ -139,6 +150,7 @@ Result<ProfiledJob> RecordJob(const OptimizeOrder& order, const RunRequest& requ
   return job;
 }
 
+// Returns the predictor of the recording, which `job` owns; null without a recording or if no step can be replayed.
 const Predictor* PredictorOf(const ProfiledJob& job) {
   const bool can_predict = job.analysis && job.analysis->advice().predictor();
   return can_predict ? &*job.analysis->advice().predictor() : nullptr;
@@ -148,6 +160,7 @@ void Tell(const std::function<void(const std::string&)>& listener, const std::st
   if (listener && !sentence.empty()) listener(sentence);
 }
 
+// Opens the journal and reports how many decisions of an interrupted start it brings.
 Result<DecisionJournal> OpenJournal(const OptimizeOptions& options, const Orders& orders, const OptimizeWatch& watch) {
   auto journal =
       DecisionJournal::Open(StrCat(options.folder, "/journal.jsonl"), KeyOf(orders), options.fresh, orders.own.fixes);
@@ -173,6 +186,8 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
 
   Optimization done{.context = ContextOf(*job, orders->request), .metric_name = orders->metric_name};
   done.context.all_values = options.all_values;
+  // Facts that only the first run shows: the judge refuses a fix that leaves too little memory, and blocks of steps are
+  // laid out for the number of loader workers.
   orders->planner.memory_limit_bytes = job->sample.gpu_capacity_bytes;
   orders->planner.loader_workers = done.context.loader_workers;
   const auto candidates = FindCandidates(done.context, job->bottlenecks, PredictorOf(*job), orders->candidates);
@@ -181,6 +196,7 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
     if (watch.on_event) watch.on_event(event);
   });
   if (!result) return Unexpected{result.error()};
+  // A journal that could not be written does not end the optimisation; it only cannot be continued.
   Tell(watch.on_warning, journal->failure());
   done.result = std::move(*result);
   done.own = std::move(orders->own);

@@ -14,6 +14,7 @@
 
 namespace gapless::internal {
 
+// The command and its options: the public ones, and those that only the program can ask for.
 struct OptimizeOrder {
   RunRequest request{};       // the command, and what options do not say: processors, the function that is a step
   OptimizeOptions options{};  // its on_decision is not called: see OptimizeWatch
@@ -27,6 +28,7 @@ struct OptimizeWatch {
   std::function<void(const PlannerEvent& event)> on_event{};
 };
 
+// Everything that a report of an optimisation shows.
 struct Optimization {
   OwnFixes own{};  // that items of `result` refer to
   Optimized result{};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the command once, recorded or not, and derives the facts that the planner needs: processors, threads, loaders,
 // operators, GPU.
+//
+// A recording that cannot be read leaves a warning instead of an error: fixes can be tried without predictions. Without
+// a recording no kernel is known, so that the context has neither a GPU nor operators nor shares of the host's time.
 #include "flows/profiled_job.h"
 
 #include <sched.h>
@@ -23,6 +26,7 @@ namespace {
 // The agent's recorder waits, warms up and records; then it writes its file (collect/agent_options.h). The sum is its
 // number of steps.
 constexpr size_t kRecordedSteps = 5 + 3 + 6 + 2;
+// Largest report that is read, in bytes.
 constexpr size_t kMaxReport = size_t{1} << 28;
 
 // Returns the processors that the command may use: its affinity, and no more than the quota of its control group.
@@ -36,6 +40,7 @@ size_t ProcessorsOf(const RunRequest& request) {
   return quota ? std::clamp<size_t>(static_cast<size_t>(std::ceil(*quota)), 1, processors) : processors;
 }
 
+// Reads the members that order fixes from one bottleneck of a JSON report; evidence and description are left out.
 Bottleneck BottleneckFrom(const JsonValue& value) {
   Bottleneck found{.id = value.TextOf("id"), .title = value.TextOf("title")};
   found.severity = value.Get("severity").Number().value_or(0);
@@ -52,7 +57,8 @@ Bottleneck BottleneckFrom(const JsonValue& value) {
   return found;
 }
 
-// Names of all operators; none where a compiler has replaced some of them.
+// Returns the names of all aten operators of the run. Empty if a compiled region is among the slices: the compiler
+// replaces operators, so that an operator which is missing proves nothing about the program.
 std::vector<std::string> OperatorsOf(const Run& run) {
   std::set<std::string, std::less<>> names;
   for (const RunTrace& trace : run.traces()) {
@@ -61,6 +67,7 @@ std::vector<std::string> OperatorsOf(const Run& run) {
     for (size_t row = 0; row < slices.size(); ++row) {
       if (!seen.insert(slices.name[row]).second) continue;
       const std::string_view name = trace.trace->strings[slices.name[row]];
+      // "CompiledFunction", "CompiledFunctionBackward", "## Call CompiledFxGraph" and "Torch-Compiled Region: 0/1".
       if (name.find("CompiledF") != name.npos || name.find("ompiled Region") != name.npos) return {};
       if (name.starts_with("aten::")) names.emplace(name);
     }
@@ -138,6 +145,7 @@ FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
   FixContext context{.cpus = ProcessorsOf(request), .ranks = std::max<size_t>(1, job.sample.ranks)};
   if (job.sample.source == SampleSource::kSteps) {
     context.loaders = job.sample.loaders.size();
+    // The loader with most workers stands for all, because it is the one that uses up the processors.
     for (const int64_t workers : job.sample.loaders)
       context.loader_workers = std::max(context.loader_workers, static_cast<size_t>(std::max<int64_t>(0, workers)));
   }
@@ -156,6 +164,7 @@ FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;
     if (devices.size() == 0 || context.compute_major > 0 || devices.compute_major[0] == kAbsent32) continue;
+    // The first device with a known compute capability stands for all.
     context.compute_major = devices.compute_major[0];
     context.compute_minor = std::max(0, devices.compute_minor[0]);
   }

@@ -12,6 +12,7 @@
 
 namespace gapless::internal {
 
+// Facts that one run of the unchanged command showed.
 struct ProfiledJob {
   std::unique_ptr<RunAnalysis> analysis{};  // null: nothing was recorded
   std::vector<Bottleneck> bottlenecks{};    // ranked
@@ -27,6 +28,7 @@ Result<ProfiledJob> SampleJob(const RunRequest& request, const std::string& fold
 // Reads the bottlenecks of a report that `gapless analyze --json` wrote.
 Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path);
 
+// Returns the facts of program and machine that decide which fixes apply, and with which values.
 FixContext ContextOf(const ProfiledJob& job, const RunRequest& request);
 // "2 processors · torch 2.15.0", for the head of a report.
 std::string AboutOf(const FixContext& context, const RunSample& sample);

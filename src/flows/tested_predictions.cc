@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes tests of predictions. Records of a history that are not finite or not positive are ignored, because
-// anybody can have written the database.
+// Reads and writes tests of predictions.
+//
+// The built-in rows come first, those of the user's history after them; how far each counts is decided in predict
+// (calibration.h). A history that cannot be read costs a warning, not the report.
+//
+// Records of a history that are not finite or not positive are ignored, because anybody can have written the database.
 #include "flows/tested_predictions.h"
 
 #include <algorithm>
@@ -13,6 +17,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns the what-if as `predict --what` takes it: "amp,workers=4".
 std::string TextOf(const std::vector<WhatIfItem>& items) {
   std::vector<std::string> words;
   for (const WhatIfItem& item : items) words.push_back(item.ToString());

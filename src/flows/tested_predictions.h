@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// Rows of test data, ready for calibration.
 struct TestedPredictions {
   std::vector<AdviceRow> rows{};
   std::string warning{};  // names the history that could not be read; empty: it was read, or no history exists

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of an analysis as a SQLite virtual table. The analysis runs at the first scan; planning a query costs
 // nothing.
+//
+// A scan reads all rows in the order of the analysis. No constraint is offered, so SQLite checks them itself. The rowid
+// is the row's position. An analysis that fails makes the query fail with its error, so that an empty answer always
+// means that nothing was found.
 #include <memory>
 
 #include "query/vtab.h"
@@ -10,6 +14,7 @@ namespace {
 
 constexpr double kGuessedRows = 1000;  // before the analysis has run nobody knows
 
+// SQLite refers to both structs by a pointer to their first member, so they must stay standard-layout.
 struct VTab {
   sqlite3_vtab base;
   const AnalysisSource* source;
@@ -21,6 +26,7 @@ struct Cursor {
   size_t row = 0;
 };
 
+// Declares the columns. INNOCUOUS: the table has no effects, so that views and triggers could use it.
 int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
   const auto* from = static_cast<const AnalysisSource*>(source);
   if (const int rc = sqlite3_declare_vtab(db, Declaration(from->analysis->columns).c_str()); rc != SQLITE_OK) return rc;
@@ -36,6 +42,7 @@ int Disconnect(sqlite3_vtab* vtab) {
   return SQLITE_OK;
 }
 
+// Offers a full scan and nothing else. The cost is a guess, because the analysis must not run before it is read.
 int BestIndex(sqlite3_vtab*, sqlite3_index_info* info) {
   info->estimatedRows = static_cast<sqlite3_int64>(kGuessedRows);
   info->estimatedCost = kGuessedRows;
@@ -52,12 +59,14 @@ int Close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
+// Starts a scan. Get() computes the analysis when it is first asked for, whichever connection asks.
 int Filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
   auto& cursor = *reinterpret_cast<Cursor*>(base);
   const AnalysisSource& source = *reinterpret_cast<VTab*>(base->pVtab)->source;
   cursor.table = &source.tables->Get(source.analysis->name);
   cursor.row = 0;
   if (const Error* error = source.tables->ErrorOf(source.analysis->name); error != nullptr) {
+    // SQLite frees the message with sqlite3_free(), so it must come from its own allocator.
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg =
         sqlite3_mprintf("analysis %s: %s", std::string(source.analysis->name).c_str(), error->message.c_str());

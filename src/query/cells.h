@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the columns of a trace become SQL cells: one conversion per type, so that a table is a list of names.
+// Reads the columns of a trace as SQL cells: one conversion per type, so that a table is a list of names.
 //
 //   constexpr auto kTable = &Trace::counters;
 //   {"value", ColumnType::kReal, "", "the value", Cell<kTable, &CounterTable::value>},
+//
+// Every function here becomes a plain function pointer in a constant array; no table has code of its own unless a cell
+// is computed. Sentinels of the columns (kAbsent, kAbsent32, NaN, the empty text, an invalid row id) become NULL in
+// these conversions and in SqlValue, nowhere else.
 #pragma once
 
 #include "query/sql_table.h"
@@ -11,9 +15,12 @@
 
 namespace gapless::internal {
 
+// An enum with names in trace/enums.h. StringId is an enum, too, but its text is in the trace.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && !std::same_as<E, StringId> && requires(E e) { ToString(e); };
 
+// Converts one value of a column. Row ids become ids of the run (base of the trace + row), which stay the same each
+// time the run is opened. Narrow unsigned columns have no sentinel.
 inline SqlValue ToSql(const RunTrace&, int64_t value) { return SqlValue::Int(value); }
 inline SqlValue ToSql(const RunTrace&, int32_t value) { return SqlValue::Int(value == kAbsent32 ? kAbsent : value); }
 inline SqlValue ToSql(const RunTrace&, uint16_t value) { return SqlValue::Int(value); }
@@ -48,6 +55,7 @@ SqlValue TimeCell(const SqlRow& at) {
 // A cell that no reader can fill yet.
 inline SqlValue NoCell(const SqlRow&) { return SqlValue::Null(); }
 
+// The id of the row itself, as other tables refer to it.
 template <int64_t IdBase::*first>
 SqlValue IdCell(const SqlRow& at) {
   return SqlValue::Int(at.trace->base.*first + static_cast<int64_t>(at.row));

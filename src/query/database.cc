@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection: registers the tables, lets nothing but reading through, and turns SQLite's errors into ours.
+// Implements the connection: registers the tables, lets nothing but reading through, and turns SQLite's errors into
+// ours.
 //
 // The database is in memory and stays empty. An authoriser allows what reading needs (select, read, functions,
 // recursion, a few pragmas that describe tables) and denies everything else, so neither a query nor a text in a trace
 // can write a file, attach a database or load code.
+//
+// Order matters in Open(): the modules are registered and connected before the authoriser is set, because connecting an
+// eponymous virtual table counts as CREATE TABLE. A statement that never ends (a cross join, a recursion) is ended by
+// the cancel flag, which SQLite's progress handler reads; there is no limit on rows or time.
 #include "query/database.h"
 
 #include <sqlite3.h>
@@ -17,6 +22,7 @@
 
 namespace gapless::internal {
 
+// The sources live as long as the connection: SQLite keeps bare pointers to them.
 struct Database::Impl {
   sqlite3* db = nullptr;
   const std::atomic<bool>* cancel = nullptr;
@@ -30,6 +36,8 @@ namespace {
 
 constexpr int kStepsBetweenLooks = 10000;  // virtual machine steps between two looks at the cancel flag
 
+// Decides per action while a statement is prepared. For SQLITE_FUNCTION the name is the second argument, for
+// SQLITE_PRAGMA the first.
 int Authorise(void*, int action, const char* first, const char* second, const char*, const char*) {
   constexpr std::array<std::string_view, 6> kPragmas = {"table_info",    "table_xinfo", "table_list",
                                                         "function_list", "module_list", "compile_options"};
@@ -47,6 +55,8 @@ int Authorise(void*, int action, const char* first, const char* second, const ch
 
 int LookAtCancel(void* cancel) { return static_cast<const std::atomic<bool>*>(cancel)->load() ? 1 : 0; }
 
+// Reads a cell of a result. An empty text stays a text here, as the query computed it; only cells of traces read "" as
+// absent. Blobs are shown as texts.
 SqlValue ValueOf(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER: return {SqlValue::Kind::kInt, sqlite3_column_int64(statement, column), 0, {}};
@@ -59,6 +69,8 @@ SqlValue ValueOf(sqlite3_stmt* statement, int column) {
   return {SqlValue::Kind::kText, 0, 0, text == nullptr ? std::string_view() : std::string_view(text, size)};
 }
 
+// Translates the error of the connection: a cancelled query, a statement that writes, else a fault of the statement
+// with the place in it.
 Unexpected Failure(sqlite3* db, std::string_view sql) {
   const int code = sqlite3_errcode(db);
   const std::string message = sqlite3_errmsg(db);
@@ -78,6 +90,8 @@ struct Statement {
   ~Statement() { sqlite3_finalize(handle); }
 };
 
+// Runs the statement row by row. The sink gets the columns after the first step, so that a statement which fails at
+// once prints no header.
 Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, RowSink& sink) {
   const int columns = sqlite3_column_count(statement);
   std::vector<std::string> names;
@@ -101,6 +115,7 @@ void Connect(sqlite3* db, const std::string& table) {
   sqlite3_prepare_v2(db, StrCat("SELECT 1 FROM \"", table, "\"").c_str(), -1, &statement.handle, nullptr);
 }
 
+// Returns true if nothing to run follows: SQLite prepares space and comments to a null statement.
 bool OnlySpaceOrComments(sqlite3* db, const char* tail) {
   Statement rest;
   return sqlite3_prepare_v2(db, tail, -1, &rest.handle, nullptr) == SQLITE_OK && rest.handle == nullptr;
@@ -119,6 +134,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
                       nullptr) != SQLITE_OK) {
     return Fail(ErrorCode::kEnvironment, "SQLite cannot open a database in memory");
   }
+  // Registers one table over the given traces.
   const auto add_traces = [&](const SqlTable& table, const std::string& name, std::vector<const RunTrace*> traces) {
     auto source = std::make_unique<TraceSource>(TraceSource{&table, &run, std::move(traces), 0});
     for (const RunTrace* trace : source->traces) source->rows += table.rows(*trace->trace);
@@ -141,6 +157,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
   sqlite3_set_authorizer(impl->db, Authorise, nullptr);
   if (cancel != nullptr) {
     impl->cancel = cancel;
+    // const_cast: SQLite takes a void*, and LookAtCancel only reads it.
     sqlite3_progress_handler(impl->db, kStepsBetweenLooks, LookAtCancel, const_cast<std::atomic<bool>*>(cancel));
   }
   return Database(std::move(impl));

@@ -32,14 +32,18 @@ class RowSink {
 };
 
 // The entries of `gapless query --tables`.
+// Describes one table; texts are constants of the program.
 struct SqlTableInfo {
   std::string_view name;
   std::string_view help;
   bool is_analysis = false;
   std::vector<ColumnSpec> columns;
 };
+// Returns the recorded tables by name, then the analyses by name. The "all_" variants are not listed.
 std::vector<SqlTableInfo> DescribeSqlTables();
 
+// One connection to the tables of a run. Used by one thread at a time; several databases over the same run may be used
+// at once.
 class Database {
  public:
   // The run and the tables must outlive the database. `cancel`, when it becomes true, ends a running query.

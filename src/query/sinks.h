@@ -27,7 +27,7 @@ struct TextTableOptions {
   bool utf8 = true;  // "–" for NULL and "…" for a cut; else nothing and "~"
 };
 
-// Aligned columns, numbers to the right, one header line. NULL is "–".
+// Aligned columns, numbers to the right, one header line. NULL is "–". The first 1000 rows are held.
 std::unique_ptr<PrintingSink> MakeTextSink(BlockWriter write, const TextTableOptions& options);
 // An array of objects, one per line. 64-bit integers are integers; NULL is null.
 std::unique_ptr<PrintingSink> MakeJsonSink(BlockWriter write);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the unknown table or column in SQLite's message, and suggests similar names.
+//
+// SQLite reports a name without saying where it was meant to be, so the tables in question are all those whose name is
+// a word of the statement. A word in a text literal or a comment counts, too: the hint is then longer than it need be.
 #include "query/sql_hint.h"
 
 #include <algorithm>
@@ -17,6 +20,7 @@ bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// Returns the distinct words of the statement, as they are written.
 std::set<std::string, std::less<>> WordsOf(std::string_view sql) {
   std::set<std::string, std::less<>> words;
   for (size_t i = 0; i < sql.size();) {
@@ -37,6 +41,7 @@ std::string_view NameAfter(std::string_view message, std::string_view prefix) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
+// Suggests the nearest table, and always names the command that lists them.
 std::string HintForTable(std::string_view name) {
   std::vector<std::string_view> names;
   for (const SqlTableInfo& table : DescribeSqlTables()) names.push_back(table.name);
@@ -45,6 +50,7 @@ std::string HintForTable(std::string_view name) {
   return StrCat("did you mean ", nearest, "? `gapless query --tables` lists the tables");
 }
 
+// Suggests the nearest column of the tables in the statement, and lists all of their columns.
 std::string HintForColumn(std::string_view name, std::string_view sql) {
   const auto words = WordsOf(sql);
   std::vector<std::string_view> columns;

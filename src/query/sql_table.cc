@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the values of cells. The sentinels of the columns of a trace become NULL here: kAbsent of integers, NaN of
+// reals, the empty text.
 #include "query/sql_table.h"
 
 #include <cmath>

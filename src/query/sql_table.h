@@ -39,6 +39,7 @@ struct SqlRow {
   size_t row = 0;
 };
 
+// A column: its description, and the function that reads its cell. `get` is called for rows below SqlTable::rows only.
 struct SqlColumn {
   std::string_view name;
   ColumnType type = ColumnType::kInt;
@@ -47,10 +48,12 @@ struct SqlColumn {
   SqlValue (*get)(const SqlRow& at) = nullptr;
 };
 
+// A table over traces. Its rows are those of one trace after those of another, in the order of the run.
 struct SqlTable {
   std::string_view name;  // equals the file name
   std::string_view help;  // one line of at most 100 characters
   std::span<const SqlColumn> columns;
+  // Number of rows that one trace has.
   size_t (*rows)(const Trace& trace) = nullptr;
   // First id of a trace's rows; nullptr: the rows have no id.
   int64_t (*first_id)(const IdBase& base) = nullptr;

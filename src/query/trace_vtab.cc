@@ -30,17 +30,21 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 enum Use : int { kTrace, kRank, kIdIs, kIdLow, kIdHigh, kTimeLow, kTimeHigh, kUses };
 constexpr int Bit(int use) { return 1 << use; }
 
+// One table of a connection.
 struct VTab {
   sqlite3_vtab base;  // first: SQLite sees only this
   const TraceSource* source;
+  // Columns of constraints that narrow a scan. -2: the table has none (SQLite calls the rowid column -1).
   int trace_column, rank_column, id_column, time_column;  // -1: the table has none
 };
 
+// Rows [row, end) of one trace, never empty in a cursor.
 struct Part {
   const RunTrace* trace;
   size_t row, end;
 };
 
+// One scan. `at` is the current row, `end` the end of its part.
 struct Cursor {
   sqlite3_vtab_cursor base;
   const TraceSource* source;
@@ -50,11 +54,13 @@ struct Cursor {
   size_t end = 0;
 };
 
+// Returns the index of the column; -2 for a name that the table does not have.
 int ColumnOf(const SqlTable& table, std::string_view name) {
   const auto found = std::ranges::find(table.columns, name, &SqlColumn::name);
   return found == table.columns.end() ? -2 : static_cast<int>(found - table.columns.begin());
 }
 
+// Returns the rowid of the trace's first row. Without ids of the run, 32 bits are left for the row.
 int64_t FirstRowId(const SqlTable& table, const RunTrace& trace) {
   return table.first_id ? table.first_id(trace.base) : static_cast<int64_t>(trace.index) << 32;
 }
@@ -111,6 +117,8 @@ bool ComesOrdered(const VTab& vtab, const sqlite3_index_info& info, int plan) {
   return column == vtab.time_column && (vtab.source->traces.size() <= 1 || (plan & Bit(kTrace)));
 }
 
+// Takes at most one constraint per use, the first one; further ones are checked by SQLite. Arguments are numbered in
+// the order of Use, which is the order in which Filter() takes them. A unique scan is promised only for `id = ?`.
 int BestIndex(sqlite3_vtab* base, sqlite3_index_info* info) {
   const auto& vtab = *reinterpret_cast<VTab*>(base);
   std::array<int, kUses> constraint;
@@ -156,11 +164,14 @@ struct Bounds {
   bool none = false;
 };
 
+// Converts a bound, saturating: a double beyond int64 must not be cast.
 int64_t ToInt(double value) {
   if (value <= -9.2e18) return kMin;
   return value >= 9.2e18 ? kMax : static_cast<int64_t>(value);
 }
 
+// Raises a lower bound to the value, fractions rounded down. Texts and blobs change nothing: SQLite's own comparison
+// decides about those rows.
 void RaiseLow(sqlite3_value* value, Bounds& bounds, int64_t& low) {
   const int type = sqlite3_value_type(value);
   if (type == SQLITE_NULL) bounds.none = true;
@@ -168,6 +179,7 @@ void RaiseLow(sqlite3_value* value, Bounds& bounds, int64_t& low) {
   if (type == SQLITE_FLOAT) low = std::max(low, ToInt(std::floor(sqlite3_value_double(value))));
 }
 
+// The same for an upper bound, fractions rounded up.
 void LowerHigh(sqlite3_value* value, Bounds& bounds, int64_t& high) {
   const int type = sqlite3_value_type(value);
   if (type == SQLITE_NULL) bounds.none = true;
@@ -175,6 +187,7 @@ void LowerHigh(sqlite3_value* value, Bounds& bounds, int64_t& high) {
   if (type == SQLITE_FLOAT) high = std::min(high, ToInt(std::ceil(sqlite3_value_double(value))));
 }
 
+// Narrows the bounds by one constraint. An equality is a lower and an upper bound of the same value.
 void Narrow(int use, sqlite3_value* value, Bounds& bounds) {
   switch (use) {
     case kTrace: RaiseLow(value, bounds, bounds.trace_low); return LowerHigh(value, bounds, bounds.trace_high);
@@ -202,15 +215,18 @@ int64_t Minus(int64_t a, int64_t b) {
 Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
   const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
   const int64_t first = FirstRowId(table, trace);
+  // A trace without a rank has NULL there, which passes no comparison; without a bound every trace stays.
   const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == kMin && bounds.rank_high == kMax
                                               : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
   if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high)
     return {&trace, 0, 0};
+  // Ids are first + row, so bounds of ids are bounds of rows.
   int64_t begin = std::clamp<int64_t>(Minus(bounds.id_low, first), 0, rows);
   const int64_t last = Minus(bounds.id_high, first);
   int64_t end = last >= rows ? rows : std::max<int64_t>(0, last + 1);
   if (table.ts != nullptr) {
     const Column<int64_t>& ts = table.ts(*trace.trace);
+    // The column is in trace time, bounds are in run time.
     const int64_t low = Minus(bounds.time_low, trace.ts_shift_ns), high = Minus(bounds.time_high, trace.ts_shift_ns);
     if (bounds.time_low != kMin)
       begin = std::max<int64_t>(begin, std::lower_bound(ts.begin(), ts.end(), low) - ts.begin());
@@ -221,6 +237,7 @@ Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
   return {&trace, static_cast<size_t>(begin), static_cast<size_t>(end)};
 }
 
+// Moves the cursor to the first row of its current part; past the last part the scan is at its end.
 void EnterPart(Cursor& cursor) {
   if (cursor.part == cursor.parts.size()) return;
   const Part& part = cursor.parts[cursor.part];
@@ -229,6 +246,7 @@ void EnterPart(Cursor& cursor) {
   cursor.end = part.end;
 }
 
+// Starts a scan: the values are those of the constraints that BestIndex() took. Costs a binary search per trace.
 int Filter(sqlite3_vtab_cursor* base, int plan, const char*, int count, sqlite3_value** values) {
   auto& cursor = *reinterpret_cast<Cursor*>(base);
   Bounds bounds;
@@ -273,6 +291,7 @@ int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
 
 }  // namespace
 
+// SQLITE_STATIC: texts live in the traces or in the table of an analysis, both of which outlive the statement.
 void SetResult(sqlite3_context* context, const SqlValue& value) {
   switch (value.kind) {
     case SqlValue::Kind::kNull: return sqlite3_result_null(context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of virtual tables. Private to the query room; the only header besides database.cc that knows SQLite.
+// The two kinds of virtual tables. Private to query: besides database.cc, only the sources that include this header
+// know SQLite.
 #pragma once
 
 #include <sqlite3.h>

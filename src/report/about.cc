@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the opening lines, notes and next commands that all formats of the report share.
+//
+// Every function reads the summary, the diagnosis or the table of an analysis, and makes words of it. Names from
+// recordings are made printable where a line is meant to be shown as it is (SubjectOf, PathToType, Devices); the texts
+// of notes are not, because Markdown and HTML escape them in other ways.
 #include "report/about.h"
 
 #include <algorithm>
@@ -24,6 +28,7 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// Returns the path without its last part; "" if the path has one part only.
 std::string_view FolderOf(std::string_view path) {
   const size_t slash = path.find_last_of('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
@@ -52,7 +57,7 @@ std::string Devices(const RunSummary& summary) {
   return text.empty() ? "no GPU work" : text;
 }
 
-// A path as one word of a shell.
+// Returns a path as one word of a shell, in single quotes if it needs them.
 std::string Quoted(std::string_view path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
   std::string shown = Printable(path);
@@ -62,6 +67,7 @@ std::string Quoted(std::string_view path) {
   return out + "'";
 }
 
+// Adds a note for each kind of loss or error that a reader counted, with its count and first place.
 void AddReadStats(const Run& run, std::vector<Note>& notes) {
   for (const RunTrace& trace : run.traces()) {
     const ReadStatsTable& stats = trace.trace->read_stats;
@@ -80,7 +86,8 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
   }
 }
 
-// "before the steady work: 493 ms, in which the GPU works for 12 µs".
+// Adds a note for each stretch that the analysis excludes: "excluded: the time before the steady work, 493 ms, in which
+// the GPU works for 12 µs".
 void AddSetAside(const Report& report, std::vector<Note>& notes) {
   const Table& excluded = report.tables.Get("set_aside");
   for (size_t row = 0; row < excluded.rows(); ++row) {
@@ -96,6 +103,7 @@ void AddSetAside(const Report& report, std::vector<Note>& notes) {
   }
 }
 
+// Adds a note on recordings of other executions: the user gave them, but no number of the report includes them.
 void AddOtherExecutions(const Run& run, std::vector<Note>& notes) {
   std::vector<std::string> paths;
   for (const RunTrace& trace : run.traces()) {
@@ -107,7 +115,7 @@ void AddOtherExecutions(const Run& run, std::vector<Note>& notes) {
       {Severity::kLoss, StrCat("recorded in another run of the program, so not in these numbers: ", which)});
 }
 
-// " ORDER BY … DESC" by the column that says how much, when the table has one.
+// Returns " ORDER BY … DESC" by the column that ranks the rows of an analysis; "" if it has no duration.
 std::string LargestFirst(std::string_view table) {
   for (const Analysis* analysis : AllAnalyses()) {
     if (analysis->name != table) continue;
@@ -118,7 +126,8 @@ std::string LargestFirst(std::string_view table) {
   return {};
 }
 
-// A table to look at next: what the rule of the first bottleneck looked at beyond the ledger.
+// Returns a table to look at next: the first input of the first bottleneck's rule that the report does not already
+// show.
 std::string TableToSee(const Report& report) {
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
@@ -139,12 +148,14 @@ bool HasSteps(const Run& run) {
   return std::ranges::any_of(run.traces(), [](const RunTrace& trace) { return trace.trace->steps.size() > 0; });
 }
 
+// Returns true if a recording breaks off, which a complete copy may cure.
 bool CutOff(const Run& run) {
   return std::ranges::any_of(run.traces(), [](const RunTrace& trace) { return EndsInTheMiddle(*trace.trace); });
 }
 
 }  // namespace
 
+// Prefers the run folder, whose name the user chose, to the paths of the files in it.
 std::string SubjectOf(const Run& run) {
   const auto traces = run.primary();
   if (traces.empty()) return "nothing";
@@ -160,6 +171,7 @@ std::string SubjectOf(const Run& run) {
   return StrCat(Printable(BaseName(parent)), " (", traces.size(), " recordings)");
 }
 
+// A member of an archive is reached through the archive; files of one folder are reached through the folder.
 std::string PathToType(const Run& run) {
   const auto traces = run.traces();
   if (traces.empty()) return "PATH";
@@ -196,6 +208,7 @@ void AddEngineFacts(const Report& report, std::vector<std::string>& facts) {
 
 }  // namespace
 
+// The p95 is left out where it reads like the median.
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   std::vector<std::string> facts;
@@ -215,6 +228,8 @@ std::vector<std::string> FactsOf(const Report& report) {
   return facts;
 }
 
+// The advice answers the first of these that holds: the recording is cut off, a rule faults the recording, no GPU was
+// recorded, no step was marked.
 Next NextOf(const Report& report) {
   Next next;
   const Workload workload = WorkloadOf(report.run);
@@ -266,6 +281,7 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
   const Table& functions = tables.Get("python_functions");
   std::vector<std::string> top;
   for (size_t row = 0; row < functions.rows() && top.size() < kTopFunctions; ++row) {
+    // The rows of the first trace stand for all: times of several processes must not be mixed in one list.
     if (functions.Int(row, "trace") != functions.Int(0, "trace")) break;
     const bool sleeps = functions.Text(row, "function").find("time.sleep") != std::string_view::npos;
     if (functions.Int(row, "is_users") == 0 && !sleeps) continue;  // imports are Python, too
@@ -304,6 +320,7 @@ void AddTopLines(Tables& tables, std::vector<Note>& notes) {
 
 }  // namespace
 
+// Puts what the report lacks first, and facts about the recording last, as formats may show only the first notes.
 std::vector<Note> NotesOf(const Report& report) {
   std::vector<Note> notes;
   for (const Error& error : report.failures)

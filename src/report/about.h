@@ -15,7 +15,8 @@ namespace gapless::internal {
 std::string SubjectOf(const Run& run);
 // Returns the run's path as one word of a shell: an archive, a file or a folder; "PATH" for several paths.
 std::string PathToType(const Run& run);
-// "1 × Tesla V100", "6 complete steps", "median step 177.4 ms (p95 186.5 ms)", …
+// Returns short facts, the most general first: "1 × Tesla V100", "6 complete steps", "median step 177.4 ms (p95 186.5
+// ms)", … Facts that were not recorded are left out.
 std::vector<std::string> FactsOf(const Report& report);
 
 // A command that continues from the report.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats gains, costs, utilisation and scaling for all formats of the report.
+//
+// A number never shows more digits than it supports: factors have at most two decimals, money three significant digits.
+// Gains below 1.005 would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
 #include "report/amounts.h"
 
 #include <algorithm>
@@ -36,6 +39,7 @@ std::vector<std::string> NumbersOf(const std::vector<std::string>& ids, const st
   return numbers;
 }
 
+// Predictions are tested apart on machines with a GPU and without; this names the kind that the run is of.
 std::string_view MachinesOf(const RunSummary& summary) { return summary.total.wall_ns > 0 ? "GPUs" : "CPUs"; }
 
 }  // namespace
@@ -51,6 +55,7 @@ bool IsToFix(const Bottleneck& bottleneck) {
   return !bottleneck.gain || bottleneck.gain->expected >= kMinBought;
 }
 
+// Numbers count only what the reader can act on, so that "fixing 1 and 2" is about the first two of the list.
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {
   std::vector<int> places;
   int next = 1;
@@ -65,6 +70,8 @@ std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck
   return StrCat("fixing ", ListOf(numbers), numbers.size() == 1 ? "" : " together");
 }
 
+// Joins up to three remarks: which parts were not replayed, which bottlenecks are left out, and which fixes are
+// untested.
 std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
   if (!summary.together) return {};
   const Combination& together = *summary.together;
@@ -100,6 +107,7 @@ std::string_view SeverityWord(const Bottleneck& found) {
   return found.gain && found.gain->expected < kNoGain ? "minor" : SeverityWord(found.severity);
 }
 
+// A figure from less than half of the matrix time would mislead, so it is left out.
 std::string MfuText(const RunSummary& summary) {
   constexpr double kAll = 0.995,
                    kTooLittle = 0.5;  // shares of matrix time counted; less than kTooLittle makes the figure misleading
@@ -107,6 +115,7 @@ std::string MfuText(const RunSummary& summary) {
   return StrCat("MFU ", summary.mfu_coverage < kAll ? "≥ " : "", FormatPercent(*summary.mfu));
 }
 
+// Without a run on one GPU the efficiency is an upper bound.
 std::string ScalingText(const RunSummary& summary) {
   if (!summary.scaling) return {};
   const Scaling& scaling = *summary.scaling;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents of `gapless analyze`: the report, and one rule of it (--explain).
+//
+// A document is a struct whose list of fields is also its schema (base/describe.h), so the JSON and
+// docs/schema/analyze.schema.json cannot differ. Large parts are borrowed from the report, not copied. A member that is
+// absent is left out; an empty list stays, unless its field says otherwise.
 #include "report/analyze_json.h"
 
 #include "base/strings.h"
@@ -11,6 +15,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// A bottleneck with what its fix saves.
 struct ListedBottleneck {
   Borrowed<Bottleneck> found{};
   std::optional<Saving> saving_per_month{};
@@ -21,6 +26,7 @@ struct ListedBottleneck {
   };
 };
 
+// Pointers are null where the report has no such amount.
 struct Cost {
   int64_t gpus = 0;
   double hours_per_month = 0;
@@ -40,6 +46,7 @@ struct Cost {
   };
 };
 
+// A recording of the run, as it was read.
 struct RunPart {
   int64_t trace = 0;
   std::optional<int64_t> rank{};
@@ -59,6 +66,7 @@ struct RunPart {
   };
 };
 
+// A row of table read_stats.
 struct ReadNote {
   int64_t trace = 0;
   std::optional<int64_t> rank{};
@@ -86,6 +94,7 @@ struct FailedRule {
   };
 };
 
+// A part of the program's own time, in ms of wall time.
 struct PartTiming {
   std::string part{}, name{};
   int64_t calls = 0;
@@ -100,6 +109,7 @@ struct PartTiming {
   };
 };
 
+// The whole document, in the order in which it is written.
 struct Analyze {
   Borrowed<RunSummary> run{};
   Borrowed<std::vector<DeviceBreakdown>> breakdown{};
@@ -142,6 +152,7 @@ struct RuleInput {
   };
 };
 
+// A rule as it is defined, independent of the run.
 struct ExplainedRule {
   std::string_view id{};
   BottleneckType type = BottleneckType::kKernelEfficiency;
@@ -156,6 +167,7 @@ struct ExplainedRule {
   };
 };
 
+// The document of --explain. An empty list of bottlenecks means that the rule was not reported.
 struct Explain {
   ExplainedRule rule{};
   std::vector<ListedBottleneck> bottlenecks{};
@@ -171,11 +183,13 @@ namespace {
 
 using namespace documents;
 
+// Returns the value's address, which a document may hold while the report lives; null if it is absent.
 template <class T>
 const T* PointerTo(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
+// A saving needs a price and a gain; it is of what the fixes above leave.
 ListedBottleneck Listed(const Bottleneck& found, const Report& report) {
   ListedBottleneck listed{.found = {&found}};
   if (report.cost && found.gain) listed.saving_per_month = SavingPerMonth(*report.cost, *found.gain, found.step_left);
@@ -194,6 +208,7 @@ Cost CostOf(const RunCost& cost) {
           .month = cost.month};
 }
 
+// Describes one recording of the run; its rank stays absent if none was recorded.
 RunPart PartOf(const RunTrace& trace) {
   const TraceInfo& info = trace.trace->info;
   RunPart part{.trace = trace.index,
@@ -207,6 +222,7 @@ RunPart PartOf(const RunTrace& trace) {
   return part;
 }
 
+// Adds everything that the reader noted, mere information included, as data; `warnings` has the sentences.
 void AddReadNotes(const RunTrace& trace, std::vector<ReadNote>& notes) {
   const ReadStatsTable& stats = trace.trace->read_stats;
   for (size_t row = 0; row < stats.size(); ++row) {
@@ -220,6 +236,7 @@ void AddReadNotes(const RunTrace& trace, std::vector<ReadNote>& notes) {
   }
 }
 
+// Returns the notes on losses and errors, for the member `warnings`.
 std::vector<std::string> WarningsOf(const Report& report) {
   std::vector<std::string> warnings;
   for (const Note& note : NotesOf(report))
@@ -232,6 +249,7 @@ std::vector<std::string> WarningsOf(const Report& report) {
 constinit const TypeInfo kAnalyzeDocument = describe::MakeType<Analyze>();
 constinit const TypeInfo kExplainDocument = describe::MakeType<Explain>();
 
+// Timings are empty unless the program measures itself (--timings).
 void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   const RunSummary& summary = report.summary;
   Analyze document{.run = {&summary},
@@ -254,6 +272,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   WriteDocument(json, "analyze", kAnalyzeDocument, &document, WarningsOf(report));
 }
 
+// Counts the rows of each input: an input without rows is why a rule could not report anything.
 std::string ExplainJson(const Report& report, const Rule& rule) {
   Explain document{.rule = {.id = rule.id, .type = rule.type, .title = rule.title, .definition = rule.why}};
   for (const std::string_view need : rule.needs) document.rule.reads.push_back({need, report.tables.Get(need).rows()});

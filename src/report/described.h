@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of the public types that JSON documents hold (base/describe.h). Definitions of the quantities are in
-// docs/definitions.md.
+// Descriptions of the public types that JSON documents hold (base/describe.h): for each member its name in JSON, its
+// unit and its meaning. Definitions of the quantities are in docs/definitions.md.
+//
+// The public headers must not include anything of src/, so their descriptions stand here. A member that is missing from
+// its list does not compile; one that is not to be written is Hidden. Scripts rely on the names: add, never change.
 #pragma once
 
 #include "base/describe.h"

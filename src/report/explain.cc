@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes `gapless analyze --explain RULE`: the rule's definition, its evidence with the query that lists the rows,
 // severity, gain and recommendations; or its inputs, if it was not reported.
+//
+// The derivations repeat the formulas of diagnose with the numbers put in, so that a reader can check them by hand.
+//
+//   reported here
+//     rank 1 is late: the others wait 40.0 µs of every step
+//     severity 0.23, minor: 1 − exp(−0.040 / 0.15), for 4.0 % of the time that is affected
 #include "report/explain.h"
 
 #include <algorithm>
@@ -13,6 +19,7 @@
 namespace gapless::internal {
 namespace {
 
+// Appends wrapped lines; those after the first are indented by the width of the lead.
 void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, std::string_view lead = "  ") {
   bool first = true;
   for (const std::string& line : WrapWords(Printable(text), paint.width() - DisplayWidth(lead))) {
@@ -21,9 +28,10 @@ void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, 
   }
 }
 
-// Negative: the step would take longer.
+// Returns the percentage of the step that the speedup removes; below 0 the step would take longer.
 double RemovedPercent(double speedup) { return 100 * (1 - 1 / speedup); }
 
+// Writes the severity with its formula, or without if the rule sets it by itself.
 std::string SeverityLine(const Bottleneck& found) {
   std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
   if (!found.share_of_step) return severity;
@@ -31,6 +39,7 @@ std::string SeverityLine(const Bottleneck& found) {
                 FormatPercent(*found.share_of_step), " of the time that is affected");
 }
 
+// States the share of the step that goes away, as expected and at each end of the interval.
 std::string GainLine(const Gain& gain) {
   const auto removed = [](double speedup) { return FormatNumber(RemovedPercent(speedup), 1); };
   return StrCat("gain ", GainText(gain), ", after what is listed above it: of the step then ", removed(gain.low),
@@ -51,6 +60,7 @@ std::string QueryOf(const Evidence& evidence, const Report& report) {
   return StrCat("gapless query ", PathToType(report.run), " \"", sql, "\"");
 }
 
+// Numbers the sentences; each has the query that lists its rows, ready to be pasted.
 void AppendEvidence(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
   for (size_t i = 0; i < found.evidence.size(); ++i) {
     const Evidence& evidence = found.evidence[i];
@@ -70,6 +80,7 @@ void AppendAdvice(std::string& out, const Bottleneck& found, const Paint& paint)
   }
 }
 
+// A rule may report several bottlenecks; each gets its own part.
 void AppendFound(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
   out += "\n" + paint.In(Tone::kBold, "reported here") + "\n";
   AppendWrapped(out, found.title, paint);

@@ -10,6 +10,8 @@
 
 namespace gapless::internal {
 
+// Returns the explanation as text, wrapped to the width, or as a JSON document. `report` must hold the bottlenecks of
+// all rules: a rule that was filtered out would look as if it was not reported.
 std::string ExplainText(const Report& report, const Rule& rule, const RenderOptions& options);
 std::string ExplainJson(const Report& report, const Rule& rule);
 

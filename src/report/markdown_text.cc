@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Escapes Markdown. Besides what marks up anywhere, an underscore is escaped only at the edge of a word: inside of one
+// it is no emphasis, and names like step_time_ms stay readable in the source.
 #include "report/markdown_text.h"
 
 #include <cctype>

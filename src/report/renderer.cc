@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up renderers by name and by the extension of a file.
 #include "report/renderer.h"
 
 #include <algorithm>

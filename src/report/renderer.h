@@ -25,6 +25,7 @@
 
 namespace gapless::internal {
 
+// All that a renderer gets. References outlive the call; `tables` computes on demand, and is safe from several threads.
 struct Report {
   const Run& run;
   Tables& tables;
@@ -38,6 +39,7 @@ struct Report {
   std::vector<SweptPart> sweep{};
 };
 
+// One format. `render` cannot fail: a report of an empty run is a short report.
 struct Renderer {
   std::string_view name;       // equals the file name
   std::string_view help;       // one line of at most 72 characters
@@ -53,7 +55,7 @@ struct Renderer {
 std::span<const Renderer* const> AllRenderers();  // sorted by name; generated from the folder
 // Returns the renderer called `name`; null if no renderer has that name.
 const Renderer* FindRenderer(std::string_view name);
-// The renderer whose extension `path` ends in; null: none.
+// Returns the renderer whose extension `path` ends in; null for other extensions.
 const Renderer* RendererFor(std::string_view path);
 
 }  // namespace gapless::internal

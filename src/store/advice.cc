@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tested predictions in the history.
+// Implements the tested predictions of a history: what a what-if promised, and what was then measured.
+//
+// Reading must not change anything, because every report reads: ReadAdvice() therefore neither makes a file nor
+// migrates tables, and a history without the table is an empty one. Writing goes through InTransaction() like every
+// record.
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -17,7 +21,8 @@ namespace {
 constexpr std::string_view kColumns =
     "uid, recorded_at_ns, what, kind, recording, measured, low, expected, high, source";
 
-// Returns the record in the form that is stored.
+// Returns the record in the form that is stored: texts cleaned, uid and time filled in. Shares that are not finite and
+// above 0 are refused, because a calibration takes their logarithm.
 Result<AdviceRecord> Prepared(AdviceRecord advice) {
   for (const double share : {advice.measured, advice.low, advice.expected, advice.high})
     if (!std::isfinite(share) || share <= 0)
@@ -52,7 +57,7 @@ Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
   return all;
 }
 
-// A file that there is not would be made by opening it.
+// Returns false for a file that does not exist: opening it would make it. Servers are asked by connecting.
 bool MayBeThere(std::string_view url) {
   if (url.find("://") != std::string_view::npos) return true;
   constexpr std::string_view kFile = "sqlite:";

@@ -19,6 +19,7 @@
 
 namespace gapless::internal {
 
+// Binary content, which a backend must not take for text.
 struct Bytes {
   std::string content;
   bool operator==(const Bytes&) const = default;
@@ -63,16 +64,19 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual const Dialect& dialect() const = 0;
+  // Runs one statement and holds its whole answer; empty for statements that return no rows. Parameters are $1, $2 …
   virtual Result<std::vector<DbRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) = 0;
   virtual Result<void> Begin(Purpose purpose) = 0;
   // When it succeeds, what was written is on the disk, whatever becomes of the machine.
   virtual Result<void> Commit() = 0;
+  // Ends the open transaction, if any, without its effects; failures are ignored, as there is nothing left to undo.
   virtual void Rollback() = 0;
   // Returns true if the server is gone. It is then unknown if a failed Commit() took effect. Reconnect() starts again.
   virtual bool lost() const { return false; }
   virtual Result<void> Reconnect() { return {}; }
 };
 
+// One kind of database. `open` connects but neither creates nor migrates tables.
 struct Backend {
   std::string_view name;                       // equals the file name
   std::string_view help;                       // one line of at most 72 characters

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements History on any database: opens a URL with the matching backend, migrates the tables, and records runs in
 // one transaction.
+//
+// Records are checked before the transaction begins, so that bad input costs no connection. A uid is a random number or
+// the digest of a row (transfer.cc); the database refuses a second record of the same uid, which makes it safe to
+// repeat a transaction whose outcome is unknown.
 #include "store/history.h"
 
 #define XXH_INLINE_ALL
@@ -26,6 +30,7 @@ std::string Hexadecimal(uint64_t high, uint64_t low) {
   return out;
 }
 
+// Returns the backend with a prefix of the URL; null for other prefixes.
 const Backend* FindBackend(std::string_view url) {
   for (const Backend* backend : AllBackends())
     for (const std::string_view prefix : backend->prefixes)
@@ -35,12 +40,14 @@ const Backend* FindBackend(std::string_view url) {
 
 }  // namespace
 
+// Aborts if the kernel gives no random numbers: of two records with equal uids the second would be dropped.
 std::string NewUid() {
   uint64_t halves[2] = {};
   if (::getrandom(halves, sizeof halves, 0) != static_cast<ssize_t>(sizeof halves)) std::abort();
   return Hexadecimal(halves[0], halves[1]);
 }
 
+// Hashes each text with its length before it, so that ("ab", "c") and ("a", "bc") differ.
 std::string DigestOf(std::span<const std::string> texts) {
   std::string all;
   for (const std::string& text : texts) all += StrCat(text.size(), ":", text);
@@ -48,6 +55,7 @@ std::string DigestOf(std::span<const std::string> texts) {
   return Hexadecimal(hash.high64, hash.low64);
 }
 
+// Removes a password from "user:password@" and from the parameter password=. A URL that is odd is left as it is.
 std::string WithoutPassword(std::string_view url) {
   const size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return std::string(url);
@@ -74,6 +82,7 @@ std::string History::DefaultUrl() {
   return StrCat("sqlite:", home, "/.local/share/gapless/history.db");
 }
 
+// Connects without migrating. A URL without "://" and without a known prefix is the path of a file.
 Result<std::unique_ptr<Connection>> History::Connect(const std::string& url) {
   if (url.empty())
     return Fail(ErrorCode::kEnvironment, "there is no folder for the history: HOME is not set", "",
@@ -100,6 +109,7 @@ Result<History> History::Open(std::string_view url) {
   return History(std::move(*connection), std::move(place));
 }
 
+// Checks all records first: one that is refused leaves none of them in the database.
 Result<std::vector<Recorded>> History::RecordAll(std::span<const BenchmarkRecord> records) {
   std::vector<BenchmarkRecord> prepared;
   for (const BenchmarkRecord& record : records) {
@@ -115,6 +125,7 @@ Result<Recorded> History::Record(const BenchmarkRecord& record) {
   return recorded ? Result<Recorded>(recorded->front()) : Unexpected{recorded.error()};
 }
 
+// Prepares the verdict inside an otherwise empty record, so that both ways of storing one check the same.
 Result<void> History::AddVerdict(int64_t id, const VerdictRecord& verdict) {
   BenchmarkRecord around;
   around.verdicts.push_back(verdict);
@@ -131,11 +142,13 @@ Result<void> History::AddVerdict(int64_t id, const VerdictRecord& verdict) {
   return done ? Result<void>() : Unexpected{done.error()};
 }
 
+// A read-only transaction, so that pages which are read one after the other belong to one state.
 Result<void> History::Visit(const HistoryFilter& filter,
                             const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
   if (connection_->lost()) GAPLESS_TRY(connection_->Reconnect());
   GAPLESS_TRY(connection_->Begin(Purpose::kRead));
   auto done = VisitRecords(*connection_, filter, visitor);
+  // Nothing was written; the transaction only held one state of the database.
   connection_->Rollback();
   return done;
 }

@@ -43,11 +43,13 @@ struct AdviceRecord {
   bool operator==(const AdviceRecord&) const = default;
 };
 
+// The outcome of recording: the number in this database, and if it is new there.
 struct Recorded {
   int64_t id = 0;
   bool added = true;  // false: a record of this uid was there, and stays as it was
 };
 
+// A connection to a history. Every call is a transaction of its own.
 class History {
  public:
   // `url`: "sqlite:FILE", "postgresql://USER@HOST/DATABASE", or a file; empty: DefaultUrl(). The file is made when it
@@ -90,9 +92,10 @@ class History {
   std::string place_;
 };
 
-// A name that no other record has: 128 random bits as hexadecimal digits.
+// Returns a name that no other record has: 128 random bits as hexadecimal digits.
 std::string NewUid();
-// The same 128 bits for the same texts in the same order, as hexadecimal digits.
+// Returns the same 128 bits for the same texts in the same order, as hexadecimal digits. Not a protection against
+// somebody who makes texts of equal digests.
 std::string DigestOf(std::span<const std::string> texts);
 
 }  // namespace gapless::internal

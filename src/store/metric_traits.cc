@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the table of endings. The order matters: "_per_second" and "_per_s" come before "_s".
 #include "store/metric_traits.h"
 
 namespace gapless::internal {

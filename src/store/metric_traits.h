@@ -12,7 +12,8 @@ struct MetricTraits {
   std::optional<bool> higher_is_better{};  // absent: likewise
 };
 
-// "step_time_ms" is in ms and better when lower, "samples_per_second" in 1/s and better when higher.
+// Returns the traits by the ending of the name: "step_time_ms" is in ms and better when lower, "samples_per_second" in
+// 1/s and better when higher. Nothing is known of a name without such an ending.
 MetricTraits TraitsOf(std::string_view metric);
 
 }  // namespace gapless::internal

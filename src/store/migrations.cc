@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements migrations: each version is a list of SQL statements with placeholders for the database's dialect, applied
 // in one transaction. A history of a newer gapless is refused.
+//
+// The tables: a run has metrics (one per name, numbered in the order given); a metric may have samples, packed into one
+// cell; verdicts are added to a run later; advice stands alone. `benchmarks` is a view with a column per common metric,
+// for tools that know SQL only. gapless_schema has a row per version that was applied.
 #include "store/migrations.h"
 
 #include <utility>
@@ -106,6 +110,7 @@ Result<void> Do(Connection& connection, const std::string& sql, std::span<const 
   return done ? Result<void>() : Unexpected{done.error()};
 }
 
+// Returns the error for a database that only a newer program can use.
 Unexpected FromTheFuture(int64_t version, size_t known) {
   return Fail(
       ErrorCode::kEnvironment,
@@ -113,6 +118,8 @@ Unexpected FromTheFuture(int64_t version, size_t known) {
       "", "update gapless; nothing was changed");
 }
 
+// Applies what is missing up to `target`, inside the transaction that is open. The version is read again here, because
+// another process may have migrated while this one waited for the lock.
 Result<void> ApplyFrom(Connection& connection, int64_t target) {
   const auto version = SchemaVersion(connection);  // another process may have migrated while this one waited
   if (!version) return Unexpected{version.error()};
@@ -172,6 +179,7 @@ Result<void> Migrate(Connection& connection, int64_t target) {
   if (!version) return Unexpected{version.error()};
   const auto newest = static_cast<int64_t>(AllMigrations().size());
   if (*version > newest) return FromTheFuture(*version, AllMigrations().size());
+  // Checked before any lock is taken: the usual case is a history that is up to date.
   if (*version >= target) return {};
   GAPLESS_TRY(connection.Begin(Purpose::kMigrate));
   auto done = ApplyFrom(connection, std::min(target, newest));

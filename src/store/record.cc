@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a record before it is stored: texts are cleaned and bounded, metric names are unique, and values are finite.
+// Secrets in the command and the environment are redacted here, so that no way into the history passes them.
 #include "store/record.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view kSamplings[] = {"unknown", "process", "iteration"};
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
+// Replaces each byte that is not part of valid UTF-8, and each zero byte, by U+FFFD: PostgreSQL stores neither.
 std::string Clean(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -28,6 +30,7 @@ std::string Clean(std::string_view text) {
   return out;
 }
 
+// Returns the error for NaN and infinities, which mean "not measured" and would spoil every mean.
 Unexpected NotFinite(const MetricRecord& metric, double value) {
   return Fail(ErrorCode::kInput, StrCat("the metric '", Printable(metric.name), "' is not a number: ", value), "",
               "leave out what was not measured");

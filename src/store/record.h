@@ -17,8 +17,10 @@ namespace gapless::internal {
 // spread is not that between runs.
 enum class Sampling : uint8_t { kUnknown, kProcess, kIteration };
 std::string_view NameOf(Sampling sampling);  // "unknown", "process", "iteration"
+// Returns kUnknown for any other name, also for a name that a newer program wrote.
 Sampling SamplingFrom(std::string_view name);
 
+// One measured quantity of a run: its value, and the sample that the value was computed from.
 struct MetricRecord {
   std::string name;  // at most kLongestName bytes, once in a record
   double value = 0;  // finite
@@ -40,6 +42,7 @@ struct VerdictRecord {
   bool operator==(const VerdictRecord&) const = default;
 };
 
+// One run of a benchmark.
 struct BenchmarkRecord {
   int64_t id = 0;                           // in the database it was read from; 0: none
   std::string uid;                          // the same in every database it is brought to; empty: one is made

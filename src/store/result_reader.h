@@ -27,6 +27,7 @@ struct ResultSeries {
   std::optional<bool> higher_is_better;  // absent: not in the file
 };
 
+// The content of a result file, whatever tool wrote it.
 struct ResultFile {
   std::string_view tool;  // the reader's name
   std::vector<ResultSeries> series;
@@ -34,6 +35,7 @@ struct ResultFile {
   BenchmarkRecord facts;
 };
 
+// The file as a reader gets it. Everything outlives the call.
 struct ResultInput {
   std::string_view path;  // as given
   std::string_view text;
@@ -41,6 +43,7 @@ struct ResultInput {
   std::string_view column;          // column of plain numbers: its name, or its number from 1; empty: all columns
 };
 
+// Reads the files of one tool. `read` is called only for inputs that `recognises` accepted.
 struct ResultReader {
   std::string_view name;  // equals the file name
   std::string_view help;  // one line of at most 72 characters
@@ -60,7 +63,8 @@ Result<ResultFile> ReadResultFile(const std::string& path, std::string_view colu
 // The same of a text; `path` is for messages and for files beside it.
 Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std::string_view column = {});
 
-// The file as a record: a metric for each series, its value the median of the values, which are its samples.
+// Returns the file as a record: a metric for each series, its value the median of the values, which are its samples. A
+// series of one value has no samples.
 Result<BenchmarkRecord> RecordFrom(const ResultFile& file);
 
 inline constexpr size_t kLargestResultFile = size_t{512} << 20;

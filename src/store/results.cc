@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads result files of benchmark tools: detects the tool from the content, and makes the names of series unique.
+//
+// The content decides, never the name of the file. A text that begins with a brace or bracket must be complete JSON. A
+// file is held in memory as a whole, up to 512 MiB. Values that are not finite are dropped; a file without any value is
+// an error.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -17,6 +21,7 @@ namespace {
 
 constexpr std::string_view kPlain = "plain";
 
+// Returns the median in linear time. The mean of the middle two is taken so that it cannot overflow.
 double MedianOf(std::vector<double> values) {
   const size_t middle = values.size() / 2;
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(middle));
@@ -32,6 +37,8 @@ std::string KnownTools() {
   return Join(names, ", ");
 }
 
+// Returns the reader of the file; null if no reader recognises it. Plain numbers are asked for last, because many files
+// hold some.
 const ResultReader* ReaderOf(const ResultInput& input) {
   const ResultReader* plain = nullptr;
   for (const ResultReader* reader : AllResultReaders()) {
@@ -43,7 +50,8 @@ const ResultReader* ReaderOf(const ResultInput& input) {
   return plain->recognises(input) ? plain : nullptr;
 }
 
-// Names are unique in what readers give: the second of two equal ones gets "#2". Series without values go.
+// Makes names unique, as readers must: the second of two equal ones gets "#2". Series without finite values are
+// removed.
 void Tidy(std::vector<ResultSeries>& series) {
   std::map<std::string, int> times;
   for (ResultSeries& result_series : series) {
@@ -81,6 +89,7 @@ Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std
 Result<ResultFile> ReadResultFile(const std::string& path, std::string_view column) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return Fail(ErrorCode::kInput, std::strerror(errno), path);
+  // A pipe is allowed for `<(command)` of a shell; reading a folder or a device would fail late or never end.
   if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) return Fail(ErrorCode::kInput, "this is no file", path);
   std::ifstream in(path, std::ios::binary);
   std::string text;

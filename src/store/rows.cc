@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements records as rows of the tables, and back.
+//
 // Statements are few and wide: a record with its metrics and samples goes out in three, whatever their number, because
 // each one is a round trip to a server. Reading goes page by page, with the metrics and samples of a page at once.
+// Pages are found by the key (time, id) of the last record, not by OFFSET, so that reading n records costs O(n log n).
+// Samples of a metric are one cell of packed doubles: no query looks into them.
 #include "store/rows.h"
 
 #include <bit>
@@ -12,6 +16,7 @@
 namespace gapless::internal {
 namespace {
 
+// Sizes of statements and pages: what is held in memory at a time.
 constexpr size_t kRowsAtOnce = 1000;  // rows in one INSERT; databases limit the number of parameters
 constexpr int64_t kPage = 200;        // records
 constexpr size_t kBytesAtOnce = size_t{16} << 20;
@@ -24,6 +29,7 @@ constexpr std::string_view kRunColumns =
     "uid, recorded_at_ns, commit_sha, branch, dirty, author_time_ns, benchmark, command, host, fingerprint, gpu_type, "
     "num_gpus, batch_size, framework, driver, environment, source";
 
+// Returns the cells of a run, in the order of kRunColumns.
 std::vector<SqlCell> CellsOf(const BenchmarkRecord& r) {
   return {r.uid,
           IntOrNull(r.recorded_unix_ns),
@@ -103,6 +109,8 @@ class Inserter {
   size_t size_ = 0;  // total size of the texts in bytes
 };
 
+// Inserts the metrics before the samples, which refer to them. A metric of unknown sampling without samples has no row
+// in `sample`.
 Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkRecord& record) {
   Inserter metrics(connection, "metric (run, ordinal, name, value, unit, higher_is_better)", 6);
   for (size_t i = 0; i < record.metrics.size(); ++i) {
@@ -121,6 +129,8 @@ Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkR
   return samples.Flush();
 }
 
+// Inserts a record, or finds the one of the same uid. Verdicts are added in both cases, so that importing a history
+// again brings the new ones.
 Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& record) {
   static const std::string kInsert = [] {
     std::string sql = StrCat("INSERT INTO run (", kRunColumns, ") VALUES (");
@@ -143,7 +153,7 @@ Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& rec
   return recorded;
 }
 
-// The conditions of a filter, with their parameters.
+// The WHERE clause of a filter and its parameters, which are numbered in the order in which conditions are added.
 struct Conditions {
   std::string sql = "WHERE 1 = 1";
   std::vector<SqlCell> cells;
@@ -152,6 +162,7 @@ struct Conditions {
     cells.push_back(std::move(cell));
     sql += StrCat(" AND ", condition, " $", cells.size());
   }
+  // Compares the pair as a whole, which both databases do by the index run_by_time.
   void After(int64_t time_ns, int64_t id, std::string_view how) {
     cells.insert(cells.end(), {time_ns, id});
     sql += StrCat(" AND (recorded_at_ns, id) ", how, " ($", cells.size() - 1, ", $", cells.size(), ")");
@@ -168,7 +179,8 @@ Conditions WhereOf(const HistoryFilter& filter) {
   return conditions;
 }
 
-// Narrows the conditions to the newest `limit` records.
+// Narrows the conditions to the newest `limit` records: records are visited oldest first, so the oldest of them is
+// looked up and becomes a lower bound.
 Result<void> LimitTo(Connection& connection, int64_t limit, Conditions& conditions) {
   const std::string sql = StrCat("SELECT recorded_at_ns, id FROM run ", conditions.sql,
                                  " ORDER BY recorded_at_ns DESC, id DESC LIMIT 1 OFFSET ", limit - 1);
@@ -186,6 +198,8 @@ BenchmarkRecord* OwnerOf(const Page& page, const DbRow& row) {
   return found == page.end() ? nullptr : found->second;
 }
 
+// Reads the metrics and verdicts of all records of a page in two statements. The ids are numbers of ours and need no
+// parameters.
 Result<void> AddMetrics(Connection& connection, const std::string& ids, bool with_samples, const Page& page) {
   const auto metrics = connection.Run(
       StrCat("SELECT m.run, m.name, m.value, m.unit, m.higher_is_better, s.sampling, ",
@@ -272,6 +286,7 @@ Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<co
   return recorded;
 }
 
+// Visits page by page; a page that is not full is the last one.
 Result<void> VisitRecords(Connection& connection, const HistoryFilter& filter,
                           const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
   Conditions conditions = WhereOf(filter);

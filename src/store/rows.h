@@ -17,7 +17,7 @@ Result<void> CleanText(std::string& text, std::string_view what, size_t longest)
 // The record as it can be stored: checked, uid and times filled in, texts as UTF-8 without zero bytes.
 Result<BenchmarkRecord> Prepared(BenchmarkRecord record);
 
-// Writes prepared records inside of the transaction that is open.
+// Writes prepared records inside of the transaction that is open. The first failure ends it.
 Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<const BenchmarkRecord> records);
 Result<void> InsertVerdict(Connection& connection, int64_t run, const VerdictRecord& verdict);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses and formats RFC 3339 times to the nanosecond.
+//
+// A text is taken from its front, piece by piece: date, "T" or a space, time, decimals, zone. Everything is integer
+// arithmetic. A leap second ":60" is taken as the first second of the next minute, as Unix time has none.
 #include "store/timestamp.h"
 
 #include <charconv>
@@ -32,6 +35,7 @@ bool Take(std::string_view& text, char c) {
   return true;
 }
 
+// Takes "2026-11-21" and returns its midnight in ns. A day that the calendar does not have is refused.
 std::optional<int64_t> TakeDate(std::string_view& text) {
   const auto year = TakeNumber(text, 4);
   if (!year || !Take(text, '-')) return std::nullopt;
@@ -58,6 +62,7 @@ int64_t TakeDecimals(std::string_view& text) {
   return ns;
 }
 
+// Takes "23:27" with or without seconds, and returns the ns since midnight.
 std::optional<int64_t> TakeTime(std::string_view& text) {
   const auto hour = TakeNumber(text, 2);
   if (!hour || !Take(text, ':')) return std::nullopt;

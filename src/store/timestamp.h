@@ -9,6 +9,7 @@
 
 namespace gapless::internal {
 
+// Returns the time of the system's clock, which can be set back.
 int64_t UnixTimeNs();  // now
 
 // RFC 3339 in UTC with as many decimals as are needed: "2026-11-21T23:27:13Z", "2026-11-21T23:27:13.123456789Z".

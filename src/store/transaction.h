@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Transactions that outlive a restart of the server.
 #pragma once
 
 #include <algorithm>

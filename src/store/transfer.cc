@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes and reads histories as JSON lines and CSV. A record that is already in the history is skipped, and records are
 // added some hundred per transaction.
+//
+// JSON lines hold everything and keep the uid, by which a record is known again. CSV has no uid: one is made from the
+// digest of the row and its occurrence, and a row is skipped while the history has as many rows of the same digest. So
+// two equal rows of one file stay two, and importing the file twice adds nothing. Counting needs one pass over the
+// history without its samples, and memory for a digest per distinct row.
+//
+// An error names its line; the records before that line are stored.
 #include "store/transfer.h"
 
 #include <algorithm>
@@ -21,9 +28,11 @@ namespace {
 constexpr std::string_view kRecordLine = "gapless_history", kAdviceLine = "gapless_advice";
 constexpr int64_t kLineVersion = 1;
 constexpr size_t kRecordsAtOnce = 500;
+// Below 2^53, up to which a double holds every whole number.
 constexpr double kLargestWhole = 9e15;
 constexpr int64_t kMillisecondNs = 1'000'000;
 
+// Members that are written and read alike; the key is the name in JSON.
 struct TextField {
   std::string_view key;
   std::string BenchmarkRecord::*member;
@@ -79,6 +88,7 @@ constexpr std::string_view kColumns[] = {
     "id",           "timestamp", "commit_sha", "branch",    "samples_per_second", "gpu_utilization", "memory_usage_gb",
     "step_time_ms", "gpu_type",  "num_gpus",   "batch_size"};
 
+// Writes a metric without the members that are absent.
 void WriteMetric(JsonWriter& json, const MetricRecord& metric) {
   json.BeginObject();
   json.Field("name", metric.name);
@@ -112,6 +122,7 @@ Result<MetricRecord> MetricFrom(const JsonValue& value) {
   return metric;
 }
 
+// Returns a field of CSV, in quotes only if it needs them.
 std::string Quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -119,7 +130,8 @@ std::string Quoted(const std::string& text) {
   return out + '"';
 }
 
-// The columns of a record but its id, as texts; empty where absent.
+// Returns the columns of a record but its id, as texts; empty where absent. `to_the_millisecond` rounds the time down,
+// because the view of SQLite shows no more digits.
 std::vector<std::string> ColumnsOf(const BenchmarkRecord& record, bool to_the_millisecond) {
   const int64_t ns = record.recorded_unix_ns.value_or(0);
   const int64_t rest_ns = to_the_millisecond ? (ns % kMillisecondNs + kMillisecondNs) % kMillisecondNs : 0;
@@ -134,12 +146,13 @@ std::vector<std::string> ColumnsOf(const BenchmarkRecord& record, bool to_the_mi
   return cells;
 }
 
+// Adds the place to an error that has none.
 Unexpected At(Error error, std::string_view path, int64_t line) {
   if (error.place.empty()) error.place = StrCat(path, ":line ", line);
   return {std::move(error)};
 }
 
-// Records on their way in, some hundred in one transaction.
+// Collects records and stores some hundred in one transaction. Tested predictions are stored one by one.
 class Batch {
  public:
   explicit Batch(History& history) : history_(history) {}
@@ -203,6 +216,7 @@ Result<AdviceRecord> AdviceFrom(const JsonValue& json) {
 
 constexpr const char* kNoUid = "the record has no uid";
 
+// Stores a line of either kind. A record without a uid is refused: importing it twice would add it twice.
 Result<void> Batch::AddLine(std::string_view line) {
   const auto json = JsonValue::Parse(line);
   if (!json) return Unexpected{json.error()};
@@ -230,6 +244,7 @@ Result<Imported> ImportLines(History& history, std::string_view text, std::strin
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    // Flushes what came before, as the contract of the header says, before it reports the line.
     if (auto added = batch.AddLine(line); !added) {
       GAPLESS_TRY(batch.Flush());
       return At(added.error(), path, number);
@@ -245,6 +260,7 @@ std::optional<double> RealOf(const std::string& text) {
   return code == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+// Takes one cell into the record. Unknown columns are ignored; a number may be written as 8 or 8.0.
 Result<void> TakeCell(std::string_view column, const std::string& cell, BenchmarkRecord& record) {
   const auto refuse = [&](std::string_view what) {
     return Fail(ErrorCode::kInput, StrCat("'", Printable(Ellipsize(cell, 40)), "' in ", column, " is no ", what));
@@ -295,6 +311,7 @@ Result<BenchmarkRecord> RecordFromRow(const std::vector<std::string>& names, con
   return record;
 }
 
+// Imports rows of the view; the columns may stand in any order.
 Result<Imported> ImportCsv(History& history, std::string_view text, std::string_view path) {
   CsvReader csv(text);
   std::vector<std::string> names, row;
@@ -321,6 +338,7 @@ Result<Imported> ImportCsv(History& history, std::string_view text, std::string_
       return At(added.error(), path, number);
   }
   if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
+  // The rows before the one that breaks off are stored.
   if (csv.cut()) return Fail(ErrorCode::kInput, "the last row is cut off", StrCat(path, ":line ", number + 1));
   return batch.imported();
 }

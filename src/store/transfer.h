@@ -23,6 +23,7 @@ Result<AdviceRecord> AdviceFromLine(std::string_view line);
 std::string BenchmarksCsvHeader();
 std::string BenchmarksCsvRow(const BenchmarkRecord& record);
 
+// The counts of an import.
 struct Imported {
   int64_t added = 0, advice = 0, present = 0;  // runs and tested predictions that came in; either that was there
 };

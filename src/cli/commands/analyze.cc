@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless analyze`: reads recordings, runs the analysis, and renders it in the format of --format or of
 // the output's extension. A run folder also gets its HTML page.
+//
+// One analysis serves all outputs of a call: the text, the file of --json and the page show the same numbers. If the
+// page cannot be written (the folder belongs to somebody else), only the line that names it is left out; a file that
+// was asked for and cannot be written is an error. With --explain only the explanation is printed.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -36,6 +40,7 @@ std::vector<std::string_view> RendererNames() {
 
 std::vector<std::string_view> ColourWhen() { return {"auto", "always", "never"}; }
 
+// Returns the look of the report. A file gets 100 columns, UTF-8 and no colour, whatever the terminal is.
 Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Session& session) {
   const bool to_file = arguments.Has("output");
   const auto width = arguments.Number("width", kMinReportWidth, to_file ? kFileWidth : session.terminal.width);
@@ -49,10 +54,12 @@ Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Sessio
   return options;
 }
 
+// Returns the rule; the parser has checked that it exists.
 const Rule& RuleCalled(std::string_view id) {
   return **std::ranges::find(AllRules(), id, [](const Rule* rule) { return rule->id; });
 }
 
+// Reads the prices. Units that users copy with the number are accepted: 2.49/gpu-hour, 350g/kWh, 300W.
 Result<CostRates> RatesFrom(const Arguments& arguments) {
   const auto price = arguments.Positive("price", "/gpu-hour"), carbon = arguments.Positive("carbon", "g/kWh"),
              watts = arguments.Positive("watts", "W"), hours = arguments.Positive("hours", "");
@@ -106,14 +113,17 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
   GAPLESS_TRY(WriteFile(path, renderer.render(report, options)));
   if (path != arguments.Value("output")) GAPLESS_TRY(WriteFile("", StrCat("full report: ", path, "\n")));
   const std::string page = PageOf(arguments, renderer);
+  // The folder may be read-only, which is no reason to fail.
   if (!page.empty() && WriteFile(page, FindRenderer("html")->render(report, options)))
     GAPLESS_TRY(WriteFile("", StrCat("full report: ", page, "\n")));
+  // The document of --json=FILE is a second output beside the report.
   if (arguments.Has("json") && !arguments.JsonToStdout()) {
     GAPLESS_TRY(WriteFile(arguments.Value("json"), FindRenderer("json")->render(report, options)));
   }
   return 0;
 }
 
+// Checks the options that can be checked without the recording first: reading may take minutes.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("timings")) EnableTimings();
   const auto options = RenderOptionsFrom(arguments, session);
@@ -124,10 +134,12 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!single) return Unexpected{single.error()};
   const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
   if (!analysis) return Unexpected{analysis.error()};
+  // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(**analysis, {.only = arguments.List("only"),
                                       .without = arguments.List("without"),
                                       .single_step_ns = *single,
                                       .rates = *rates});
+  // A report of an analysis that was interrupted would have wrong sums.
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   auto printed = Print(report.report(), arguments, session, *options);
   if (arguments.Has("timings")) PrintTimings();

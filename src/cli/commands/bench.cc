@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless bench`: measures one command, with --inference its requests, or with --scaling several numbers
 // of ranks.
+//
+// A program whose steps the agent sees is measured in one process. Without steps a process is one value, so ten of them
+// are run after one that is not counted. --precision goes on until the interval is narrow enough, at most 20 times
+// --steps. The exit status is 1 only for a scaling curve that should be measured again; other measurements judge
+// nothing.
 #include <algorithm>
 #include <cmath>
 
@@ -21,12 +26,15 @@ namespace {
 constexpr int64_t kWholeRuns = 10, kMaxRuns = 10'000;
 constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
 
+// The order for the measurement. `runs` is absent if the kind of program decides; `scaling` is empty unless a curve was
+// asked for.
 struct Plan {
   RunRequest request;
   std::optional<size_t> runs;
   std::vector<int> scaling;
 };
 
+// Reads the options, and refuses combinations that would measure something else than they say.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
@@ -46,6 +54,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   const auto precision = ShareFrom(arguments, "precision", 0);
   if (!precision) return Unexpected{precision.error()};
   if (*precision > 0)
+    // Asked after each step with all steps so far: half of the interval, as a share of the step, must be below the
+    // wish.
     plan.request.enough = [wanted = *precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
       if (ns.size() >= most) return true;
       std::vector<double> steps(ns.begin(), ns.end());
@@ -59,7 +69,8 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   return plan;
 }
 
-// Whole processes are repeated, one that takes steps need not be.
+// Runs the processes. Only the first run shows if the program takes steps: whole processes are repeated, a process that
+// takes steps need not be.
 Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session) {
   std::vector<RunSample> samples;
   ProgressLine progress;
@@ -69,6 +80,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
     auto sample = RunMeasured(plan.request);
     if (!sample) return Unexpected{sample.error()};
     const bool whole = sample->source == SampleSource::kProcess;
+    // Known only after the first process: without steps one process is one value.
     if (whole && !plan.runs && runs == 1) runs = kWholeRuns;
     if (whole && !warm && runs > 1) {  // the first one fills the caches for all
       warm = true;
@@ -82,6 +94,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
   return samples;
 }
 
+// Measures the requests of one process.
 Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
   const auto sample = RunMeasured(request);
   if (!sample) return Unexpected{sample.error()};
@@ -92,6 +105,7 @@ Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& reque
       [&] { return InferenceJson(*metrics, *sample, request.command); });
 }
 
+// Measures a scaling curve, requests, or a command, in this order of precedence.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless bisect`: runs commits of a range until one of them is the first slow one with the requested
 // probability. validate/commit_search.h chooses the next commit; trial/checkout.h makes its folder.
+//
+// A run's typical step time is noisy, so a commit may run several times, and the search works on logarithms: a change
+// is a ratio. Every run goes to a journal before the next one starts, and the same command continues from it. A commit
+// whose build fails or whose command exits with 125 is skipped, unless it is an end of the range: without the ends
+// there is nothing to compare. The exit status is 0 if a commit was found, else 1.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,6 +26,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The whole document. Members about the commit are absent while nothing is known of any commit.
 struct Bisect {
   std::string_view result{};
   size_t commits = 0, runs = 0;
@@ -44,10 +50,12 @@ struct Bisect {
 
 namespace {
 
+// Defaults of --runs and --effect, the largest number of runs, and the digits of a hash that messages show.
 constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
 constexpr double kDefaultEffect = 0.02;
 constexpr size_t kShortSha = 10;
 
+// The search. `key` identifies it: folder, ends of the range, build and command, as one line.
 struct Plan {
   RunRequest request;
   std::vector<Commit> commits;
@@ -57,6 +65,8 @@ struct Plan {
   bool anew = false;
 };
 
+// Reads the options and asks git for the commits. Secrets are redacted from the key, which the journal's first line
+// holds.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   for (const std::string_view needed : {"good", "bad"})
     if (!arguments.Has(needed))
@@ -79,6 +89,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.build = arguments.Value("build");
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
                     RedactCommandLine(plan.build), " -- ", CommandText(arguments.command()));
+  // The key is one line of the journal, whose fields are separated by tabs.
   std::replace_if(
       plan.key.begin(), plan.key.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   plan.journal = arguments.Has("journal") ? std::string(arguments.Value("journal")) : DefaultJournalPath(plan.key);
@@ -95,6 +106,7 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   const Commit& commit = plan.commits[index];
   const auto place = checkouts.At(commit.sha);
   if (!place) return Unexpected{place.error()};
+  // An end of the range that cannot be run is an error: the search has nothing to compare with.
   const bool end = index == 0 || index + 1 == plan.commits.size();
   if (place->build_status != 0) {
     if (!end) return std::optional<double>();
@@ -104,17 +116,20 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   request.working_folder = place->folder;
   auto sample = RunOnce(request);
   if (!sample) return Unexpected{sample.error()};
+  // The command asks to skip this commit, as with `git bisect run`.
   if (sample->exit_status == kOwnFailure && !end && !sample->stopped) return std::optional<double>();
   const auto checked = Checked(std::move(*sample), request);
   if (!checked) return Unexpected{checked.error()};
   return TypicalValue(*checked);
 }
 
+// Adds a run to the search; the sign makes larger always slower.
 void Take(CommitSearch& search, const Plan& plan, size_t index, std::optional<double> value) {
   if (!value) return search.Skip(index);
   search.Add(index, plan.higher_is_better ? -std::log(*value) : std::log(*value));
 }
 
+// Prints a line for a run with the currently most likely commit. The probability includes that of "no change".
 void Say(const Plan& plan, const CommitSearch& search, size_t index, std::optional<double> value) {
   std::fputs(StrCat("run ", search.runs(), ": ", Short(plan.commits[index]),
                     value ? StrCat("  ", FormatNumber(*value, 3)) : "  cannot be run",
@@ -127,6 +142,8 @@ void Say(const Plan& plan, const CommitSearch& search, size_t index, std::option
              stderr);
 }
 
+// Repeats the journal's runs, then makes new ones until the search is decided. Runs of commits that are no longer in
+// the range are left out.
 Result<CommitSearch> Search(const Plan& plan, bool quiet) {
   auto journal = Journal::Open(plan.journal, plan.key, plan.anew);
   if (!journal) return Unexpected{journal.error()};
@@ -144,6 +161,7 @@ Result<CommitSearch> Search(const Plan& plan, bool quiet) {
     const size_t index = search.next();
     const auto value = RunCommit(plan, *checkouts, index);
     if (!value) return Unexpected{value.error()};
+    // Before the search takes it: an interruption from here on loses nothing.
     GAPLESS_TRY(journal->Add({plan.commits[index].sha, *value}));
     Take(search, plan, index, *value);
     if (!quiet) Say(plan, search, index, *value);
@@ -151,6 +169,7 @@ Result<CommitSearch> Search(const Plan& plan, bool quiet) {
   return search;
 }
 
+// States the answer with its probability. Where commits between cannot be run, the answer is a range of commits.
 std::string TextOf(const Plan& plan, const CommitSearch& search) {
   const CommitRange& best = search.best();
   const std::string runs = StrCat(" (", search.runs(), " runs of ", plan.commits.size(), " commits)\n");
@@ -178,6 +197,7 @@ std::string TextOf(const Plan& plan, const CommitSearch& search) {
                 "  --runs allows more; the same command goes on where it stopped\n");
 }
 
+// Probabilities include that of "no change", so they add up to 1 over all commits and it.
 std::string JsonOf(const Plan& plan, const CommitSearch& search) {
   const CommitRange& best = search.best();
   documents::Bisect document{.result = search.state() == SearchState::kFound      ? "found"
@@ -196,6 +216,7 @@ std::string JsonOf(const Plan& plan, const CommitSearch& search) {
   return DocumentOf("bisect", document);
 }
 
+// Searches, and answers "yes" if a commit was found.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   const auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless compare`: runs two commands in pairs, or compares existing log ratios (--ratios) or two files of
 // results.
+//
+// The three ways differ in what they can prove. Pairs in random order are proof, and may stop as soon as they are
+// decided. Ratios of pairs from elsewhere are judged by the same sequence. Two files are independent samples, and get a
+// verdict only if each value is a process (compare/stored.h). The exit status is 0 if B is faster, else 1.
 #include "base/strings.h"
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/report.h"
@@ -13,6 +17,7 @@
 namespace gapless::internal {
 namespace {
 
+// Runs pairs until the comparison is decided, then the short runs that show if both are the same training.
 Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Comparison comparison,
                            const Session& session) {
   ProgressLine progress;
@@ -27,7 +32,7 @@ Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Com
   return comparison;
 }
 
-// Pairs that were measured elsewhere.
+// Judges pairs that were measured elsewhere, in the order of the file.
 Result<int> ExecuteRatios(const Arguments& arguments) {
   const auto options = PairOptionsFrom(arguments);
   if (!options) return Unexpected{options.error()};
@@ -43,7 +48,7 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
       [&] { return RatiosJson(sequence, *options); });
 }
 
-// Two files of results.
+// Compares two files of results; nothing is run.
 Result<int> ExecuteStored(const Arguments& arguments) {
   const auto& files = arguments.positionals();
   if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
@@ -65,6 +70,7 @@ Result<int> ExecuteStored(const Arguments& arguments) {
       [&] { return StoredJson(*comparison); });
 }
 
+// Chooses the way by what is given: --ratios, two files, or two commands.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("ratios")) return ExecuteRatios(arguments);
   if (!arguments.positionals().empty()) return ExecuteStored(arguments);

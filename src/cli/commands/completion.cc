@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless completion`: prints the completion script of bash, zsh or fish.
+// The command `gapless completion`: prints the completion script of bash, zsh or fish. The scripts are made from the
+// descriptions of the commands (cli/docs/completion.cc), so they know every option.
 #include "base/described_json.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"
@@ -24,6 +25,7 @@ std::vector<std::string_view> Shells() { return {"bash", "zsh", "fish"}; }
 
 Result<int> Execute(const Arguments& arguments, Session&) {
   const std::string& shell = arguments.positionals()[0];
+  // The parser has checked the name.
   std::string script = shell == "bash" ? BashCompletion() : shell == "zsh" ? ZshCompletion() : FishCompletion();
   const auto as_json = [&] { return DocumentOf("completion", documents::Completion{shell, script}); };
   return PrintTextOrJson(

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless convert`: writes recordings as Chrome trace events, to a file, to standard output, or to a
 // folder with one file for each rank. --steps and --without restrict the output.
+//
+// The output is written block by block and appears under its name only when it is complete; an input is never replaced.
+// Into one file go the primary recordings, on one clock, for viewing. Into a folder goes every recording, so that it
+// can be analysed again.
+//
+//   wrote out.json: 151,980 events, 30.3 MB
+//   open it in https://ui.perfetto.dev
 #include <algorithm>
 #include <filesystem>
 
@@ -25,6 +32,7 @@ struct ConvertedFile {
   };
 };
 
+// The document; sizes of files are those on the disk, compressed.
 struct Convert {
   std::string_view format{};
   size_t traces = 0;
@@ -50,6 +58,7 @@ std::vector<std::string_view> WriterNames() {
   return names;
 }
 
+// A part of the output that --without can leave out.
 struct Part {
   std::string_view name;
   bool WriteParts::*member;
@@ -66,6 +75,7 @@ std::vector<std::string_view> PartNames() {
   return names;
 }
 
+// Everything is written unless --without names it; the parser has checked the names.
 WriteParts PartsFrom(const Arguments& arguments) {
   WriteParts parts;
   for (const std::string& left_out : arguments.List("without"))
@@ -83,6 +93,8 @@ const Writer& WriterFor(const Arguments& arguments) {
   return *FindWriter("chrome");
 }
 
+// Refuses to mix two documents on standard output, or to write a recording to a terminal. Checked before anything is
+// read.
 Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   const std::string_view output = arguments.Value("output");
   if (!output.empty() && output != "-") return {};
@@ -95,6 +107,7 @@ Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
   return {};
 }
 
+// The files that were written, for the message and the document.
 struct Outcome {
   const Writer& writer;
   Written written;
@@ -109,6 +122,7 @@ int64_t EventsOf(const Written& written) {
   return events;
 }
 
+// Says what was written and how to look at it, and that several ranks in one file cannot be analysed again.
 std::string AsText(const Outcome& outcome) {
   int64_t bytes = 0;
   for (const auto& file : outcome.files) bytes += file.bytes;
@@ -129,6 +143,7 @@ std::string AsJson(const Outcome& outcome) {
   return DocumentOf("convert", document);
 }
 
+// Returns the recordings to write: all of them, or those whose events are counted once.
 std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
   if (!all) return run.primary();
   std::vector<const RunTrace*> traces;
@@ -136,6 +151,7 @@ std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
   return traces;
 }
 
+// Writes the recordings. The advice is computed only if annotations are wanted: it needs all rules.
 Result<Outcome> Convert(const Arguments& arguments, const Session& session, const RunAnalysis& analysis,
                         std::span<const int64_t> steps) {
   const Writer& writer = WriterFor(arguments);
@@ -165,6 +181,7 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
   return Outcome{writer, std::move(*written), destination.files(), input.traces.size(), destination.is_folder()};
 }
 
+// When the recording goes to standard output, no message may follow it there.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutput(arguments, session));
   const auto steps = ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7");
@@ -175,6 +192,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto outcome = Convert(arguments, session, **analysis, *steps);
   if (!outcome) return Unexpected{outcome.error()};
   const std::string_view output = arguments.Value("output");
+  // The recording is on standard output, so the document goes to its file only.
   if (output.empty() || output == "-") {
     if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), AsJson(*outcome)));
     return 0;

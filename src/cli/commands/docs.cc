@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless docs`: writes the generated pages, or with --check compares them with the files. Files in
-// docs/reference without a page are reported.
+// docs/reference without a page are reported, because a page that was renamed would leave its old file behind. With
+// --check the exit status is 1 if a page is not up to date; a test and `make lint` run it.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,10 +49,12 @@ void AddExtras(const fs::path& root, const std::vector<Page>& pages, std::vector
     const std::string path = "reference/" + entry.path().filename().string();
     bool known = false;
     for (const Page& page : pages) known = known || page.path == path;
+    // Only reported, never removed: the folder may hold somebody's own page.
     if (!known && entry.path().extension() == ".md") states.push_back({path, "extra"});
   }
 }
 
+// Writes one page, and its folder where it is new.
 Result<void> WritePage(const fs::path& path, const std::string& text) {
   std::error_code code;
   fs::create_directories(path.parent_path(), code);
@@ -62,6 +65,7 @@ Result<void> WritePage(const fs::path& path, const std::string& text) {
 
 std::string AsJson(const std::vector<State>& states) { return DocumentOf("docs", documents::Docs{states}); }
 
+// Lists only the pages that changed or must change.
 std::string AsText(const std::vector<State>& states, bool check) {
   std::string out;
   size_t changed = 0;
@@ -74,6 +78,7 @@ std::string AsText(const std::vector<State>& states, bool check) {
   return check ? out + "run `gapless docs` to write them again (an extra page is to be removed)\n" : out;
 }
 
+// Writes a page only if it differs, so that the times of the others stay as they are.
 Result<int> Execute(const Arguments& arguments, Session&) {
   const bool check = arguments.Has("check");
   const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];

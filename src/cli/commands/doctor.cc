@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless doctor`: runs all checks of the machine and prints their findings.
+// The command `gapless doctor`: runs all checks of the machine and prints their findings. The exit status is that of an
+// error of the environment if a check found a problem; warnings do not count.
 #include "cli/command.h"
 #include "cli/commands/doctor/text.h"
 #include "cli/output.h"
@@ -7,6 +8,7 @@
 namespace gapless::internal {
 namespace {
 
+// Examines the real machine; tests give Examine() surroundings of their own.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::vector<CheckedFinding> findings = Examine(RealSurroundings());
   RenderOptions options;

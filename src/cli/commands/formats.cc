@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless formats`: lists the readers with the extensions of their files.
+// The command `gapless formats`: lists the readers with the extensions of their files. The extensions are only a help
+// for people: a file is recognised by its content.
+//
+//   kineto  PyTorch profiler (Kineto) and Chrome traces: JSON, also gzip or Zstandard
+//     files: .json .json.gz .json.zst
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"

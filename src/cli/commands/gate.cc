@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless gate`: judges a result against the history of a branch, or the working tree against a commit,
 // and writes the judgement in the requested formats.
+//
+// Against a history one result is compared with the level of earlier runs (proof/judge_record.h); if a command is
+// given, fresh runs confirm an alarm. Against a commit both are run here in pairs, which needs no history. Formats of
+// --write are files beside the output. The exit status is 0 unless there is a regression: "cannot tell" does not fail a
+// pipeline.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -23,7 +28,7 @@ namespace {
 constexpr double kDefaultEffect = 0.05;
 constexpr int64_t kDefaultPairs = 60, kMaxPairs = 10'000;
 
-// The command measured once, as a record; what was given wins over what was found.
+// Measures the command once, as a record; what was given by options wins over what was found.
 Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequest& request) {
   auto sample = RunMeasured(request);
   if (!sample) return Unexpected{sample.error()};
@@ -32,6 +37,8 @@ Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequ
   return record;
 }
 
+// Judges a result that is given or measured now. With --record the run and its verdicts are stored together, so that a
+// regression never becomes part of its own baseline.
 Result<Judgement> AgainstHistory(const Arguments& arguments) {
   HistoryQuestion question{.branch = std::string(arguments.Value("baseline", "main")),
                            .metrics = arguments.List("gate"),
@@ -57,6 +64,7 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   if (!history) return Unexpected{history.error()};
   auto judgement = JudgeRecord(*current, *history, question);
   if (!judgement || !arguments.Has("record")) return judgement;
+  // The run is stored together with its verdicts, in one transaction.
   current->verdicts = judgement->verdicts;
   if (current->uid.empty()) current->uid = NewUid();
   const auto recorded = history->Record(*current);
@@ -66,6 +74,7 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
   return judgement;
 }
 
+// Judges the working tree against a commit in pairs.
 Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& session) {
   const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
   if (!effect) return Unexpected{effect.error()};
@@ -89,7 +98,8 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
                       }});
 }
 
-// The first word of the command that is a file here, else the file of results.
+// Returns the first word of the command that is a file here, else the file of results, else "". Absolute paths are left
+// out, because viewers of SARIF look below the repository's root.
 std::string PlaceOf(const Arguments& arguments) {
   std::vector<std::string> words = arguments.command();
   words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());
@@ -100,7 +110,7 @@ std::string PlaceOf(const Arguments& arguments) {
   return "";
 }
 
-// --write FORM=FILE,…
+// Writes the files of --write FORM=FILE,…
 Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) {
   const std::vector<std::string_view> forms = GateFormats();
   for (const std::string& item : arguments.List("write")) {
@@ -114,6 +124,7 @@ Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) 
   return {};
 }
 
+// Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
   if (!judgement) return Unexpected{judgement.error()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless help`: prints the help of one command or the list of all; with --json the whole grammar of the
-// command line.
+// command line, from which other programs can build forms or completions. Hidden options are left out.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
@@ -10,6 +10,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// An option as another program would need it.
 struct HelpOption {
   std::string_view name{};
   std::string letter{};
@@ -35,6 +36,7 @@ struct HelpArgument {
   };
 };
 
+// A command. `options` includes those that every command has.
 struct HelpCommand {
   std::string_view name{}, help{};
   std::vector<HelpArgument> arguments{};
@@ -56,6 +58,7 @@ struct Help {
 
 namespace {
 
+// Describes an option as data.
 documents::HelpOption OptionOf(const OptionSpec& option) {
   documents::HelpOption described{.name = option.name,
                                   .letter = option.letter == 0 ? "" : std::string(1, option.letter),
@@ -74,6 +77,7 @@ std::string AsJson(const std::vector<const Command*>& commands) {
     described.help = command->help;
     for (const PositionalSpec& positional : command->positionals)
       described.arguments.push_back({positional.name, positional.help});
+    // With the options that every command has, and without hidden ones.
     for (const OptionSpec& option : OptionsOf(*command)) described.options.push_back(OptionOf(option));
   }
   return DocumentOf("help", document);
@@ -85,6 +89,7 @@ std::vector<std::string_view> Verbs() {
   return names;
 }
 
+// Without an argument the overview is printed, and the JSON has every command.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto all = AllCommands();
   if (arguments.positionals().empty()) {

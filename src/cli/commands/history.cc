@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless history`: its options, and the dispatch to the actions of history/actions.h.
+// The command `gapless history`: its options, and the dispatch to the actions of history/actions.h. All actions share
+// one list of options; an option that an action has no use for is ignored.
 #include "cli/command.h"
 #include "cli/commands/history/actions.h"
 
@@ -8,6 +9,7 @@ namespace {
 
 std::vector<std::string_view> Actions() { return {"record", "list", "export", "import", "accept"}; }
 
+// The parser has checked the action. The second argument is a file, or for `accept` the number of a run.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string& action = words[0];
@@ -20,6 +22,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   return HistoryList(arguments, session);
 }
 
+// --branch, --commit and --label describe the run for `record`, and select runs for `list` and `export`.
 constexpr auto kValue = OptionSpec::Takes::kValue;
 constexpr PositionalSpec kPositionals[] = {
     {.name = "ACTION", .help = "record, list, export, import or accept", .min = 1, .max = 1, .choices = Actions},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless monitor`: runs a command, or joins an active run, and serves its metrics to Prometheus. Slow
 // steps are explained and the steps after them recorded.
+//
+// With a command it launches as `gapless profile` does, without recording. With the folder of an active run it only
+// reads what the agents write: it changes nothing in the folder, and ends with the run.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -18,6 +21,7 @@ namespace {
 constexpr std::string_view kDefaultListen = "127.0.0.1:9477";
 constexpr auto kTick = std::chrono::milliseconds(200);
 
+// Starts the server, which asks `metrics` for its text at each request, and prints its address.
 Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const RunMetrics& metrics) {
   auto server = MetricsServer::Start(std::string(arguments.Value("listen", kDefaultListen)),
                                      [&metrics] { return metrics.Text(); });
@@ -26,7 +30,7 @@ Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const R
   return server;
 }
 
-// Beside a run that somebody else started: reads its rings, saves nothing, ends with it.
+// Serves the metrics of a run that somebody else started: reads its rings, saves nothing, ends with it.
 Result<int> Attach(const Arguments& arguments, const Session& session) {
   const std::string& folder = arguments.positionals().front();
   auto control = ControlBlock::Open(folder);
@@ -38,6 +42,7 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   std::vector<RunEvent> events;
   const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
   while (!session.cancel->load()) {
+    // Asked before the rings are drained: what the agents wrote before the end is then still counted.
     const bool launched = IsAlive(control->launcher_pid());
     rings.Drain(false, take);
     const bool over = !launched && !rings.AnyAlive();
@@ -48,6 +53,7 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   return 0;
 }
 
+// The flight recorder and the metrics are watchers of the run, so they outlive it.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.command().empty()) {
     if (arguments.positionals().empty())

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless predict`: predicts the speedup of fixes from a recording, compares a prediction with a measured
 // recording, and records the comparison.
+//
+// A recording that fails the self-check gets no prediction at all: the exit status is then 1 and the output is the
+// reason. With --record the comparison goes into the user's history, where it corrects later predictions of its kind.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -12,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-// Each --what is one combination; without any, every what-if that needs no value on its own.
+// Returns what to predict: each --what is one combination; without any, each what-if that needs no value by itself.
 Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& arguments) {
   std::vector<std::vector<WhatIfItem>> combinations;
   for (const std::string& text : arguments.Values("what")) {
@@ -27,8 +30,10 @@ Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& a
   return combinations;
 }
 
+// Parts of the step, the longest ones, that --sweep makes cheaper.
 constexpr size_t kMaxSwept = 10;
 
+// Fills in the predictions, and the critical path and the sweep if they are wanted.
 Result<void> Fill(const Arguments& arguments, const std::vector<std::vector<WhatIfItem>>& combinations,
                   PredictView& view) {
   for (const auto& items : combinations) {
@@ -55,7 +60,8 @@ Result<void> Fill(const Arguments& arguments, const std::vector<std::vector<What
 
 std::vector<std::string_view> SweepNames() { return {kSweepNames.begin(), kSweepNames.end()}; }
 
-// The step of a run or a recording made with the fix, as a share of the step before.
+// Returns the step of a recording that was made with the fix, as a share of the step before. Both steps are those that
+// the replay uses.
 Result<double> MeasuredShare(const Arguments& arguments, const Session& session, const Predictor& before) {
   const std::string path(arguments.Value("measured"));
   const auto loaded = LoadFor(arguments, session, {&path, 1});
@@ -67,6 +73,7 @@ Result<double> MeasuredShare(const Arguments& arguments, const Session& session,
   return static_cast<double>(after->step_ns()) / static_cast<double>(before.step_ns());
 }
 
+// One measurement tests one combination, so --measured takes exactly one --what.
 Result<void> CheckMeasured(const Arguments& arguments) {
   if (arguments.Has("record") && !arguments.Has("measured"))
     return Fail(ErrorCode::kUsage, "--record requires --measured", "",
@@ -92,6 +99,8 @@ Result<void> Measure(const Arguments& arguments, const Session& session, Predict
   return KeepTestedPrediction(arguments.Value("db"), prediction, arguments.positionals()[0], *share);
 }
 
+// Checks the combinations before the recording is read. They can still turn out to have no effect on this recording,
+// which is an answer, not an error.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, WhatIfsText, WhatIfsJson);
   GAPLESS_TRY(CheckMeasured(arguments));
@@ -104,6 +113,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
+  // A recording that fails the check is still shown with the reason.
   if (predictor->check().accepted()) {
     GAPLESS_TRY(Fill(arguments, *combinations, view));
     GAPLESS_TRY(Measure(arguments, session, view));

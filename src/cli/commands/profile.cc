@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless profile`: its options, the recorder's settings, and with --with the further runs under nsys and
 // ncu.
+//
+// The command runs once under the agent; nsys and ncu run it again afterwards, with the agent switched off. The exit
+// status is the command's own. A tool that is not installed is left out and named; with --comprehensive the run folder
+// also gets tools.md and report.html.
 #include <algorithm>
 #include <cstdio>
 
@@ -20,12 +24,14 @@ constexpr int kMaxSteps = 1'000'000;
 
 std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "lines", "memory"}; }
 
+// Reads a number of steps; numbers above kMaxSteps are cut to it.
 Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
   const auto number = arguments.Number(option, least, fallback);
   if (!number) return Unexpected{number.error()};
   return static_cast<int>(std::min<int64_t>(*number, kMaxSteps));
 }
 
+// Translates the options for the agent; defaults are those of AgentOptions.
 Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
   AgentOptions options;
   struct {
@@ -42,7 +48,7 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
     *item.into = *number;
   }
   options.light = arguments.Has("light");
-  // Two recorders would fight over CUPTI.
+  // PyTorch's profiler and the native collector cannot both record, because both need CUPTI.
   options.record = !options.light && !arguments.Has("no-record") && !arguments.Has("cupti");
   options.shapes = !arguments.Has("no-shapes");
   options.stacks = !arguments.Has("no-stacks");
@@ -58,7 +64,8 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
 
 std::vector<std::string_view> OtherTools() { return {"nsys", "ncu"}; }
 
-// The consolidated reports of `--comprehensive`: the page, and a section for each tool.
+// Writes the consolidated reports of --comprehensive, the page and a section for each tool, and adds a sentence for
+// each. A report that fails is a sentence, too: the recordings are there already.
 void WriteReport(const std::string& folder, const std::vector<std::string>& missing, Session& session,
                  std::vector<std::string>& done) {
   const auto tools = WriteToolReport(folder, missing, done);
@@ -72,12 +79,14 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
   done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
 }
 
+// Runs the command, and after it what needs its recording: Nsight's runs, copies, reports.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto agent = AgentOptionsFrom(arguments);
   if (!agent) return Unexpected{agent.error()};
   const auto nsight = NsightPlanFrom(arguments);
   if (!nsight) return Unexpected{nsight.error()};
   const bool comprehensive = arguments.Has("comprehensive");
+  // Another way to profile Python that was asked for stays.
   if (comprehensive && agent->python.empty()) agent->python = "sample";
   return RunWatched(
       arguments,

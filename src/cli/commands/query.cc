@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless query`: runs one SQL statement on recordings and prints the rows as table, CSV or JSON; --tables
 // lists tables and columns.
+//
+// Rows are printed as SQLite yields them, so memory does not grow with the result. A file of -o or --json=FILE appears
+// only if the statement succeeds. On standard output rows that were printed before a failure stay.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -30,6 +33,7 @@ struct SqlColumn {
   };
 };
 
+// A table of --tables.
 struct SqlTable {
   std::string name{}, help{};
   bool analysis = false;
@@ -54,7 +58,7 @@ using QueryRows = std::vector<std::map<std::string, JsonScalar>>;
 
 namespace {
 
-// One result in several forms: printed, and as JSON in a file.
+// Hands one result to several sinks: printed, and as JSON in a file. It goes on while any of them still takes rows.
 class TeeSink : public RowSink {
  public:
   explicit TeeSink(std::vector<std::unique_ptr<PrintingSink>>& sinks) : sinks_(sinks) {}
@@ -71,10 +75,12 @@ class TeeSink : public RowSink {
   std::vector<std::unique_ptr<PrintingSink>>& sinks_;
 };
 
+// Adapts an output, which must outlive the sink.
 BlockWriter WriterOf(Output& output) {
   return [&output](std::string_view text) { return output.Write(text); };
 }
 
+// Chooses the format. Only a terminal has a width that rows are cut to; a file and a pipe get whole rows.
 std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output) {
   if (arguments.JsonToStdout()) return MakeJsonSink(WriterOf(output));
   if (arguments.Has("csv")) return MakeCsvSink(WriterOf(output));
@@ -83,7 +89,8 @@ std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session&
                                          .utf8 = session.terminal.utf8 || arguments.Has("output")});
 }
 
-// The statement: from --file, from standard input for "-", or the last argument; the arguments before it are paths.
+// Returns the statement: from --file, from standard input for "-", or the last of `paths`, which it removes. What
+// remains are the recordings.
 Result<std::string> TakeStatement(const Arguments& arguments, std::vector<std::string>& paths) {
   std::string source(arguments.Value("file"));
   if (!arguments.Has("file")) {
@@ -99,6 +106,7 @@ Result<std::string> TakeStatement(const Arguments& arguments, std::vector<std::s
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+// Returns the table and its columns in lines of "name  type  help [unit]".
 std::string ColumnsAsText(const SqlTableInfo& table) {
   constexpr std::string_view kTypes[] = {"integer", "real", "text"};
   std::string out = StrCat(table.name, ": ", table.help, "\n");
@@ -113,6 +121,7 @@ std::string ColumnsAsText(const SqlTableInfo& table) {
   return out;
 }
 
+// Lists recorded tables and analyses apart, because an analysis costs time when it is first read.
 std::string TablesAsText(const std::vector<SqlTableInfo>& tables) {
   std::string out;
   for (const bool analyses : {false, true}) {
@@ -141,6 +150,7 @@ std::string TablesAsJson(const std::vector<SqlTableInfo>& tables) {
   return DocumentOf("query", document);
 }
 
+// Lists all tables, or the columns of those that are named. No recording is read.
 Result<int> ListTables(const Arguments& arguments) {
   const std::vector<SqlTableInfo> all = DescribeSqlTables();
   std::vector<SqlTableInfo> chosen;
@@ -164,6 +174,7 @@ Result<int> ListTables(const Arguments& arguments) {
   return PrintTextOrJson(arguments, text, [&] { return TablesAsJson(chosen.empty() ? all : chosen); });
 }
 
+// Opens both outputs before the statement runs, so that a path that cannot be written costs no time.
 Result<void> RunStatement(const Arguments& arguments, const Session& session, const Run& run, const std::string& sql) {
   Tables tables(run);
   auto database = Database::Open(run, tables, session.cancel);
@@ -178,11 +189,13 @@ Result<void> RunStatement(const Arguments& arguments, const Session& session, co
   if (also_json) sinks.push_back(MakeJsonSink(WriterOf(*beside)));
   TeeSink tee(sinks);
   GAPLESS_TRY(database->Query(sql, tee));
+  // A failed write is reported by Commit().
   for (auto& sink : sinks) sink->Finish();
   GAPLESS_TRY(output->Commit());
   return also_json ? beside->Commit() : Result<void>();
 }
 
+// The last argument is the statement, so the paths are known only after it was taken.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("tables")) return ListTables(arguments);
   std::vector<std::string> paths = arguments.positionals();

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless report`: reads results of other commands and writes them as one document in Markdown or HTML.
+//
+// Nothing is measured. Inputs are distinguished by their content (report/inputs.cc); the order in which they are given
+// is the order of the tables. Markdown in a file has its pictures in a folder beside it; on standard output it has no
+// pictures.
 #include <filesystem>
 
 #include "base/strings.h"
@@ -25,6 +29,7 @@ Result<void> WritePictures(const LabDocument& document, const std::filesystem::p
   return {};
 }
 
+// Writes the pictures first: a text that refers to them then never misses them.
 Result<void> WriteDocument(const LabDocument& document, const std::string& path) {
   const std::filesystem::path file(path);
   if (file.extension() == ".html") return WriteFile(path, LabPage(document));
@@ -33,6 +38,7 @@ Result<void> WriteDocument(const LabDocument& document, const std::string& path)
   return WriteFile(path, LabMarkdown(document, file.stem().string()));
 }
 
+// Checks the outputs first: none may replace an input, and the name decides the format.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string path(arguments.Value("output"));
   const std::string extension = std::filesystem::path(path).extension().string();

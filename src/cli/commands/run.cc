@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless run`: applies the fixes of a recipe to a command, reports the effect of each, and warns about
 // differences of command, PyTorch or machine. --print writes the equivalent command without gapless.
+//
+// A recipe may come from somebody else: it names fixes of the catalogue and variables that these set, and no code.
+// Fixes are switched on by variables of the environment where that is enough, and by the agent in the training
+// processes otherwise. Below another gapless no folder is made: the recipe's request is merged with that of the outer
+// command (asked_together.h), whose agent then does the work. The exit status is the command's own; failures of gapless
+// are 125.
+//
+// The line of --print for a recipe that the environment alone can do:
+//
+//   OMP_NUM_THREADS=4 python train.py --name 'a b'
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +33,7 @@
 
 namespace gapless::internal {
 
+// Names of the states in the document.
 static std::string_view NameOf(ChangeState state) {
   return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
 }
@@ -31,6 +42,7 @@ inline constexpr int64_t kValuesOf<ChangeState> = static_cast<int64_t>(ChangeSta
 
 namespace documents {
 
+// The document of --print.
 struct PrintedRun {
   std::vector<std::string> command{};
   std::vector<std::pair<std::string, std::string>> environment{};
@@ -42,6 +54,7 @@ struct PrintedRun {
   };
 };
 
+// The effect of a fix, as one or more processes reported it.
 struct SwitchedFix {
   std::string fix{}, value{};
   ChangeState state = ChangeState::kOff;
@@ -56,6 +69,7 @@ struct SwitchedFix {
   };
 };
 
+// The document of a run that has ended.
 struct Run {
   std::string recipe{};
   int exit_status = 0, signal = 0;
@@ -74,6 +88,7 @@ struct Run {
 
 namespace {
 
+// The command to run, and the part of the recipe to apply.
 struct Plan {
   std::string path;  // path of the recipe
   Recipe recipe{};
@@ -82,6 +97,7 @@ struct Plan {
   RecipeUse use{};
 };
 
+// Reads the recipe and chooses its fixes. A command of the recipe whose secrets were redacted cannot be run.
 Result<Plan> PlanFrom(const Arguments& arguments) {
   Plan plan{.path = std::string(arguments.Value("recipe"))};
   if (plan.path.empty())
@@ -114,8 +130,7 @@ void Say(const std::string& text) {
   std::fputs(StrCat("gapless: ", RedactText(Printable(text)), "\n").c_str(), stderr);
 }
 
-// --- --print
-
+// Returns the fixes that no variable of the environment can switch on.
 std::vector<std::string> NeedGapless(const Plan& plan) {
   std::vector<std::string> items;
   for (const std::string& item : plan.use.fixes) {
@@ -125,6 +140,7 @@ std::vector<std::string> NeedGapless(const Plan& plan) {
   return items;
 }
 
+// Returns a line for a shell, the variables before the command.
 std::string WithoutGapless(const Plan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
@@ -139,6 +155,7 @@ std::string PrintedJson(const Plan& plan) {
       plan.use.notes);
 }
 
+// Prints the line of --print; the exit status is 1 if it lacks fixes of the recipe.
 Result<int> Print(const Arguments& arguments, const Plan& plan) {
   const auto missing = NeedGapless(plan);
   if (!arguments.Has("quiet")) {
@@ -155,8 +172,7 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
   return missing.empty() ? 0 : 1;
 }
 
-// --- running
-
+// Returns the document of a run, after it has ended.
 std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
   documents::Run document{.recipe = plan.path,
                           .exit_status = result.exit_status,
@@ -168,6 +184,7 @@ std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWa
   return DocumentOf("run", document, plan.use.notes);
 }
 
+// Says what will be done, and each difference from what the recipe was made on: a difference never stops the run.
 void SayBefore(const Plan& plan) {
   if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
@@ -180,6 +197,7 @@ void SayBefore(const Plan& plan) {
   for (const std::string& difference : Differences(plan.recipe, plan.command, DescribeHost())) Say(difference);
 }
 
+// Says which fixes no process reported.
 void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
   for (const auto& process : result.processes)
     for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", message));
@@ -200,6 +218,7 @@ LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch
           .watchers = {&watch}};
 }
 
+// Reports the end of the run, or why the command could not be started, and returns the exit status.
 Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch& watch,
                    const Result<LaunchResult>& result, int failure_status) {
   if (!result) {
@@ -212,12 +231,13 @@ Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch&
   return result->exit_status;
 }
 
-// Below another gapless, which sees the steps as those of the bare command: no folder of our own.
+// Runs below another gapless, which sees the steps as those of the bare command: no folder of its own.
 Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& around) {
   const bool quiet = arguments.Has("quiet");
   const auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
   const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, *step_function);
+  // From here on the plan holds only what this command really asks for.
   plan.use.fixes = asked.fixes;
   for (const std::string& item : asked.replaced)
     plan.use.notes.push_back(StrCat(item, " is left out: the gapless around this one tries another value of it"));
@@ -235,6 +255,8 @@ Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& aro
   return Finish(arguments, plan, watch, result, failure_status);
 }
 
+// Runs the command with the light agent, which only switches the fixes and counts steps. Without -o its folder is a
+// temporary one.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   auto plan = PlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
@@ -268,6 +290,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   int failure_status = 0;
   const auto result = Launch(options, &failure_status);
   auto status = Finish(arguments, *plan, watch, result, failure_status);
+  // An incomplete record matters only if the user asked for the folder.
   return result && status && !temporary ? StatusOf(*result) : std::move(status);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless same`: makes the recordings that the decision needs, or reads existing ones, and prints if two
 // commands are the same training.
+//
+// docs/parity.md has the rule. The exit status is 0 for the same training, 1 for another one, and 5 if no decision is
+// possible. With --exact, a training that is the same up to rounding counts as another one.
 #include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
@@ -14,6 +17,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// A recording that is missing to decide.
 struct NeededRun {
   std::string role{}, name{};
   double noise = 0;
@@ -28,6 +32,7 @@ struct NeededRun {
   };
 };
 
+// The whole document. `needs` is filled in only for recordings that were made elsewhere.
 struct Same {
   Parity parity{};
   std::optional<std::string> a_command{}, b_command{};
@@ -50,6 +55,7 @@ constexpr int kOtherTrainingStatus = 1, kCannotTellStatus = 5;
 
 std::vector<std::string_view> Precisions() { return {"fp32", "tf32", "fp16", "bf16"}; }
 
+// Reads the commands and what to compare. Without --steps two minutes limit the recording.
 Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
   auto commands = CommandsFrom(arguments);
   if (!commands) return Unexpected{commands.error()};
@@ -60,12 +66,14 @@ Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
   if (!steps) return Unexpected{steps.error()};
   SameQuestion question{.a = std::move(*a), .b = std::move(*b)};
   question.plan = {.steps = static_cast<int>(std::min(*steps, kMaxSteps)), .seconds = kDefaultSeconds};
+  // 0 is no limit.
   if (arguments.Has("steps")) question.plan.seconds = 0;  // as many as were asked for, however long they take
   if (arguments.Has("claim")) question.claim = PrecisionNamed(arguments.Value("claim"));
   question.exact = arguments.Has("exact");
   return question;
 }
 
+// Prints the verdict and returns the exit status for it.
 Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, documents::Same document) {
   document.parity = ParityDocument(report);
   const auto text = [&] { return report.reason + "\n"; };
@@ -77,7 +85,7 @@ Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, d
   return other ? kOtherTrainingStatus : 0;
 }
 
-// Recordings that were made before, and what is still missing to decide.
+// Decides on recordings that were made before, and lists those that are still missing.
 Result<int> DecideOnRecordings(const Arguments& arguments) {
   auto parity = TrainingParity::Open(std::string(arguments.Value("recordings")));
   if (!parity) return Unexpected{parity.error()};
@@ -92,6 +100,7 @@ Result<int> DecideOnRecordings(const Arguments& arguments) {
   return AnswerWith(arguments, *report, std::move(document));
 }
 
+// The progress line is gone before the answer is printed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("recordings")) return DecideOnRecordings(arguments);
   const auto question = QuestionFrom(arguments);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless trend`: reads a history or a file of numbers, finds changes of level and drift, and prints them
 // or draws them as SVG or HTML.
+//
+// A history gives one series: the runs that can be compared with the newest one, on one branch. Runs that are left out
+// are counted in a note. A file gives all of its series, in its order. Pictures are additions to the text, unless a
+// picture goes to standard output. The exit status does not depend on the trends: `gapless gate` is the command that
+// fails a build.
 #include <algorithm>
 #include <set>
 
@@ -17,6 +22,7 @@ namespace {
 
 constexpr int kShownNames = 5;
 
+// Lists at most five names.
 std::string Some(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (const std::string& name : names) {
@@ -33,6 +39,7 @@ std::string Runs(size_t count) {
   return StrCat(FormatCount(static_cast<int64_t>(count)), count == 1 ? " run" : " runs");
 }
 
+// Reads the records that pass the filter; a signal ends it between two of them.
 Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter& filter, const Session& session) {
   std::vector<BenchmarkRecord> records;
   GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
@@ -43,7 +50,7 @@ Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter&
   return records;
 }
 
-// Returns the benchmarks and metrics of the history, listed in place of a trend if nothing matched.
+// Returns a sentence on what the history holds instead, where nothing matched: the branches of its newest runs.
 Result<std::string> WhatThereIs(History& history, const Session& session) {
   constexpr int64_t kNewest = 1000;
   const auto records = Read(history, {.limit = kNewest, .with_samples = false}, session);
@@ -54,6 +61,7 @@ Result<std::string> WhatThereIs(History& history, const Session& session) {
   return StrCat("there are runs on other branches or of other times: ", Some({branches.begin(), branches.end()}));
 }
 
+// Adds a note for everything that was left out, and for a mixture of hosts.
 void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report) {
   report.other_benchmarks = runs.other_benchmarks;
   report.other_machines = runs.other_machines;
@@ -71,6 +79,7 @@ void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report
           StrCat(Ellipsize(Printable(trend.metric), 40), ": ", Runs(trend.other_units), " in another unit left out"));
 }
 
+// Adds a trend per metric. A metric that was named and that no run has is an error; a usual one is left out.
 Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendReport& report) {
   std::vector<std::string> names = arguments.List("metric");
   if (names.empty()) names = UsualMetrics(runs.records);
@@ -90,6 +99,7 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
   return {};
 }
 
+// The limit counts runs of the series, so it is applied after the selection, not by the database.
 Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
@@ -117,7 +127,7 @@ Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session
   return report;
 }
 
-// A file of numbers, oldest first: each of its series is a history.
+// Reads a file of numbers, oldest first: each of its series is a history without times and commits.
 Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) {
   for (const std::string_view option : {"db", "branch", "label", "host", "since", "until", "limit"})
     if (arguments.Has(option))
@@ -152,12 +162,14 @@ Result<void> CheckOutputs(const Arguments& arguments) {
   return {};
 }
 
+// Draws the pictures that were asked for; the text is left out if one of them goes to standard output.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutputs(arguments));
   const auto& files = arguments.positionals();
   auto report = files.empty() ? OfHistory(arguments, session) : OfFile(arguments, files[0]);
   if (!report) return Unexpected{report.error()};
   for (Trend& trend : report->trends) {
+    // A direction that is known is not overruled by an option.
     if (trend.higher_is_better) continue;
     if (arguments.Has("lower-is-better")) trend.higher_is_better = false;
     if (arguments.Has("higher-is-better")) trend.higher_is_better = true;

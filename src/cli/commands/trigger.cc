@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless trigger`: posts one request to the agents of an active run through the control block, and waits
 // for their answers.
+//
+// The request is a record in shared memory, which each agent reads between two steps; answers come back through the
+// agents' rings. The command waits until every training process that is alive has answered and, for a recording, has
+// written its file. It ends with an error if the run ends or nobody answers in time; the request then still stands.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +21,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The answer of one process.
 struct AgentReply {
   int64_t pid = 0;
   std::string folder{}, answer{};
@@ -32,6 +37,7 @@ struct AgentReply {
   };
 };
 
+// The whole document; processes that did not answer are left out.
 struct Trigger {
   std::string run{};
   int64_t sequence = 0;
@@ -48,6 +54,7 @@ struct Trigger {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
+// Defaults and largest values of --steps and --timeout; then the values of a recorder's record that end a recording.
 constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
@@ -60,6 +67,7 @@ struct Reply {
   std::string text, file;
 };
 
+// Names an answer. An agent of a newer version may give one that is not known here.
 std::string_view Say(wire::Answer answer) {
   switch (answer) {
     case wire::Answer::kDone: return "done";
@@ -71,6 +79,8 @@ std::string_view Say(wire::Answer answer) {
   return "answered in an unknown way";
 }
 
+// Collects the answers to one request. Rings are drained once before the request is posted, so that older answers are
+// not taken for new ones.
 class Waiting {
  public:
   Waiting(const std::string& folder, wire::AgentCommand command) : rings_(folder, false), command_(command) {
@@ -80,7 +90,8 @@ class Waiting {
   void Look() {
     rings_.Drain(false, [&](AgentProcess& process, const wire::RingRecord& record) { Take(process, record); });
   }
-  // Returns true if all training processes have answered and written the requested files.
+  // Returns true if all training processes that are alive have answered, and for a recording have written their files.
+  // A run whose processes have all ended is over if at least one answered.
   bool Over() const {
     bool any = false;
     for (const auto& process : rings_.processes()) {
@@ -100,6 +111,7 @@ class Waiting {
   bool AnyAlive() const { return rings_.AnyAlive(); }
 
  private:
+  // Takes an answer of this request, and after it the record that a file was written, or could not be.
   void Take(AgentProcess& process, const wire::RingRecord& record) {
     if (sequence_ == 0) return;
     Reply& reply = replies_[process.ring.header().pid];
@@ -124,6 +136,8 @@ class Waiting {
   std::map<int64_t, Reply> replies_;
 };
 
+// Waits for the answers. The launcher may end before its processes, so the run has ended only when none of them is
+// alive.
 Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seconds, const Session& session) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   while (!waiting.Over()) {
@@ -134,12 +148,14 @@ Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seco
           "processes answer between two steps: check that the job still takes steps, or use a longer --timeout");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
+    // Asked last: the final answers may have come with the last look.
     if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive() && !waiting.Over())
       return Fail(ErrorCode::kEnvironment, "the run ended before it answered");
   }
   return {};
 }
 
+// Prints a line per process that answered, with the file it wrote.
 std::string TextOf(const std::string& folder, const Waiting& waiting) {
   std::string text;
   for (const auto& [pid, reply] : waiting.replies()) {
@@ -161,12 +177,14 @@ std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t s
   return DocumentOf("trigger", document);
 }
 
+// A request to the agents; the meaning of `argument` depends on the command.
 struct AgentRequest {
   wire::AgentCommand command = wire::AgentCommand::kRecord;
   int64_t argument = kDefaultSteps;
   std::string text;
 };
 
+// Translates the options. Of several requests the last in this list counts.
 Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   AgentRequest request;
   const auto steps = arguments.Number("steps", 1, kDefaultSteps), stop = arguments.Number("stop-after", 1, 1),
@@ -183,6 +201,7 @@ Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   return request;
 }
 
+// Listens before it posts the request, so that no answer can be missed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& folder = arguments.positionals().front();
   const auto request = AgentRequestFrom(arguments);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless tune`: measures settings of data loader, batch size, ranks or communication, and prints which
 // one is significantly faster.
+//
+// Each question is one function below. Settings are measured in rounds of random order (optimize/tuning.h), batches per
+// sample instead of per step. Nothing stays changed: the result is a number, and `gapless optimize` makes a recipe
+// of it. The exit status is 1 only for a scaling curve that should be measured again.
 #include <algorithm>
 #include <optional>
 
@@ -23,12 +27,14 @@ constexpr double kDefaultBudgetS = 600;
 constexpr int64_t kDefaultRounds = 12, kMaxRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
 constexpr int kMaxRanks = 8;  // that are tried where none are named
 
+// The options that all questions have in common.
 struct TuneOrder {
   RunRequest request{};
   TuneOptions options{};
   std::vector<int> ranks{};
 };
 
+// Reads the options. The defaults of --steps and --warmup are lower than those of `gapless bench`.
 Result<TuneOrder> OrderFrom(const Arguments& arguments) {
   TuneOrder order;
   auto request = RequestFrom(arguments, arguments.command());
@@ -53,7 +59,7 @@ Result<TuneOrder> OrderFrom(const Arguments& arguments) {
   return order;
 }
 
-// On a terminal, what is being done.
+// Shows what is being measured, on a terminal only.
 class TuneLine {
  public:
   explicit TuneLine(const Session& session) : shows_(session.stderr_is_tty) {}
@@ -67,10 +73,12 @@ class TuneLine {
   ProgressLine line_{};
 };
 
+// Answers `dataloader` and `batch`. One run first shows what the program has: loaders, memory, a GPU.
 Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder order, bool batches) {
   const auto seen = SampleJob(order.request, "");
   if (!seen) return Unexpected{seen.error()};
   FixContext context = ContextOf(*seen, order.request);
+  // Nothing was recorded, so a GPU is known by the memory that the program allocated on it.
   context.gpu = seen->sample.gpu_memory_bytes.value_or(0) > 0;
   order.options.by_samples = batches;
   order.options.memory_limit_bytes = seen->sample.gpu_capacity_bytes;
@@ -88,7 +96,7 @@ Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder
       arguments, [&] { return TuneText(view, session.terminal.width); }, [&] { return TuneJson(view); });
 }
 
-// 1, 2, 4, 8, as far as there are devices.
+// Returns 1, 2, 4, 8, as far as there are GPUs, or cores without GPUs.
 std::vector<int> UsualRanks() {
   const HostFacts host = DescribeHost();
   const auto devices = host.gpus.empty() ? host.cores : static_cast<int64_t>(host.gpus.size());
@@ -97,6 +105,7 @@ std::vector<int> UsualRanks() {
   return ranks;
 }
 
+// Answers `scaling` by one round over the numbers of ranks.
 Result<int> TuneScaling(const Arguments& arguments, Session& session, const TuneOrder& order) {
   std::optional<TuneLine> line(session);
   const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks, 1,
@@ -117,6 +126,8 @@ std::string_view NameOfPart(ExchangePart part) {
   return "one rank alone";
 }
 
+// Answers `comm`: the job as it is, the same without the gradient all-reduce, and one rank alone. The differences
+// divide a step into compute, overhead and communication.
 Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrder& order) {
   const int ranks = order.ranks.empty() ? 2 : order.ranks.back();
   if (order.ranks.size() > 1 || ranks < 2)
@@ -125,6 +136,7 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
   for (size_t part = 0; part < 3; ++part)
     requests[part].command =
         WithRanks(order.request.command, part == static_cast<size_t>(ExchangePart::kAlone) ? 1 : ranks);
+  // The fix with this value never exchanges gradients: another training, which is only timed.
   requests[static_cast<size_t>(ExchangePart::kWithoutExchange)].fixes = {"nosync=0"};
   std::optional<TuneLine> line(session);
   const ExchangeOptions options{.pairs = order.options.pairs,
@@ -146,6 +158,7 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
 
 std::vector<std::string_view> Questions() { return {"dataloader", "batch", "scaling", "comm"}; }
 
+// Refuses options that the question has no use for: they would seem to have an effect.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& question = arguments.positionals()[0];
   auto order = OrderFrom(arguments);

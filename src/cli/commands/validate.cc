@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless validate`: compares the original with the optimised command, checks that both are the same
 // training, and judges the result against the history.
+//
+// It accepts only if all three agree; each reason against is named. An accepted result is recorded in the history
+// unless --no-record is given. The exit status is 0 if it is accepted, else 1.
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/commands/compare/report.h"
@@ -15,7 +18,7 @@ namespace {
 constexpr std::string_view kPlace = "{config}";
 constexpr double kDefaultEffect = 0.05;
 
-// The command with the file where {config} stands; nothing when it stands nowhere.
+// Returns the command with `file` in place of {config}, once in each word; empty if no word has {config}.
 std::vector<std::string> WithConfig(const std::vector<std::string>& command, std::string_view file) {
   std::vector<std::string> words;
   bool found = false;
@@ -27,8 +30,9 @@ std::vector<std::string> WithConfig(const std::vector<std::string>& command, std
   return found ? words : std::vector<std::string>();
 }
 
-// Two commands, or one with two configurations.
+// Returns two commands, or one command with two configurations.
 Result<TwoCommands> BothFrom(const Arguments& arguments) {
+  // --baseline and --optimized name configurations, not commands.
   if (!arguments.Has("baseline") && !arguments.Has("optimized")) return CommandsFrom(arguments);
   if (!arguments.Has("baseline") || !arguments.Has("optimized"))
     return Fail(ErrorCode::kUsage, "--baseline and --optimized must be given together");
@@ -39,6 +43,7 @@ Result<TwoCommands> BothFrom(const Arguments& arguments) {
               CommandText(arguments.command()), "write {config} for it: -- python train.py --config {config}");
 }
 
+// Reads all options before anything runs.
 Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
   auto both = BothFrom(arguments);
   if (!both) return Unexpected{both.error()};
@@ -60,6 +65,7 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
   return question;
 }
 
+// Opens the history before anything runs: a wrong --db would otherwise cost all pairs.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto question = QuestionFrom(arguments);
   if (!question) return Unexpected{question.error()};
@@ -76,6 +82,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   }();
   if (!validation) return Unexpected{validation.error()};
   const auto json = [&] { return ValidationJson(*validation, question->pairs); };
+  // The file is written in any case, accepted or not: it is the record of the decision.
   if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
   return Answer(
       arguments, validation->IsAccepted(), [&] { return ValidationText(*validation); }, json);

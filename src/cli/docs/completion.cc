@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completions for bash, zsh and fish. The lists of words are fixed when the page is written; file names are the
+// Writes completions for bash, zsh and fish. The lists of words are fixed when the page is written; file names are the
 // shell's.
+//
+// Each script completes the command, its options, the values of options with choices, and the first argument where it
+// has choices. Nothing of gapless runs while the user types. Texts stand in single quotes, so a quote in a text is
+// replaced by the typographic one.
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/docs/pages.h"
@@ -27,7 +31,7 @@ std::string OptionWords(const Command& command) {
   return Join(words, " ");
 }
 
-// The fixed values of a verb's first argument, for verbs whose arguments are no paths.
+// Returns the fixed values of a command's first argument; "" for commands whose arguments are paths.
 std::string ArgumentWords(const Command& command) {
   for (const PositionalSpec& positional : command.positionals) {
     if (positional.choices != nullptr) return Words(positional.choices());
@@ -35,7 +39,7 @@ std::string ArgumentWords(const Command& command) {
   return {};
 }
 
-// A text inside single quotes, without what the shells treat specially in descriptions.
+// Returns a description for _arguments of zsh, which treats brackets and colons specially.
 std::string Description(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -50,12 +54,14 @@ std::string Description(std::string_view text) {
   return out;
 }
 
+// Returns a text for single quotes, without single quotes.
 std::string PlainDescription(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("’") : std::string(1, c);
   return out;
 }
 
+// Returns one line of _arguments. "=-" makes zsh take a value only behind the equals sign, as the parser does.
 std::string ZshOption(const OptionSpec& option) {
   std::string value;
   if (option.takes != OptionSpec::Takes::kNothing) {
@@ -71,6 +77,7 @@ std::string ZshOption(const OptionSpec& option) {
 
 }  // namespace
 
+// The value of an option is completed if the word before is that option; then the words of options are not offered.
 std::string BashCompletion() {
   std::string out = StrCat(
       kNote,
@@ -96,6 +103,7 @@ std::string BashCompletion() {
   return out + "complete -o default -o bashdefault -F _gapless gapless\n";
 }
 
+// Writes a function with a case per command, which hands the rest of the line to _arguments.
 std::string ZshCompletion() {
   std::string out = StrCat("#compdef gapless\n", kNote, "_gapless() {\n  local -a verbs\n  verbs=(\n");
   for (const Command* command : AllCommands()) {
@@ -113,6 +121,7 @@ std::string ZshCompletion() {
   return out + "  esac\n}\n_gapless \"$@\"\n";
 }
 
+// Writes one `complete` line per option. -r is an option that needs a value, -x one whose value is no file.
 std::string FishCompletion() {
   std::string out = StrCat(kNote, "complete -c gapless -n __fish_use_subcommand -l version -d 'Show the version'\n");
   for (const Command* command : AllCommands()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page, in the man(7) macros.
+// Writes the manual page, in the man(7) macros. It has the same texts as the help, from the same descriptions.
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/command.h"
@@ -9,7 +9,8 @@
 namespace gapless::internal {
 namespace {
 
-// Text for roff: backslashes, dashes that must stay dashes, and lines that would start with a control character.
+// Escapes text for roff: backslashes, dashes that must stay dashes, and lines that would begin with a control
+// character.
 std::string Roff(std::string_view text) {
   std::string out;
   bool line_start = true;
@@ -27,16 +28,19 @@ std::string Roff(std::string_view text) {
   return out;
 }
 
+// Begins a paragraph at each line that is not empty.
 std::string Paragraphs(std::string_view text) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) out += line.empty() ? "" : StrCat(".PP\n", Roff(line), "\n");
   return out;
 }
 
+// Returns a bold term with its text indented below.
 std::string Term(const std::string& term, std::string_view text) {
   return StrCat(".TP\n\\fB", Roff(term), "\\fR\n", Roff(text), "\n");
 }
 
+// Returns the subsection of a command: help, description, arguments and options.
 std::string Verb(const Command& command) {
   std::string out = StrCat(".SS ", command.name, "\n", Roff(command.help), ".\n", Paragraphs(command.about));
   for (const PositionalSpec& positional : command.positionals)
@@ -47,6 +51,7 @@ std::string Verb(const Command& command) {
 
 }  // namespace
 
+// Writes the sections in the usual order of man pages.
 std::string ManPage() {
   std::string out =
       StrCat(".\\\" Written by `gapless docs`.\n.TH GAPLESS 1 \"\" \"gapless ", kVersion, "\" \"User Commands\"\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects all generated pages: the reference, the man page, the completions, and the JSON schemas.
+// Collects all generated pages: the reference, the man page, the completions, and the JSON schemas. Each is a function
+// of the registries alone, so two builds of one version give the same bytes, and a test can compare them with docs/.
 #include "cli/docs/pages.h"
 
 #include "base/described_json.h"
@@ -15,6 +16,8 @@ constexpr std::string_view kTypesHead =
     "key that "
     "may be missing is optional; a missing\n// value is never 0.\n\n";
 
+// Adds a schema per command that prints JSON. Only `analyze` has TypeScript types, which the page of web/ is built
+// with.
 void AddDocuments(std::vector<Page>& pages) {
   for (const Command* command : AllCommands()) {
     if (command->documents.empty()) continue;

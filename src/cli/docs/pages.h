@@ -8,6 +8,7 @@
 
 namespace gapless::internal {
 
+// A file that `gapless docs` writes.
 struct Page {
   std::string path;  // below docs/
   std::string text;
@@ -16,6 +17,7 @@ struct Page {
 // All pages, in the order of their paths. The same for every build of one version.
 std::vector<Page> GeneratedPages();
 
+// The single pages, each as the text of its file.
 std::string CommandsPage();
 std::string TablesPage();
 std::string AnalysesPage();

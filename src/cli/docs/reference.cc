@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of docs/reference/.
+// Writes the pages of docs/reference/. Every section is made from an entry of a registry, in the registry's order; a
+// link to an entry that does not exist fails the build of the documentation.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -21,18 +22,20 @@ namespace {
 constexpr std::string_view kTypes[] = {"integer", "real", "text"};
 constexpr int kHelpWidth = 100;
 
+// Begins a page with the note that it is generated.
 std::string Start(std::string_view title, std::string_view what) {
   return StrCat("<!-- Written by `gapless docs`. Change the sources and run it again. -->\n\n# ", title, "\n\n", what,
                 "\n");
 }
 
-// A text inside a cell of a table.
+// Escapes a text inside a cell of a table.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
   return out;
 }
 
+// Writes a row per column; the unit "id:slice" becomes "id of slice".
 std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   std::string out = "\n| column | type | unit | what it is |\n|---|---|---|---|\n";
   for (const ColumnSpec& column : columns) {
@@ -44,6 +47,7 @@ std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   return out;
 }
 
+// Returns a section per recorded table, or per analysis.
 std::string TablesOf(bool analyses) {
   std::string out;
   for (const SqlTableInfo& table : DescribeSqlTables()) {
@@ -53,8 +57,9 @@ std::string TablesOf(bool analyses) {
   return out;
 }
 
-// Values on a machine that has room for all of them.
+// Returns the values that a fix tries on a machine that has room for all of them.
 std::string ValuesOf(const Fix& fix) {
+  // Independent of the machine that the pages are written on.
   const FixContext large{.cpus = 64, .ranks = 2, .gpu = true, .compute_major = 9, .all_values = true};
   std::string out;
   for (const std::string& value : fix.values(large).values)
@@ -62,6 +67,7 @@ std::string ValuesOf(const Fix& fix) {
   return out;
 }
 
+// Returns links to entries; an empty page is this one.
 std::string LinksTo(std::span<const std::string_view> names, std::string_view page) {
   std::string out;
   for (const std::string_view name : names)
@@ -73,7 +79,7 @@ bool IsWhatIf(std::string_view name) {
   return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
-// A line for each time that it was measured.
+// Returns a line for each time that the fix was measured, those without a gain included.
 std::string MeasuredText(const Fix& fix) {
   std::string out;
   for (const FixGain& gain : MeasuredGains()) {
@@ -88,7 +94,9 @@ std::string MeasuredText(const Fix& fix) {
   return out.empty() ? "- Not measured yet.\n" : out;
 }
 
+// Describes one fix. A prior of 1 means that nothing is known of its typical gain.
 std::string FixSection(const Fix& fix) {
+  // A fix of which some values are another training says so in its class.
   const bool by_value = fix.class_of != nullptr || FindFixInfo(fix.name)->safety_with_value;
   const Safety other = by_value ? Safety::kTraining : fix.safety;
   std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes rows as CSV, with quotes only where a field needs them.
+// Writes rows as CSV (RFC 4180): CRLF at line ends, quotes only where a field needs them. NULL is an empty field and an
+// empty text is "", so that a reader can distinguish the two. Reals have as many digits as read back equal.
 #include "base/strings.h"
 #include "query/sinks.h"
 
 namespace gapless::internal {
 namespace {
 
+// Bytes that are collected before they are written.
 constexpr size_t kBlock = 1 << 16;
 
 class CsvSink : public PrintingSink {
@@ -29,6 +31,7 @@ class CsvSink : public PrintingSink {
     return block_.size() < kBlock || Finish();
   }
 
+  // Writes the last block; CSV needs no end. Returns false when nobody reads any more, which also ends the query.
   bool Finish() override {
     const bool open = write_(block_);
     block_.clear();

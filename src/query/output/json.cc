@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes rows as a JSON array of objects. Integers keep all their digits.
+// Writes rows as a JSON array of objects, one per line. Integers keep all their digits. Columns of the same name give
+// an object with the same key twice, as the query asked for.
 #include "base/json_writer.h"
 #include "query/sinks.h"
 
 namespace gapless::internal {
 namespace {
 
+// Bytes that are collected before they are written.
 constexpr size_t kBlock = 1 << 16;
 
 class JsonSink : public PrintingSink {
  public:
   explicit JsonSink(BlockWriter write) : write_(std::move(write)) {}
 
+  // Prepares the text before each cell once, because it is the same in every row: `{"a": `, then `, "b": `.
   void Columns(std::span<const std::string> names) override {
     for (const std::string& name : names) {
       std::string& key = keys_.emplace_back(keys_.empty() ? "{" : ", ");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aligned text. The widths are those of the first rows (kMeasured of them), which are held until then; later rows are
-// cut to fit. Where the row does not fit the terminal, the widest text columns give way first, down to kNarrowest;
-// numbers are never cut.
+// Writes rows as aligned text.
+//
+// The widths are those of the first rows (kMeasured of them), which are held until then; later rows are cut to fit.
+// Where the row does not fit the terminal, the widest text columns are narrowed first, down to kNarrowest; numbers are
+// never cut. A column is numeric if none of the measured rows has a text in it. Control characters are removed, because
+// texts come from recordings.
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +14,14 @@
 namespace gapless::internal {
 namespace {
 
+// Rows that are held and measured; then the bytes of a block, and the columns below which no text column is narrowed.
 constexpr size_t kMeasured = 1000;
 constexpr size_t kBlock = 1 << 16;
 constexpr int kNarrowest = 8;
 constexpr int kSpace = 2;  // between columns
 
-// Six significant digits are enough to read; --json and --csv give all of them.
+// Writes six significant digits, which are enough to read; --json and --csv give all of them. Whole reals keep ".0", so
+// that they differ from integers.
 std::string ShortReal(double value) {
   if (!std::isfinite(value)) return value > 0 ? "inf" : "-inf";
   const double magnitude = std::abs(value);
@@ -105,6 +110,7 @@ class TextSink : public PrintingSink {
     return true;
   }
 
+  // Cuts a text to the width and marks the cut, in ASCII with "~" in place of "…".
   std::string CutTo(const std::string& text, int width) const {
     if (DisplayWidth(text) <= width) return text;
     if (options_.utf8) return Ellipsize(text, width);
@@ -113,6 +119,8 @@ class TextSink : public PrintingSink {
     return cut + "~";
   }
 
+  // Numbers end at the same column, texts start at it; the last text is not padded, so that lines have no spaces at the
+  // end.
   void AppendRow(const std::vector<std::string>& row) {
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string cell = numeric_[i] ? row[i] : CutTo(row[i], widths_[i]);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL table collective. Its columns match_id, algo_gbps and bus_gbps are computed from the collectives of all ranks.
+// SQL table collective: one row per kernel of a collective, or per call where collectives run on the host. Its columns
+// match_id, algo_gbps and bus_gbps are computed.
+//
+// A match_id joins the rows of one collective over all ranks. Finding it needs the collectives of the whole run, which
+// are matched once per run and thread (analyses/collective_match.h). Both bandwidths are in GB/s and NULL if size or
+// duration is unknown.
 #include <memory>
 #include <vector>
 
@@ -11,10 +16,11 @@
 namespace gapless::internal {
 namespace {
 
-// Matching looks at the whole run, cells are read one at a time: the answer for the run asked last is kept. It is
-// Cache key: the run's traces, held so that a reused address cannot match.
+// Keeps the matches of the run that was asked for last: matching looks at the whole run, but cells are read one at a
+// time. The key of this cache is the run's traces, held as weak_ptr so that a reused address cannot match.
 class Matches {
  public:
+  // Returns the match of a row; null if the row's trace is a supplement or of another execution.
   const CollectiveMatch* Of(const SqlRow& at) {
     const std::vector<const RunTrace*> primary = at.run->primary();
     if (!SameTraces(primary)) Match(primary);
@@ -55,7 +61,9 @@ SqlValue MatchId(const SqlRow& at) {
   mix(group);
   mix("/");
   mix(at.trace->trace->Text(table.kind[at.row]));
+  // Collectives on the host are counted apart from those on devices.
   mix(StrCat(table.device[at.row] == kAbsent32 ? "/host/" : "/", match->ordinal));
+  // The shift keeps the number positive.
   return SqlValue::Int(static_cast<int64_t>(hash >> 1));
 }
 

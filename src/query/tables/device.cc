@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table device: a row per GPU of a process. Of a GPU that no recorder described only the ordinal is known.
 #include "query/cells.h"
 
 namespace gapless::internal {

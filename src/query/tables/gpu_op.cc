@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL table gpu_op: kernels, copies and fills on GPUs, with the process that launched them.
+// SQL table gpu_op: kernels, copies and fills on GPUs, with the process that launched them. Times are in ns of run
+// time; columns that only kernels or only copies have are NULL for the others.
 #include "query/cells.h"
 
 namespace gapless::internal {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL table memory_event: allocations and frees by the framework's allocator.
+// SQL table memory_event: allocations and frees by the framework's allocator. Frees have negative bytes, so that a
+// running sum is the change of the memory in use.
 #include <algorithm>
 
 #include "query/cells.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL table slice: host slices with the process and thread numbers of the operating system.
+// SQL table slice: host slices with the process and thread numbers of the operating system. Slices of one thread nest;
+// self_ns adds up without counting twice, dur_ns does not.
 #include "query/cells.h"
 
 namespace gapless::internal {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table stack. No reader fills it yet; the table is there so that its columns are fixed.
 #include "query/cells.h"
 
 namespace gapless::internal {

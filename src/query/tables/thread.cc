@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SQL table thread: host threads with their names. Slices refer to them by row; SQL joins by trace, pid and tid.
 #include "query/cells.h"
 
 namespace gapless::internal {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL table trace: a row per recording, with its format, rank, host and times.
+// SQL table trace: a row per recording, with its format, rank, host and times. The plain table has the primary
+// recordings of the run itself; all_trace has supplementary recordings and other executions, too.
 #include <algorithm>
 
 #include "query/cells.h"
@@ -7,6 +8,7 @@
 namespace gapless::internal {
 namespace {
 
+// A member of TraceInfo, a text or a number, as a cell.
 template <auto member>
 SqlValue Info(const SqlRow& at) {
   const auto& value = at.trace->trace->info.*member;

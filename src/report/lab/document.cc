@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document as Markdown and as a page. Names come from recordings and files: all texts are escaped.
+// Writes the document as Markdown and as a page. Names come from recordings and files: all texts are escaped. Pictures
+// are files beside the Markdown, and part of the page.
 #include "base/strings.h"
 #include "report/lab/lab.h"
 #include "report/markdown_text.h"
@@ -17,6 +18,7 @@ th,td{padding:.4rem .6rem;text-align:right;border-bottom:1px solid var(--line);f
 td{white-space:nowrap}th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}
 )";
 
+// The first row is the head; the first column is left-aligned, numbers right.
 void AppendMarkdownTable(const LabBlock& block, std::string& out) {
   for (size_t i = 0; i < block.rows.size(); ++i) {
     out += "|";
@@ -30,6 +32,7 @@ void AppendMarkdownTable(const LabBlock& block, std::string& out) {
   out += "\n";
 }
 
+// Appends a block and an empty line after it.
 void AppendMarkdown(const LabBlock& block, std::string_view pictures, std::string& out) {
   switch (block.kind) {
     case LabBlock::Kind::kParagraph: out += StrCat(MarkdownEscaped(block.text), "\n\n"); break;
@@ -44,6 +47,7 @@ void AppendMarkdown(const LabBlock& block, std::string_view pictures, std::strin
   }
 }
 
+// A table may be wider than the page and scrolls by itself; pictures are put in as they are, as they were made here.
 void AppendHtml(const LabBlock& block, std::string& out) {
   switch (block.kind) {
     case LabBlock::Kind::kParagraph: out += StrCat("<p>", XmlEscaped(block.text), "</p>\n"); break;
@@ -68,6 +72,7 @@ void AppendHtml(const LabBlock& block, std::string& out) {
 
 }  // namespace
 
+// A picture is referred to as FOLDER/NAME.svg; whoever writes the text also writes these files.
 std::string LabMarkdown(const LabDocument& document, std::string_view pictures) {
   std::string out = StrCat("# ", MarkdownEscaped(document.title), "\n\n");
   bool left_out = false;

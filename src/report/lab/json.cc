@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document of `gapless report --style lab --json`.
+// The document of `gapless report --style lab --json`: the numbers that the write-up is made of, without its sentences.
+// Pictures and texts are Hidden, because they follow from the numbers.
 #include "base/described_json.h"
 #include "report/described.h"
 #include "report/lab/lab.h"
@@ -142,6 +143,7 @@ struct Described<LabRecording> {
 
 namespace documents {
 
+// The members of a bottleneck that the write-up shows; `gapless analyze --json` has all of them.
 struct LabBottleneck {
   std::string id{};
   BottleneckType type = BottleneckType::kKernelEfficiency;
@@ -159,6 +161,7 @@ struct LabBottleneck {
   };
 };
 
+// A recording, with its findings in short.
 struct LabRecorded {
   Borrowed<LabRecording> recording{};
   std::vector<LabBottleneck> bottlenecks{};
@@ -199,6 +202,7 @@ namespace {
 
 using namespace documents;
 
+// Takes the interval of a gain; its bounds are those of an 80 % prediction interval.
 std::optional<LabRatio> RatioOf(const std::optional<Gain>& gain) {
   if (!gain) return std::nullopt;
   return LabRatio{gain->low, gain->high, gain->expected};

@@ -32,6 +32,7 @@ struct LabStage {
   std::vector<std::string> noise{};  // what disturbed the measurement
 };
 
+// An operator of the host or a kernel of the GPU (LabRecording::is_device_time).
 struct LabOperator {
   std::string name{};
   double calls = 0, self_ns = 0;  // a step
@@ -58,6 +59,7 @@ struct LabRecording {
   std::vector<double> losses{};            // loss of each step; NaN if none was seen
 };
 
+// A fix that was refused or not tried, with the sentence that says why.
 struct LabReason {
   std::string fix{}, text{};
 };
@@ -73,6 +75,7 @@ struct LabOptimization {
   std::optional<double> took_s{}, budget_s{};
 };
 
+// One number of ranks of a scaling curve. Speedup and efficiency are against the fewest ranks.
 struct LabScalingPoint {
   int64_t ranks = 0;
   double speedup = 0, efficiency = 0;
@@ -96,6 +99,8 @@ struct LabHistory {
   std::vector<std::string> sentences{};
 };
 
+// All that was given to `gapless report`, in the order given. The first recording is the one before, the last the one
+// after.
 struct LabView {
   std::string title{};
   std::vector<LabRecording> recordings{};
@@ -109,6 +114,7 @@ struct LabView {
   const LabRecording* After() const { return recordings.size() < 2 ? nullptr : &recordings.back(); }
 };
 
+// A part of a section, before it is Markdown or HTML. Texts are not escaped.
 struct LabBlock {
   enum class Kind : uint8_t { kParagraph, kTable, kPicture, kList } kind = Kind::kParagraph;
   std::string text{};                            // text of a paragraph; for a picture its name: "loss"
@@ -124,11 +130,12 @@ struct LabDocument {
   std::vector<LabSection> sections{};
 };
 
+// Writes all sections. Sections without any content are left out, or say which command gives them content.
 LabDocument WriteLab(const LabView& view);
 // `pictures`: the folder that the pictures are in, as the text refers to it; empty: pictures are left out, and a
 // sentence says how to get them.
 std::string LabMarkdown(const LabDocument& document, std::string_view pictures);
-// A page that loads nothing.
+// Returns a page of HTML that loads nothing; pictures are SVG in it.
 std::string LabPage(const LabDocument& document);
 // `gapless report --json`.
 extern const TypeInfo kLabDocument;

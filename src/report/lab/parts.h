@@ -18,6 +18,7 @@ LabBlock Picture(std::string name, std::string svg);
 LabBlock TableOf(std::vector<std::vector<std::string>> rows);
 LabBlock ListOf(std::vector<std::string> items);
 
+// Cells of tables. The functions that take an absent value give an empty text, which tables show as "–".
 std::string Cell(std::string text);  // "–" for an empty text
 std::string StepText(std::optional<double> ms);
 std::string RateText(std::optional<double> samples_per_second);
@@ -29,6 +30,7 @@ std::string GainText(const Gain& gain);
 // steps; absent where neither is.
 std::optional<double> SpeedupOver(const LabStage& first, const LabStage& stage);
 
+// Tables, with a row for each stage, recording or operator. `after` may be null.
 LabBlock FixTable(const LabOptimization& optimization);
 LabBlock StageTable(const std::vector<LabStage>& stages);
 LabBlock RecordingTable(const std::vector<LabRecording>& recordings);
@@ -38,7 +40,7 @@ struct NamedSeries {
   std::string name{};
   std::vector<double> values{};  // NaN: a gap
 };
-// The series over each other, from the first step on; empty where none has two values.
+// Draws the series over each other, from the first step on; empty where no series has two finite values.
 std::string LossSvg(const std::vector<NamedSeries>& series);
 struct NamedStep {
   std::string name{};

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the charts of `gapless report` as SVG: losses, a step's timeline, and scaling.
+//
+// An SVG stands alone, in a file or in a page, so each has its style sheet; all classes are below .gl, so that the
+// styles of several pictures in one page do not meet those of the page. Coordinates have one decimal. A chart is 860 ×
+// 280 units; legends add rows above it, lanes add height.
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +13,7 @@
 namespace gapless::internal::lab {
 namespace {
 
+// Size of a chart and its margins, in units of the SVG; then the number of colours in the style sheet.
 constexpr double kWidth = 860, kLeft = 70, kRight = 20, kTop = 40, kBottom = 40, kHeight = 280;
 constexpr size_t kColours = 6;
 
@@ -25,6 +30,7 @@ constexpr std::string_view kStyle =
 
 std::string At(double value) { return FormatNumber(value, 1); }
 
+// Opens a picture; the label is read out by screen readers.
 std::string Begin(double height, std::string_view label) {
   return StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gl\" role=\"img\" aria-label=\"", XmlEscaped(label),
                 "\" viewBox=\"0 0 ", At(kWidth), " ", At(height), "\" width=\"", At(kWidth), "\" height=\"", At(height),
@@ -41,7 +47,7 @@ std::string Line(std::string_view kind, double x1, double y1, double x2, double 
                 "\"/>\n");
 }
 
-// The scale of a chart: values in [low, high] over [first, last] steps.
+// The scale of a chart: values in [low, high] over [first, last] steps. A single step is drawn in the middle.
 struct Axes {
   double low = 0, high = 1, first = 0, last = 1;
   double X(double at) const {
@@ -50,6 +56,7 @@ struct Axes {
   double Y(double value) const { return kTop + (kHeight - kTop - kBottom) * (1 - (value - low) / (high - low)); }
 };
 
+// Draws five horizontal lines with their values; `below` names the other axis.
 std::string Grid(const Axes& axes, std::string_view below) {
   constexpr int kLines = 4;
   std::string out;
@@ -70,6 +77,7 @@ struct Legend {
   double more = 0;  // height of the rows below the first, by which the chart moves down
 };
 
+// Breaks rows by an estimate of the width of a text: an SVG cannot be measured before it is shown.
 Legend LegendOf(const std::vector<std::string>& names) {
   constexpr double kRow = 20, kMark = 28, kApart = 24, kCharacter = 7.2;
   Legend legend;
@@ -85,6 +93,7 @@ Legend LegendOf(const std::vector<std::string>& names) {
   return legend;
 }
 
+// Puts the content below its legend, which makes the picture as much higher as it needs.
 std::string Chart(const Legend& legend, std::string_view label, std::string_view content) {
   return StrCat(Begin(kHeight + legend.more, label), legend.svg, "<g transform=\"translate(0 ", At(legend.more),
                 ")\">\n", content, "</g>\n</svg>\n");
@@ -108,8 +117,10 @@ std::string Curve(const Axes& axes, size_t colour, const std::vector<double>& va
   return out + Polyline(colour, points);
 }
 
+// Heights of a lane, of the gap below it and of the title; then the place where lanes begin.
 constexpr double kLane = 22, kGap = 4, kHead = 26, kLaneLeft = 150;
 
+// Draws one step. A span is at least 0.4 units wide, so that a short kernel does not vanish.
 std::string Lanes(const NamedStep& step, double scale_ns, double top) {
   std::string out =
       Text("h", "start", 8, top + 14, StrCat(Printable(step.name), ": ", FormatDuration(step.picture->dur_ns)));
@@ -152,6 +163,7 @@ std::string BoundLegend(const std::vector<NamedStep>& steps, double y) {
 
 }  // namespace
 
+// All series share one scale, as long as the longest and as high as the largest finite loss.
 std::string LossSvg(const std::vector<NamedSeries>& series) {
   Axes axes{.low = 1e300, .high = -1e300, .first = 0, .last = 1};
   std::vector<std::string> names;
@@ -165,13 +177,16 @@ std::string LossSvg(const std::vector<NamedSeries>& series) {
     if (seen > 1) axes.last = std::max(axes.last, static_cast<double>(shown.values.size() - 1));
     names.push_back(shown.name);
   }
+  // No series has two finite values.
   if (!(axes.high >= axes.low) || axes.last < 1) return "";
+  // A constant loss needs a range, too.
   if (axes.high <= axes.low) axes.high = axes.low + 1;
   std::string content = Grid(axes, StrCat("step 0 to ", FormatNumber(axes.last, 0)));
   for (size_t i = 0; i < series.size(); ++i) content += Curve(axes, i, series[i].values);
   return Chart(LegendOf(names), "loss of each step", content);
 }
 
+// The longest step fills the width, so that a shorter step is seen to be shorter.
 std::string StepsSvg(const std::vector<NamedStep>& steps) {
   double scale_ns = 0, height = 26;
   for (const NamedStep& step : steps) {
@@ -188,6 +203,7 @@ std::string StepsSvg(const std::vector<NamedStep>& steps) {
   return out + BoundLegend(steps, height - 8) + "</svg>\n";
 }
 
+// The dashed line is ideal scaling: k times the ranks, k times the throughput.
 std::string ScalingSvg(const LabScaling& scaling) {
   if (scaling.points.size() < 2) return "";
   const double first = static_cast<double>(scaling.points.front().ranks);

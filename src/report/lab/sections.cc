@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the sections of `gapless report` about the baseline, a step before and after, and the conclusions.
+//
+// A sentence is written only if all its numbers were measured; a section that has no sentence either says which command
+// measures the numbers, or is left out.
 #include "report/lab/sections.h"
 
 #include <algorithm>
@@ -10,8 +13,10 @@
 namespace gapless::internal::lab {
 namespace {
 
+// Bottlenecks that the write-up describes; the report of `gapless analyze` has all of them.
 constexpr size_t kMainBottlenecks = 3;
 
+// Reports the utilisation of GPU and processors with its source, or how to record it.
 std::string UtilizationSentence(const LabRecording& of) {
   std::string text;
   if (of.gpu_utilization)
@@ -26,6 +31,7 @@ std::string UtilizationSentence(const LabRecording& of) {
   return text;
 }
 
+// Describes the steps of a recording, and what recording itself adds to them.
 std::string StepSentence(const LabRecording& of) {
   if (!of.step_ns) return StrCat("The recording ", of.name, " holds no complete step.");
   std::string text =
@@ -39,6 +45,7 @@ std::string StepSentence(const LabRecording& of) {
   return text;
 }
 
+// Returns the affected share and the expected gain, as far as they are known.
 std::string PriceOf(const Bottleneck& found) {
   std::vector<std::string> parts;
   if (found.share_of_step) parts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
@@ -56,6 +63,8 @@ std::string FindingText(const Bottleneck& found) {
   return text;
 }
 
+// Returns the first three that no fix of another one removes; faults of the recording are no bottlenecks of the
+// training.
 std::vector<const Bottleneck*> MainBottlenecks(const LabRecording& of) {
   std::vector<const Bottleneck*> found;
   for (const Bottleneck& bottleneck : of.bottlenecks)
@@ -64,6 +73,7 @@ std::vector<const Bottleneck*> MainBottlenecks(const LabRecording& of) {
   return found;
 }
 
+// Compares two counts per step; a change below half a percent counts as no change.
 std::string ChangeText(std::string_view what, std::optional<double> before, std::optional<double> after) {
   if (!before || !after || *before <= 0) return "";
   const double share = *after / *before - 1;
@@ -72,7 +82,7 @@ std::string ChangeText(std::string_view what, std::optional<double> before, std:
                 FormatPercent(std::abs(share)), share < 0 ? " fewer." : " more.");
 }
 
-// The operator whose self time changed the most.
+// Names the operator whose self time changed the most, in either direction, among those that both recordings list.
 std::string LargestChange(const LabRecording& before, const LabRecording& after) {
   const LabOperator* most = nullptr;
   double most_ns = 0, after_ns = 0;
@@ -92,6 +102,7 @@ std::string TitleOf(std::string_view when, const std::string& name) {
   return name == when ? name : StrCat(when, ", ", name);
 }
 
+// Draws the step before and after; without a second recording, the predicted step takes the place of the one after.
 void AddPicture(const LabRecording& before, const LabRecording* after, LabSection& section) {
   std::vector<NamedStep> steps;
   if (!before.picture.lanes.empty()) steps.push_back({TitleOf("before", before.name), &before.picture});
@@ -116,6 +127,7 @@ const LabStage* MostEffective(const LabOptimization& of) {
   return most;
 }
 
+// Names the fix, and the stage, with the largest factor over the one before it.
 void AddEffects(const LabView& view, LabSection& section) {
   for (const LabOptimization& of : view.optimizations) {
     const LabStage* most = MostEffective(of);
@@ -136,9 +148,11 @@ void AddEffects(const LabView& view, LabSection& section) {
                                               FormatNumber(factor, 2), "× over the stage before it.")));
 }
 
+// Lists what is left: fixes that the budget had no time for, the bottlenecks of the last recording, the next command.
 void AddNext(const LabView& view, LabSection& section) {
   std::vector<std::string> items;
   for (const LabOptimization& of : view.optimizations)
+    // Untried fixes come first: their gain is already predicted, and only time was missing.
     for (const LabReason& untried : of.untried)
       items.push_back(StrCat("Try ", untried.fix, ", for which the budget had no time: ", untried.text, "."));
   const LabRecording* last = view.recordings.empty() ? nullptr : &view.recordings.back();
@@ -163,6 +177,7 @@ void AddNext(const LabView& view, LabSection& section) {
 
 }  // namespace
 
+// The first recording is the baseline, whatever its name.
 void AddBaseline(const LabView& view, LabDocument& document) {
   LabSection section{.heading = "Baseline"};
   const LabRecording* before = view.Before();
@@ -192,6 +207,7 @@ void AddBaseline(const LabView& view, LabDocument& document) {
   document.sections.push_back(std::move(section));
 }
 
+// Compares the first recording with the last; with one recording it only describes its step.
 void AddStep(const LabView& view, LabDocument& document) {
   const LabRecording *before = view.Before(), *after = view.After();
   if (before == nullptr) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the tables of `gapless report`: fixes, stages, recordings and operators. Columns that no row fills are
-// dropped.
+// Builds the tables of `gapless report`: fixes, stages, recordings and operators. Cells are texts; an absent value is
+// an en dash. The column of the command's own metric is left out if no row fills it.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -14,12 +14,12 @@ std::string Number(std::optional<double> value, int digits) { return value ? For
 
 std::string Bytes(std::optional<double> bytes) { return bytes ? FormatBytes(static_cast<int64_t>(*bytes)) : ""; }
 
-// The last finite value, which a row shows as its loss.
+// Returns the last loss of a stage with five digits; "" if none was seen.
 std::string LossText(const LabStage& stage) { return Number(stage.loss, 5); }
 
 using Row = std::vector<std::string>;
 
-// Keeps the columns that some row fills; the first one always stays.
+// Keeps the columns that some row fills, and the first `always` ones in any case. The first row is the head.
 std::vector<Row> WithoutEmptyColumns(std::vector<Row> rows, size_t always) {
   std::vector<Row> kept(rows.size());
   for (size_t column = 0; column < rows[0].size(); ++column) {
@@ -55,6 +55,7 @@ std::string RateText(std::optional<double> samples_per_second) {
 std::string UtilizationText(std::optional<double> percent) {
   return percent ? StrCat(FormatNumber(*percent, 1), " %") : "";
 }
+// An interval without an upper end is shown by its lower end; without a lower end it proves nothing and is left out.
 std::string RatioText(const LabRatio& ratio) {
   std::string text = StrCat(FormatNumber(ratio.expected, 2), "×");
   if (ratio.low && ratio.high)
@@ -67,6 +68,7 @@ std::string GainText(const Gain& gain) {
   return RatioText({.low = gain.low, .high = gain.high, .expected = gain.expected});
 }
 
+// Throughput comes first, because stages may differ in their batch size.
 std::optional<double> SpeedupOver(const LabStage& first, const LabStage& stage) {
   if (first.samples_per_second && stage.samples_per_second && *first.samples_per_second > 0)
     return *stage.samples_per_second / *first.samples_per_second;
@@ -74,6 +76,7 @@ std::optional<double> SpeedupOver(const LabStage& first, const LabStage& stage) 
   return std::nullopt;
 }
 
+// The result is the last column; it stays if the user named a metric, also when no run printed it.
 LabBlock FixTable(const LabOptimization& optimization) {
   std::vector<Row> rows = {{"fix", "predicted", "measured (95 % interval)", "step", "samples/s", "memory",
                             "GPU utilisation", "last loss",
@@ -86,6 +89,7 @@ LabBlock FixTable(const LabOptimization& optimization) {
   return TableOf(WithoutEmptyColumns(std::move(rows), optimization.metric_name.empty() ? 8 : 9));
 }
 
+// All factors are over the first stage, the user's baseline.
 LabBlock StageTable(const std::vector<LabStage>& stages) {
   std::vector<Row> rows = {{"stage", "step", "samples/s", "speedup", "memory", "GPU utilisation", "last loss"}};
   for (const LabStage& stage : stages) {
@@ -97,6 +101,7 @@ LabBlock StageTable(const std::vector<LabStage>& stages) {
   return TableOf(std::move(rows));
 }
 
+// All values are medians or means of recorded steps, in the order in which the recordings were given.
 LabBlock RecordingTable(const std::vector<LabRecording>& recordings) {
   std::vector<Row> rows = {{"recording", "steps", "median step", "95th percentile", "GPU utilisation",
                             "CPU utilisation", "operators a step", "launches a step"}};
@@ -110,6 +115,8 @@ LabBlock RecordingTable(const std::vector<LabRecording>& recordings) {
   return TableOf(std::move(rows));
 }
 
+// Shows the union of both lists' first eight, in the order of the first, so that what vanished and what is new both
+// appear.
 LabBlock OperatorTable(const LabRecording& before, const LabRecording* after) {
   std::vector<Row> rows = {{"operator", "calls a step", "self time a step"}};
   if (after != nullptr) rows[0].insert(rows[0].end(), {"calls a step, after", "self time a step, after"});

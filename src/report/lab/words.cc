@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of the write-up. A section whose numbers are missing says which command gives them.
+// Writes the other sections of the write-up, and puts all of them in order. A section whose numbers are missing says
+// which command gives them.
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +17,7 @@ const LabStage* LastOf(const LabOptimization& optimization) {
   return optimization.stages.size() < 2 ? nullptr : &optimization.stages.back();
 }
 
+// States a speedup only if it is proved; otherwise it states the conclusion of the search.
 std::string ResultSentence(const LabOptimization& of) {
   const LabStage* last = LastOf(of);
   if (!of.proved || !of.speedup || last == nullptr)
@@ -31,6 +33,7 @@ std::string ResultSentence(const LabOptimization& of) {
   return text;
 }
 
+// The answer first: the proved speedup, the fastest stage, the recorded steps.
 void AddSummary(const LabView& view, LabDocument& document) {
   LabSection section{.heading = "Result"};
   for (const LabOptimization& of : view.optimizations) section.blocks.push_back(Paragraph(ResultSentence(of)));
@@ -55,6 +58,7 @@ void AddSummary(const LabView& view, LabDocument& document) {
   if (!section.blocks.empty()) document.sections.push_back(std::move(section));
 }
 
+// Shows each fix with its prediction and its measurement, so that a reader sees how far predictions can be relied on.
 void AddFixes(const LabOptimization& of, LabSection& section) {
   section.blocks.push_back(Paragraph(
       "Each row is the command with the fix of that row and all fixes above it. The prediction was made from the "
@@ -82,6 +86,7 @@ void AddFixes(const LabOptimization& of, LabSection& section) {
                                               FormatNumber(*of.budget_s, 0), " s.")));
 }
 
+// Shows the fixes of each search, then the stages that the user measured, then settings that were tuned.
 void AddWhatWasDone(const LabView& view, LabDocument& document) {
   LabSection section{.heading = "What was done"};
   for (const LabOptimization& of : view.optimizations) AddFixes(of, section);
@@ -111,6 +116,7 @@ void AddWhatWasDone(const LabView& view, LabDocument& document) {
   document.sections.push_back(std::move(section));
 }
 
+// Returns the first or the last finite loss; "" without a finite loss.
 std::string Finite(const std::vector<double>& losses, bool first) {
   const auto found =
       first ? std::find_if(losses.begin(), losses.end(), [](double v) { return std::isfinite(v); }) : losses.end();
@@ -120,6 +126,7 @@ std::string Finite(const std::vector<double>& losses, bool first) {
   return "";
 }
 
+// Returns the losses of benchmarks; those of recordings, which are of few steps, only where there are no others.
 std::vector<NamedSeries> LossesOf(const LabView& view) {
   std::vector<NamedSeries> series;
   const auto add = [&](const std::string& name, const std::vector<double>& losses) {
@@ -134,6 +141,7 @@ std::vector<NamedSeries> LossesOf(const LabView& view) {
   return series;
 }
 
+// Draws the losses and states the verdict on the training, which the curves alone do not prove.
 void AddLosses(const LabView& view, LabDocument& document) {
   LabSection section{.heading = "Loss"};
   const std::vector<NamedSeries> series = LossesOf(view);
@@ -152,6 +160,7 @@ void AddLosses(const LabView& view, LabDocument& document) {
   document.sections.push_back(std::move(section));
 }
 
+// Shows each scaling curve as a table and a picture, and its last point as a sentence.
 void AddScaling(const LabView& view, LabDocument& document) {
   LabSection section{.heading = "Scaling"};
   for (const LabScaling& scaling : view.scalings) {
@@ -177,6 +186,7 @@ void AddScaling(const LabView& view, LabDocument& document) {
   document.sections.push_back(std::move(section));
 }
 
+// Takes over what `gapless trend` says about a history, its chart included.
 void AddHistory(const LabView& view, LabDocument& document) {
   for (const LabHistory& history : view.histories) {
     LabSection section{.heading = "History"};
@@ -189,6 +199,7 @@ void AddHistory(const LabView& view, LabDocument& document) {
 
 }  // namespace
 
+// The order is that of a lab report: result, baseline, what was done, evidence, conclusions.
 LabDocument WriteLab(const LabView& view) {
   LabDocument document{.title = view.title.empty() ? "Performance report" : view.title};
   AddSummary(view, document);

@@ -3,6 +3,10 @@
 // in place of its marker. What is in the data and how the page reads it: web/src/data.ts.
 //
 // The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
+//
+// The size of a page is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are drawn),
+// chosen by page_rows.h, and texts of at most 1,000 columns. Texts are stored once and referred to by place, because kernel
+// names are long and repeat. Cells are stored by column.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +22,7 @@ namespace {
 
 constexpr int kLongestText = 1000;  // columns; a query gives the whole
 
-// Each distinct text once, by its place.
+// Collects each distinct text once; its place is the order in which it was first seen.
 class Texts {
  public:
   int64_t PlaceOf(std::string_view text) {
@@ -39,6 +43,7 @@ class Texts {
   std::map<std::string, int64_t, std::less<>> places_;
 };
 
+// Writes the description of the columns, which the page shows as heads and hints.
 void WriteColumns(JsonWriter& json, const Table& table) {
   json.Key("columns");
   json.BeginArray();
@@ -53,6 +58,7 @@ void WriteColumns(JsonWriter& json, const Table& table) {
   json.EndArray();
 }
 
+// Writes a list per column; a text is the number of its place in `texts`, an absent cell is null.
 void WriteCells(JsonWriter& json, const Table& table, const std::vector<size_t>& rows, Texts& texts) {
   json.Key("cells");
   json.BeginArray();
@@ -75,6 +81,7 @@ void WriteCells(JsonWriter& json, const Table& table, const std::vector<size_t>&
   json.EndArray();
 }
 
+// Writes all analyses that have rows. Prepare() computes them side by side first.
 void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.Key("tables");
   json.BeginArray();
@@ -98,6 +105,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.EndArray();
 }
 
+// Writes the words that all formats of the report share.
 void WritePage(JsonWriter& json, const Report& report) {
   json.Key("page");
   json.BeginObject();
@@ -122,6 +130,7 @@ void WritePage(JsonWriter& json, const Report& report) {
   json.EndObject();
 }
 
+// Writes the lanes of a step; a span is [start_ns, dur_ns, "bound"], as there can be thousands.
 void WritePicture(JsonWriter& json, std::string_view key, const StepPicture& picture) {
   json.Key(key);
   json.BeginObject();
@@ -147,6 +156,7 @@ void WritePicture(JsonWriter& json, std::string_view key, const StepPicture& pic
   json.EndObject();
 }
 
+// Writes how the step would shrink with cheaper kernels: pairs of a kernel's cost and the step's share.
 void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.Key("sweep");
   json.BeginArray();
@@ -168,6 +178,7 @@ void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.EndArray();
 }
 
+// The texts come last, because the tables decide which there are.
 std::string DataOf(const Report& report) {
   std::string out;
   JsonWriter json(out);

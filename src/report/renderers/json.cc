@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The report as the JSON document of `gapless analyze --json` (analyze_json.h), indented for people.
 #include "report/analyze_json.h"
 #include "report/renderer.h"
 

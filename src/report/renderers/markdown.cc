@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as Markdown, to be put into an issue, a merge request or a wiki. All texts are escaped: a recording cannot
-// put markup into it.
+// put markup into it. Findings are grouped by severity, and keep the numbers of the ranked list.
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-// Text as code; what would end it early is left out.
+// Returns text as code. Backquotes and bars are left out: code cannot escape the first, and tables break at the second.
 std::string Code(std::string_view text) {
   std::string out = "`";
   for (const char c : Printable(text))
@@ -22,6 +22,7 @@ double ShareIn(int64_t part, int64_t wall) {
   return wall > 0 ? static_cast<double>(part) / static_cast<double>(wall) : 0;
 }
 
+// Appends the facts as one line, then the class of the run and what could not be read.
 void AppendHeader(std::string& out, const Report& report) {
   const RunSummary& summary = report.summary;
   out += StrCat("# Bottlenecks of ", MarkdownEscaped(SubjectOf(report.run)), "\n\n");
@@ -46,6 +47,7 @@ void AppendHeader(std::string& out, const Report& report) {
   for (const Error& error : report.failures) out += StrCat("\n> not read: ", MarkdownEscaped(error.ToString()), "\n");
 }
 
+// Shares are of each device's own analysed time, so every row adds up to 100 %.
 void AppendBreakdown(std::string& out, const RunSummary& summary) {
   if (summary.breakdown.empty()) return;
   out +=
@@ -100,7 +102,8 @@ void AppendOne(std::string& out, int number, const Bottleneck& found, const Repo
   }
 }
 
-// The bottlenecks with a severity in (above, up_to], numbered as they are ranked.
+// Appends the bottlenecks whose level is in (above, up_to]: 1 critical, kCriticalSeverity a warning, 0 minor. A heading
+// without findings is left out.
 void AppendGroup(std::string& out, std::string_view title, const Report& report, double above, double up_to) {
   bool any = false;
   const std::vector<int> places = PlacesOf(report.diagnosis.bottlenecks);
@@ -115,6 +118,7 @@ void AppendGroup(std::string& out, std::string_view title, const Report& report,
   }
 }
 
+// Appends the gain of the whole plan, and what it saves if a price was given.
 void AppendImprovement(std::string& out, const Report& report) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return;

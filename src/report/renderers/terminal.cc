@@ -7,6 +7,8 @@ namespace {
 
 constexpr int kWidest = 120;  // longer lines are hard to follow; a wide window does not change the picture
 
+// Joins the sections by an empty line; notes follow the header directly. ASCII is made at the very end, when every
+// width is fixed.
 std::string Render(const Report& report, const RenderOptions& given) {
   RenderOptions options = given;
   if (options.width > kWidest) options.width = kWidest;

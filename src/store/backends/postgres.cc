@@ -4,6 +4,10 @@
 // Numbers and texts travel as text, in which PostgreSQL writes a double so that it reads back equal; bytes go out as
 // they are and come back as hexadecimal. synchronous_commit is switched on for the session, so that a commit is on the
 // disk when it returns, whatever the server's default is.
+//
+// Only migrations are serialised, by an advisory lock that the server releases with the transaction. Readers see one
+// state of the database by REPEATABLE READ. When the server is lost, Reconnect() starts a new session, which needs its
+// settings again (Greet).
 #include <charconv>
 #include <cstring>
 
@@ -32,7 +36,8 @@ constexpr Dialect kDialect = {
 };
 constexpr const char* kMigrationLock = "SELECT pg_advisory_xact_lock(29099058084017011)";  // "gapless" as a number
 
-// Parameters of a statement as libpq takes them.
+// Parameters of a statement as libpq takes them: parallel arrays of pointers. The pointers refer to the cells and to
+// `texts`, whose capacity is reserved so that it does not move. NULL has type 0, which lets the server infer it.
 struct Parameters {
   explicit Parameters(std::span<const SqlCell> cells) {
     texts.reserve(cells.size());
@@ -60,6 +65,7 @@ struct Parameters {
   std::vector<int> lengths, formats;
 };
 
+// Parses a number; any other text stays a text, so that a column of another type reads as absent instead of as 0.
 template <class T>
 SqlCell Number(std::string_view text) {
   T number = 0;
@@ -107,6 +113,8 @@ class PostgresConnection : public Connection {
   PGconn* connection_ = nullptr;
 };
 
+// Translates a failure by its SQLSTATE: 42P07 is a table that exists already, 42501 a missing privilege. Without a
+// state the server did not answer.
 Unexpected PostgresConnection::Failure(const PGresult* result) const {
   std::string message = Printable(Split(pq_.error_message(connection_), '\n').front());
   const char* const state = result == nullptr ? nullptr : pq_.result_error_field(result, PG_DIAG_SQLSTATE);
@@ -120,6 +128,7 @@ Unexpected PostgresConnection::Failure(const PGresult* result) const {
   return Fail(ErrorCode::kEnvironment, StrCat("PostgreSQL: ", message), WithoutPassword(url_), hint);
 }
 
+// Applies the settings of a session. extra_float_digits = 1 selects the shortest text that reads back equal.
 Result<void> PostgresConnection::Greet() {
   if (lost()) return Failure(nullptr);
   for (const char* sql : {"SET synchronous_commit = on", "SET bytea_output = hex", "SET extra_float_digits = 1"})
@@ -133,11 +142,13 @@ Result<void> PostgresConnection::Connect() {
   const char* const values[] = {"10", "gapless", url_.c_str(), "UTF8", nullptr};
   connection_ = pq_.connectdb_params(names, values, 1);
   if (connection_ == nullptr) return Fail(ErrorCode::kEnvironment, "out of memory");
+  // Notices go to standard error by default; a library must not print.
   pq_.set_notice_processor(
       connection_, [](void*, const char*) {}, nullptr);
   return Greet();
 }
 
+// Converts a cell by the type of its column. Types that the history does not use stay texts.
 SqlCell PostgresConnection::CellOf(const PGresult* result, int row, int column) const {
   if (pq_.getisnull(result, row, column) != 0) return {};
   const std::string_view text(pq_.getvalue(result, row, column),
@@ -169,6 +180,7 @@ std::vector<DbRow> PostgresConnection::RowsOf(const PGresult* result) const {
   return rows;
 }
 
+// Runs one statement with its parameters apart from the SQL, so that no text can become part of the statement.
 Result<std::vector<DbRow>> PostgresConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
   const Parameters given(parameters);
   PGresult* const result =

@@ -21,6 +21,7 @@
 namespace gapless::internal {
 namespace {
 
+// Time that a statement waits for other writers, and the pauses between its attempts.
 constexpr auto kLongestWait = std::chrono::seconds(60);
 constexpr int kFirstPauseUs = 500, kLongestPauseUs = 20'000;
 constexpr int kLongestCell = 1 << 30;
@@ -34,11 +35,13 @@ constexpr Dialect kDialect = {
     .table_exists = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
 };
 
-// The time that one statement has waited for other processes.
+// The start of the current wait for other processes.
 struct Waiting {
   std::chrono::steady_clock::time_point since;
 };
 
+// Implements SQLite's busy handler: sleeps and returns 1 to try again, or returns 0 when a minute has passed. `times`
+// is 0 at the first call of each wait. Pauses double up to 20 ms and are shifted by the process id.
 int Wait(void* context, int times) {
   auto& waiting = *static_cast<Waiting*>(context);
   const auto now = std::chrono::steady_clock::now();
@@ -50,6 +53,7 @@ int Wait(void* context, int times) {
   return 1;
 }
 
+// Binds without copying: the cells outlive the statement. An empty cell stays NULL.
 void Bind(sqlite3_stmt* statement, int index, const SqlCell& cell) {
   const auto size = [](const std::string& text) { return static_cast<sqlite3_uint64>(text.size()); };
   if (const auto* integer = std::get_if<int64_t>(&cell))
@@ -62,6 +66,7 @@ void Bind(sqlite3_stmt* statement, int index, const SqlCell& cell) {
     sqlite3_bind_blob64(statement, index, bytes->content.data(), size(bytes->content), SQLITE_STATIC);
 }
 
+// Reads a cell by its own type: SQLite stores types per cell, not per column.
 SqlCell CellOf(sqlite3_stmt* statement, int column) {
   const int type = sqlite3_column_type(statement, column);
   if (type == SQLITE_INTEGER) return static_cast<int64_t>(sqlite3_column_int64(statement, column));
@@ -105,6 +110,7 @@ class SqliteConnection : public Connection {
   Waiting waiting_{};
 };
 
+// Translates the last error of the connection; the low byte is the primary code, as extended codes are switched on.
 Unexpected SqliteConnection::Failure() const {
   const int code = sqlite3_errcode(db_) & 0xff;
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
@@ -117,6 +123,7 @@ Unexpected SqliteConnection::Failure() const {
               code == SQLITE_FULL ? "make room on the disk" : "");
 }
 
+// Runs one statement. Every $ of it is a parameter: the statements of the history have no other.
 Result<std::vector<DbRow>> SqliteConnection::Run(const std::string& sql, std::span<const SqlCell> parameters) {
   std::string text = sql;
   std::ranges::replace(text, '$', '?');  // ?1 is the first parameter wherever it stands
@@ -135,6 +142,7 @@ Result<std::vector<DbRow>> SqliteConnection::Run(const std::string& sql, std::sp
     sqlite3_finalize(statement);
     return rows;
   }
+  // Failure() must come before finalising, which overwrites the message.
   const Unexpected failure = Failure();
   sqlite3_finalize(statement);
   return failure;
@@ -161,6 +169,7 @@ Result<void> SqliteConnection::Connect() {
                 "is the folder there and writable? --db names another place");
   sqlite3_busy_handler(db_, Wait, &waiting_);
   sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, kLongestCell);
+  // The file may come from somebody else: its schema must not run code, and nothing may write to SQLite's own tables.
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -170,6 +179,7 @@ Result<void> SqliteConnection::Connect() {
   return {};
 }
 
+// Takes "sqlite:FILE", "sqlite:///FILE" or a bare path.
 Result<std::unique_ptr<Connection>> Open(const std::string& url) {
   constexpr std::string_view kPrefix = "sqlite:";
   std::string path = url.substr(url.starts_with(kPrefix) ? kPrefix.size() : 0);

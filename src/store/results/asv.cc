@@ -9,10 +9,12 @@
 namespace gapless::internal {
 namespace {
 
+// Returns true for the result file of one commit.
 bool Recognises(const ResultInput& input) {
   return input.json != nullptr && input.json->Get("results").is_object() && input.json->Get("commit_hash").Text();
 }
 
+// Returns the unit that the prefix of the benchmark's function stands for; "" for track_… and anything else.
 std::string UnitOf(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (last.starts_with("time_") || last.starts_with("timeraw_")) return "s";
@@ -42,6 +44,8 @@ struct Entry {
   const JsonValue* samples = nullptr;
 };
 
+// Finds result, parameters and samples in either version of the format. What is missing is a null value, not a null
+// pointer.
 Entry EntryOf(const JsonValue& value, const JsonValue& columns) {
   if (value.is_object()) return {&value.Get("result"), &value.Get("params"), &value.Get("samples")};
   static const JsonValue kNothing;
@@ -57,6 +61,8 @@ Entry EntryOf(const JsonValue& value, const JsonValue& columns) {
   return entry;
 }
 
+// Adds a series per combination of parameters that has a value. Without samples the value itself is the series, of
+// unknown sampling.
 void AddSeries(const std::string& name, const Entry& entry, std::vector<ResultSeries>& out) {
   const std::vector<std::string> combinations = Combinations(*entry.parameters);
   const bool is_list = entry.result->is_array();

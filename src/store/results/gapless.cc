@@ -14,6 +14,7 @@ bool Recognises(const ResultInput& input) {
   return input.json != nullptr && input.json->Get("gapless").is_object() && input.json->Get("metrics").is_object();
 }
 
+// Returns a metric as a series of one value: unit and direction follow from its name.
 ResultSeries SeriesOf(const std::string& name, double value) {
   const MetricTraits traits = TraitsOf(name);
   return {.name = name,
@@ -61,6 +62,7 @@ std::optional<int64_t> IntIn(const JsonValue& root, std::string_view key) {
   return std::nullopt;
 }
 
+// Takes commit, machine and command from the first place of the document that has them.
 void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
   const JsonValue& environment = root.Get("environment");
   facts.commit_sha = TextIn(root, {"commit_sha", "commit"});

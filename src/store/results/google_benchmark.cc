@@ -9,6 +9,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns true if the first benchmark has a time_unit, which no other known format with "benchmarks" has.
 bool Recognises(const ResultInput& input) {
   if (input.json == nullptr) return false;
   const auto& benchmarks = input.json->Get("benchmarks").items();
@@ -17,6 +18,7 @@ bool Recognises(const ResultInput& input) {
 
 double InASecond(const std::string& unit) { return unit == "s" ? 1 : unit == "ms" ? 1e3 : unit == "us" ? 1e6 : 1e9; }
 
+// Joins the rows of one name into a series, in the order in which names first occur.
 class Collector {
  public:
   void Add(const std::string& name, std::string_view unit, std::optional<double> value, bool higher_is_better,
@@ -34,6 +36,7 @@ class Collector {
   std::vector<ResultSeries> series_;
 };
 
+// Adds a row's time in seconds, and its rates as series of their own. A row that failed has no numbers.
 void AddRow(const JsonValue& row, const std::string& name, Sampling sampling, Collector& collector) {
   const JsonValue& failed = row.Get("error_occurred");
   if (failed.Bool().value_or(false)) return;

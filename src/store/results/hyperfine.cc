@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hyperfine --export-json: every time is that of a whole process, in seconds.
+// hyperfine --export-json: every time is that of a whole process, in seconds. The name of a series is the command, with
+// its secrets redacted. A file without single times gives its mean, of unknown sampling.
 #include "base/redact.h"
 #include "store/result_reader.h"
 

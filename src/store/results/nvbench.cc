@@ -28,6 +28,8 @@ const JsonValue& Summary(const JsonValue& summaries, std::string_view tag) {
   return summaries.Get(tag);
 }
 
+// Returns a value of a summary; a null value if the summary lacks it. The list is called "data" or "values" by the
+// version of the format.
 const JsonValue& ValueNamed(const JsonValue& summary, std::string_view name) {
   static const JsonValue kNothing;
   for (const std::string_view list : {"data", "values"})
@@ -36,7 +38,8 @@ const JsonValue& ValueNamed(const JsonValue& summary, std::string_view name) {
   return kNothing;
 }
 
-// The times in the file beside it. A name that leads out of the folder is not followed.
+// Returns the times in the file beside it, in seconds: 32-bit floats, the lowest byte first. Empty if there is no such
+// file. A name that leads out of the folder is not followed, because the JSON may come from anybody.
 std::vector<double> SamplesBeside(std::string_view path, const JsonValue& summary) {
   const std::string* const name = ValueNamed(summary, "filename").Text();
   if (name == nullptr || name->empty() || name->front() == '/' || name->find("..") != std::string::npos) return {};
@@ -58,6 +61,7 @@ std::vector<double> SamplesBeside(std::string_view path, const JsonValue& summar
   return seconds;
 }
 
+// Returns the benchmark with the values of its axes.
 std::string NameOfState(const JsonValue& benchmark, const JsonValue& state) {
   std::string which = state.TextOf("name");
   if (which.empty()) which = state.TextOf("description");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain numbers: one a line, or columns separated by commas, with or without a line of names, or an array of JSON.
 // Empty lines and lines that begin with # are left out. The unit of a value is unknown.
+//
+// A first row without any number is the line of names. A column counts if its first cell is a number, or if it was
+// asked for by name or place (from 1). Empty cells are absent; anything else that is not a finite number is an error
+// with its row, because a value that is silently dropped would change the median.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -51,6 +55,7 @@ bool IsNumbers(const JsonValue* json) {
          std::ranges::all_of(json->items(), [](const JsonValue& item) { return item.Number().has_value(); });
 }
 
+// Returns true if one of the first two rows has a number. A zero byte in the first 4 KiB means a binary file.
 bool Recognises(const ResultInput& input) {
   if (IsNumbers(input.json)) return true;
   if (input.json != nullptr || input.text.substr(0, 4096).find('\0') != std::string_view::npos) return false;
@@ -94,6 +99,7 @@ ResultFile OfJson(const JsonValue& json) {
   return file;
 }
 
+// Reads all columns in one pass. Rows are counted from 1, those that are left out included.
 Result<ResultFile> Read(const ResultInput& input) {
   if (input.json != nullptr) return OfJson(*input.json);
   const bool has_names = !HasNumber(FirstRows(input.text)[0]);

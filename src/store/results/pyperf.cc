@@ -16,6 +16,7 @@ bool Recognises(const ResultInput& input) {
   return !benchmarks.empty() && benchmarks[0].Get("runs").is_array();
 }
 
+// Returns a benchmark's own value, else that of the suite.
 std::string Metadata(const JsonValue& suite, const JsonValue& benchmark, std::string_view key) {
   std::string own = benchmark.Get("metadata").TextOf(key);
   return own.empty() ? suite.Get("metadata").TextOf(key) : own;
@@ -23,6 +24,7 @@ std::string Metadata(const JsonValue& suite, const JsonValue& benchmark, std::st
 
 std::string UnitOf(const std::string& unit) { return unit == "byte" ? "bytes" : unit == "integer" ? "" : "s"; }
 
+// Returns the median of one process; absent if the run only calibrated.
 std::optional<double> MedianOfRun(const JsonValue& run) {
   std::vector<double> values;
   for (const JsonValue& value : run.Get("values").items())

@@ -13,6 +13,7 @@ bool Recognises(const ResultInput& input) {
   return !benchmarks.empty() && benchmarks[0].Get("stats").is_object() && input.json->Get("machine_info").is_object();
 }
 
+// Takes the commit and the machine. The plugin writes words in place of a commit or branch that it does not know.
 void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
   const JsonValue& commit = root.Get("commit_info");
   facts.commit_sha = commit.TextOf("id");

@@ -50,6 +50,7 @@ inline std::string Binaries() {
   return found;
 }
 
+// Returns a port that was free a moment ago; another process may take it before the server does.
 inline int FreePort() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the latency, throughput and token times of `gapless bench --inference`.
+// Prints the latency, throughput and token times of `gapless bench --inference`. A percentile is shown only if there
+// are enough requests to have one: 20 for p95, 100 for p99.
 #include "cli/commands/bench/inference.h"
 
 #include "base/described_json.h"
@@ -10,6 +11,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The whole document. Latencies are given one by one, so that other percentiles can be computed from them.
 struct Inference {
   std::string command{};
   size_t requests = 0;
@@ -33,6 +35,7 @@ namespace {
 
 std::string Ms(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), " ms"); }
 
+// Joins the percentiles that are known; p50 always is.
 std::string Percentiles(std::optional<double> p50, std::optional<double> p95, std::optional<double> p99) {
   std::string text = StrCat("p50 ", Ms(*p50));
   if (p95) text += StrCat(", p95 ", Ms(*p95));
@@ -42,6 +45,7 @@ std::string Percentiles(std::optional<double> p50, std::optional<double> p95, st
 
 }  // namespace
 
+// Prints one line per figure; those of tokens only for a model that writes text.
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample) {
   std::string text =
       StrCat("latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the result of `gapless bench`: where the steady steps begin, the step time with its interval, throughput and
-// memory.
+// memory. An interval that the steps do not support is not shown; the reason is. What disturbed the measurement comes
+// last.
 #include "cli/commands/bench/report.h"
 
 #include "base/strings.h"
@@ -10,6 +11,8 @@
 namespace gapless::internal {
 namespace {
 
+// Returns advice on the warm-up of a single process; "" if its steps are steady from the first one, or too few to
+// judge.
 std::string OutcomeText(const std::vector<RunSample>& samples) {
   if (samples[0].source != SampleSource::kSteps || samples.size() > 1) return "";
   const auto steady = FindSteadyState(SeriesOf(samples));
@@ -30,6 +33,7 @@ std::string OutcomeText(const std::vector<RunSample>& samples) {
 
 }  // namespace
 
+// Names what was measured: a step, a process, or a value that the program printed, whose unit is unknown.
 std::string BenchText(const std::vector<RunSample>& samples) {
   const PerformanceMetrics metrics = *MetricsOf(samples);
   const RunSample& first = samples[0];

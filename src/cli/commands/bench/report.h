@@ -9,6 +9,7 @@
 
 namespace gapless::internal {
 
+// Returns the figures of one or more processes; there must be at least one.
 std::string BenchText(const std::vector<RunSample>& samples);
 
 }  // namespace gapless::internal

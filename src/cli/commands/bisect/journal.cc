@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and appends the journal of a bisection, one JSON object a line. A last line that was cut off is dropped.
+// Reads and appends the journal of a bisection.
+//
+// The first line is a mark with the search's key; each other line is a commit, a tab, and its value or "skip". A last
+// line that was cut off is dropped, and the file is rewritten without it, so that the next line does not join it. A
+// journal of another search is an error, not overwritten: it may have taken hours.
+//
+//   gapless bisect 1<tab>REPOSITORY GOOD BAD BUILD -- COMMAND
+//   3f2a91c0de…<tab>177.4
+//   0020abcdef…<tab>skip
 #include "cli/commands/bisect/journal.h"
 
 #include <charconv>
@@ -24,6 +32,7 @@ std::string LineOf(const JournalEntry& entry) {
   return entry.value ? StrCat(entry.sha, "\t", *entry.value, "\n") : StrCat(entry.sha, "\t", kCannotRun, "\n");
 }
 
+// Returns the run of a line; absent if the line is damaged, which costs one run and no more.
 std::optional<JournalEntry> EntryFrom(std::string_view line) {
   const auto fields = Split(line, '\t');
   if (fields.size() != 2 || fields[0].empty()) return std::nullopt;
@@ -37,6 +46,8 @@ std::optional<JournalEntry> EntryFrom(std::string_view line) {
 
 }  // namespace
 
+// Reads the runs of an interrupted search with the same key, or begins a new file. The folder is made for its owner
+// only.
 Result<Journal> Journal::Open(std::string path, const std::string& key, bool anew) {
   Journal journal;
   journal.path_ = std::move(path);
@@ -66,6 +77,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
   return journal;
 }
 
+// Appends one line and closes the file, so that a run survives the end of this program.
 Result<void> Journal::Add(const JournalEntry& entry) {
   std::FILE* const file = std::fopen(path_.c_str(), "ae");
   if (file == nullptr) return SystemFailure("cannot write the journal", path_, errno);
@@ -76,6 +88,7 @@ Result<void> Journal::Add(const JournalEntry& entry) {
   return {};
 }
 
+// Names the file by a digest of the key, so that searches in different repositories do not meet.
 std::string DefaultJournalPath(const std::string& key) {
   const char* state = std::getenv("XDG_STATE_HOME");
   const char* home = std::getenv("HOME");

@@ -10,11 +10,13 @@
 
 namespace gapless::internal {
 
+// One run of a commit.
 struct JournalEntry {
   std::string sha;
   std::optional<double> value;  // absent: this commit cannot be run
 };
 
+// The runs that were made, oldest first.
 class Journal {
  public:
   // `key` says what is searched for: a file with another key is not gone on with. A file that breaks off in the middle

@@ -19,6 +19,7 @@ struct Pairs {
   RatioInterval speedup{};
   double p_value = 1;
   bool statistically_significant = false;
+  // Absent with too few pairs; p_welch also if only the ratios are known.
   std::optional<double> p_signed_rank{}, p_welch{};
   std::string_view nominal = "p_signed_rank and p_welch would hold had the number of pairs been fixed beforehand";
   std::optional<double> mde_share{};
@@ -40,6 +41,7 @@ struct Pairs {
   };
 };
 
+// The losses of both sides, step by step.
 struct LossParity {
   std::optional<bool> parity{};
   double max_difference = 0;
@@ -53,15 +55,18 @@ struct LossParity {
   };
 };
 
+// The whole document. Metrics are absent if no pair was completed.
 struct Compare {
   Pairs pairs{};
   int64_t seed = 0;
+  // Absent if a side was not measured, or both sides by different means.
   std::optional<double> memory_saved_gb{}, memory_saved_bytes{}, energy_saved_j{};
   std::optional<Metrics> a{};
   std::optional<std::string> a_command{};
   std::optional<Metrics> b{};
   std::optional<std::string> b_command{};
   std::optional<LossParity> loss{};
+  // Absent if the training was not compared (--no-same, or no steps were seen).
   std::optional<Parity> training{};
   std::optional<SampleSource> source{};
   std::optional<Environment> environment{};

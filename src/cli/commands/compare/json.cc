@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless compare --json`.
+// Writes `gapless compare --json` for pairs, and for ratios of pairs from elsewhere.
 #include "base/redact.h"
 #include "cli/commands/compare/document.h"
 #include "proof/metrics.h"
@@ -7,6 +7,8 @@
 namespace gapless::internal {
 namespace {
 
+// Describes the evidence. `p_value` holds at any number of pairs; the nominal ones are there for comparison with other
+// tools.
 documents::Pairs PairsDocument(const PairSequence& sequence, const PairOptions& options, const NominalP& nominal) {
   return {.verdict = sequence.Verdict(),
           .speedup = SpeedupOf(sequence.Interval()),
@@ -36,6 +38,7 @@ std::optional<documents::LossParity> LossOf(const Comparison& comparison) {
 constinit const TypeInfo kCompareDocument = describe::MakeType<documents::Compare>();
 constinit const TypeInfo kRatiosDocument = describe::MakeType<documents::Pairs>();
 
+// Also used by `gapless validate`, whose document contains this one.
 documents::Compare CompareDocument(const Comparison& comparison, const PairPlan& plan) {
   documents::Compare document{.pairs = PairsDocument(comparison.sequence(), comparison.options(), comparison.Nominal()),
                               .seed = static_cast<int64_t>(plan.seed),
@@ -51,6 +54,7 @@ documents::Compare CompareDocument(const Comparison& comparison, const PairPlan&
   if (b) document.b = MetricsDocument(*b, comparison.b()[0].source);
   if (b) document.b_command = CommandText(plan.b.command);
   if (comparison.training()) document.training = ParityDocument(*comparison.training());
+  // Without a pair nothing is known of the environment.
   if (comparison.pairs() == 0) return document;
   document.source = comparison.a()[0].source;
   document.environment = EnvironmentDocument(comparison.a()[0]);

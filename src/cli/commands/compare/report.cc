@@ -16,6 +16,7 @@ namespace {
 
 std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
 
+// Writes an interval; an end that is not bounded yet is "less" or "more".
 std::string Between(const RatioInterval& interval) {
   if (!interval.low && !interval.high) return "not bounded yet";
   return StrCat(interval.low ? Factor(*interval.low) : "less", " to ", interval.high ? Factor(*interval.high) : "more");
@@ -23,6 +24,7 @@ std::string Between(const RatioInterval& interval) {
 
 std::string P(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
 
+// A row of the table; absent values leave the row out.
 struct Row {
   std::string name;
   std::optional<double> a, b;
@@ -30,6 +32,7 @@ struct Row {
   int decimals;
 };
 
+// States the verdict with the factor, its interval and the number of pairs.
 std::string Headline(const PairSequence& sequence, const PairOptions& options) {
   const RatioInterval speedup = SpeedupOf(sequence.Interval());
   const std::string pairs = StrCat(sequence.size(), sequence.size() == 1 ? " pair" : " pairs");
@@ -45,6 +48,7 @@ std::string Headline(const PairSequence& sequence, const PairOptions& options) {
   return StrCat("cannot tell after ", pairs, ": B is ", found);
 }
 
+// Writes a row for each metric that both sides have, with the change from A to B. "" if no pair was completed.
 std::string Table(const Comparison& comparison) {
   const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());
   if (!a || !b) return "";
@@ -77,6 +81,8 @@ std::string Table(const Comparison& comparison) {
   return text.empty() ? "" : StrCat(head, text);
 }
 
+// Writes the p values, and the change that this number of pairs could have detected: without it "cannot tell" says
+// nothing.
 std::string Evidence(const PairSequence& sequence, const NominalP& nominal) {
   std::string text = StrCat("p ", P(sequence.AnytimeP()), " at whatever pair one stops");
   if (nominal.signed_rank) text += StrCat(" (nominal: signed rank ", P(*nominal.signed_rank));
@@ -87,6 +93,7 @@ std::string Evidence(const PairSequence& sequence, const NominalP& nominal) {
   return text;
 }
 
+// Writes the verdict on the training, and the largest difference of the losses beside that of two runs of A.
 std::string TrainingText(const Comparison& comparison) {
   const auto losses = comparison.Losses();
   std::string text;
@@ -98,6 +105,7 @@ std::string TrainingText(const Comparison& comparison) {
   return text;
 }
 
+// Prints what disturbed the runs, a line each.
 std::string NoiseText(const Comparison& comparison) {
   std::string text;
   for (const std::string& seen : NoiseOf(comparison)) text += StrCat("noise: ", seen, "\n");
@@ -106,6 +114,7 @@ std::string NoiseText(const Comparison& comparison) {
 
 }  // namespace
 
+// Two sentences are of one kind if they are equal up to their first digit.
 std::vector<std::string> NoiseOf(const Comparison& comparison) {
   std::map<std::string, std::string> noise;  // the first of each kind
   for (const auto* side : {&comparison.a(), &comparison.b()})
@@ -120,6 +129,7 @@ std::vector<std::string> NoiseOf(const Comparison& comparison) {
   return sentences;
 }
 
+// Without both sides' own values only the signed-rank test can be made.
 NominalP NominalOf(const PairSequence& sequence) {
   NominalP nominal;
   if (const auto test = SignedRank(sequence.log_ratios())) nominal.signed_rank = test->p;

@@ -11,6 +11,7 @@
 namespace gapless::internal {
 
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
+// The whole output, as text and as a JSON document.
 std::string CompareText(const Comparison& comparison);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
 // Returns what disturbed the runs, the first sentence of each kind.

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
 // the ratio with its interval. A verdict needs values that are processes.
+//
+// The output for two files of hyperfine, whose values are processes:
+//
+//   B is faster: speedup 1.248×, 95 % interval 1.210× to 1.288×
+//
+//     A  1.005 s, the median of 8  old
+//     B  0.8050 s, the median of 8  new
 #include "cli/commands/compare/stored.h"
 
 #include <algorithm>
@@ -26,6 +33,7 @@ constexpr size_t kMaxNames = 8;
 constexpr int kNameColumns = 60;
 constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
 
+// Lists at most eight names for a hint.
 std::string NamesOf(const std::vector<const ResultSeries*>& all) {
   std::vector<std::string> names;
   for (const ResultSeries* series : all) {
@@ -50,7 +58,8 @@ const ResultSeries* Find(const ResultFile& file, const std::string& name) {
   return found == file.series.end() ? nullptr : &*found;
 }
 
-// The two series to compare: by name, else the only ones, else the only name both have, else the times of steps.
+// Returns the two series to compare: by name, else the only ones (whatever they are called), else the only name that
+// both have, else the times of steps. Series with several values on both sides are preferred to single values.
 Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultFile& a, const ResultFile& b,
                                                                    const std::string& name) {
   if (!name.empty()) {
@@ -93,6 +102,7 @@ Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   return {};
 }
 
+// Returns the logarithms: ratios of values that may be 0 or below mean nothing.
 Result<std::vector<double>> Logs(const ResultSeries& series) {
   std::vector<double> logs;
   for (const double value : series.values) {
@@ -103,6 +113,7 @@ Result<std::vector<double>> Logs(const ResultSeries& series) {
   return logs;
 }
 
+// Decides by the interval alone. Equivalent: the whole interval is within the margin, in either direction.
 SpeedVerdict Decide(const RatioInterval& speedup, double margin) {
   if (!speedup.low || !speedup.high) return SpeedVerdict::kCannotTell;
   if (*speedup.low > 1) return SpeedVerdict::kFaster;
@@ -111,6 +122,8 @@ SpeedVerdict Decide(const RatioInterval& speedup, double margin) {
   return inside ? SpeedVerdict::kEquivalent : SpeedVerdict::kCannotTell;
 }
 
+// Fills in the speedup, its interval and the p values. The sign makes a speedup above 1 always better; it swaps the
+// ends of the interval with it.
 void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, StoredComparison& comparison) {
   const double sign = comparison.higher_is_better ? 1 : -1;
   comparison.speedup.expected =
@@ -130,6 +143,7 @@ std::string PValue(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber
 
 std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
 
+// States the verdict and the factor; the interval only if both of its ends are known.
 std::string Headline(const StoredComparison& comparison) {
   const RatioInterval& speedup = comparison.speedup;
   const std::string interval = speedup.low && speedup.high
@@ -145,7 +159,7 @@ std::string Headline(const StoredComparison& comparison) {
   return StrCat("cannot tell: ", found);
 }
 
-// In lines of 80 columns.
+// Breaks a text into lines of 80 columns.
 std::string Wrapped(std::string_view text) {
   std::string out;
   size_t column = 0;
@@ -161,6 +175,7 @@ std::string Wrapped(std::string_view text) {
 
 }  // namespace
 
+// Explains the limits of the answer, which a factor alone would hide.
 std::string WhatTheyShow(const StoredComparison& comparison) {
   if (comparison.other_machine)
     return "the two were measured on different machines or devices, so what differs may be theirs; to compare the "
@@ -180,6 +195,7 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
   return "the files do not record what a value is; if each value is a process of its own, add --values process";
 }
 
+// The statements of the user about the values win over those of the files.
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
   const auto chosen = Choose(a, b, options.series);
   if (!chosen) return Unexpected{chosen.error()};
@@ -205,9 +221,11 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;
   }
+  // Too few processes for an interval; the p values stay.
   if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);
+  // Robust noise of both sides, pooled; the smaller side limits what could have been detected.
   const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);
   if (a_noise && b_noise) {
     const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
@@ -218,6 +236,7 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   return comparison;
 }
 
+// Prints both medians in one unit, chosen by the larger one. Names are shown at the sides only if they differ.
 std::string StoredText(const StoredComparison& comparison) {
   const bool same = comparison.name == comparison.b_name;
   const ShownUnit unit = ShownUnitOf(std::max(comparison.a, comparison.b), comparison.unit);

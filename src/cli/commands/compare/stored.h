@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// The result of comparing two series. Intervals, p values and mde_share are absent where the values support none.
 struct StoredComparison {
   std::string name, b_name, unit;  // name and unit of the compared quantity
   Sampling sampling = Sampling::kUnknown;
@@ -30,6 +31,7 @@ struct StoredComparison {
   bool other_machine = false;  // the two are of different machines or devices: no verdict
 };
 
+// Statements of the user about the files, which win over the files.
 struct StoredOptions {
   std::string series{};                // its name; empty: the only one both have
   std::optional<Sampling> sampling{};  // what the user says a value is
@@ -37,6 +39,8 @@ struct StoredOptions {
   double margin = 0.01;
 };
 
+// Compares a series of each file. An error: no series, or several, can be compared; units or directions differ; a value
+// is not above 0.
 Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options);
 
 std::string StoredText(const StoredComparison& comparison);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless compare A.json B.json --json`.
+// Writes `gapless compare A.json B.json --json`. `statistically_significant` is absent where no verdict can be given,
+// so that a script does not take "unknown" for "no".
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/stored.h"
 
@@ -19,6 +20,7 @@ struct StoredSide {
   };
 };
 
+// The whole document.
 struct Stored {
   SpeedVerdict verdict = SpeedVerdict::kCannotTell;
   RatioInterval speedup{};
@@ -64,6 +66,7 @@ std::string StoredJson(const StoredComparison& comparison) {
                              .mde_share = comparison.mde_share,
                              .margin = comparison.margin,
                              .series = comparison.name,
+                             // Left out if both sides have the same name.
                              .series_of_b = comparison.b_name == comparison.name ? "" : comparison.b_name,
                              .unit = comparison.unit,
                              .values_are = comparison.sampling,

@@ -36,6 +36,7 @@ struct DoctorCheck {
   };
 };
 
+// The whole document. Problems and warnings are also among its warnings, as sentences.
 struct Doctor {
   bool healthy = true;
   std::vector<DoctorCheck> checks{};
@@ -49,6 +50,7 @@ struct Doctor {
 
 namespace {
 
+// Columns of the first two fields; the text begins after them.
 constexpr int kHealthWidth = 9, kSubjectWidth = 18;
 constexpr int kTextColumn = kHealthWidth + kSubjectWidth;
 
@@ -67,6 +69,7 @@ int64_t CountOf(std::span<const CheckedFinding> findings, Health health) {
                             [](const CheckedFinding& checked_finding) { return checked_finding.finding.health; });
 }
 
+// Counts problems and warnings. What could not be checked is not counted: it may be fine.
 std::string Headline(std::span<const CheckedFinding> findings, const Paint& paint) {
   const auto number = [](int64_t count, std::string_view what) {
     return StrCat(count, ' ', what, count == 1 ? "" : "s");
@@ -79,7 +82,7 @@ std::string Headline(std::span<const CheckedFinding> findings, const Paint& pain
   return Join(parts, ", ") + "\n";
 }
 
-// The text broken over lines, each after `indent` columns; `first` stands before the first.
+// Appends the text broken over lines, all below the text column; `first` stands before the first of them.
 void AppendWrapped(std::string& out, std::string_view first, std::string_view text, const Paint& paint, Tone tone) {
   const int room = std::max(20, paint.width() - kTextColumn - DisplayWidth(first));
   bool begun = false;
@@ -91,6 +94,7 @@ void AppendWrapped(std::string& out, std::string_view first, std::string_view te
   }
 }
 
+// Appends one finding. A problem or warning takes several lines, anything else one line that is cut at the width.
 void AppendFinding(std::string& out, const HealthFinding& finding, const Paint& paint) {
   const bool bad = finding.health == Health::kProblem || finding.health == Health::kWarning;
   out += paint.In(ToneOf(finding.health), PadRight(ToString(finding.health), kHealthWidth));
@@ -115,6 +119,7 @@ void AppendFinding(std::string& out, const HealthFinding& finding, const Paint& 
 
 bool IsHealthy(std::span<const CheckedFinding> findings) { return CountOf(findings, Health::kProblem) == 0; }
 
+// Prints the count of problems, then the findings in the order of the checks.
 std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options) {
   const Paint paint(options);
   std::string out = Headline(findings, paint) + "\n";

@@ -14,6 +14,7 @@ namespace gapless::internal {
 // Lines of at most options.width columns. Problems and warnings say why they matter and what to type; the rest is a
 // line each.
 std::string DoctorText(std::span<const CheckedFinding> findings, const RenderOptions& options);
+// The document of --json: every finding with its check, and the problems and warnings as sentences.
 extern const TypeInfo kDoctorDocument;
 std::string DoctorJson(std::span<const CheckedFinding> findings);
 

@@ -36,6 +36,7 @@ struct Described<MetricJudgement> {
 
 namespace documents {
 
+// The whole document. The members before `metrics` are those of its first metric, for scripts that judge only one.
 struct Gate {
   GateKind verdict = GateKind::kCannotTell;
   bool regression_detected = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless gate --json`.
+// Writes `gapless gate --json`. Throughputs are filled in wherever the metric stands in the list; the other members are
+// those of the first metric.
 #include <algorithm>
 
 #include "cli/commands/gate/document.h"

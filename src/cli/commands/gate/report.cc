@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a judgement as text, Markdown, JUnit, SARIF and GitHub workflow commands. SARIF viewers require a file for
 // each result: the script of the command, else the repository's root.
+//
+// The answer for GitHub, where it becomes an annotation:
+//
+//   ::warning title=gapless gate::samples_per_second: 812.5: cannot tell, too few runs to learn the level and …
 #include "cli/commands/gate/report.h"
 
 #include <algorithm>
@@ -23,6 +27,7 @@ std::string_view NameOf(GateKind kind) {
 
 namespace {
 
+// Writes a value with about five significant digits.
 std::string Number(double value, const std::string& unit) {
   const double size = std::abs(value);
   return StrCat(FormatNumber(value, size >= 100 ? 1 : size >= 1 ? 3 : 5), unit.empty() ? "" : " ", unit);
@@ -30,6 +35,7 @@ std::string Number(double value, const std::string& unit) {
 
 std::string Signed(double share) { return StrCat(share >= 0 ? "+" : "-", FormatPercent(std::abs(share))); }
 
+// States one metric: value, baseline, change with its interval, verdict. Every format uses this sentence.
 std::string Sentence(const MetricJudgement& metric) {
   std::string text = StrCat(metric.metric, ": ", Number(metric.current, metric.unit));
   if (metric.baseline) text += StrCat(", baseline ", Number(*metric.baseline, metric.unit));
@@ -50,13 +56,14 @@ std::string Sentence(const MetricJudgement& metric) {
   return text;
 }
 
+// States the smallest change that would have been seen, which limits what "fine" means.
 std::string Detectable(const MetricJudgement& metric) {
   if (!metric.mde) return "";
   return StrCat("could have seen ", FormatPercent(*metric.mde), " at once",
                 metric.noise ? StrCat(" (noise of a run ", FormatPercent(*metric.noise), ")") : "");
 }
 
-// Viewers want a file for every result: that of the command, else the repository's root.
+// Writes the location that viewers require for every result: the file of the command, else the repository's root.
 void WriteLocation(JsonWriter& json, const std::string& place) {
   json.Key("locations");
   json.BeginArray();
@@ -72,7 +79,7 @@ void WriteLocation(JsonWriter& json, const std::string& place) {
   json.EndArray();
 }
 
-// Escapes text for GitHub workflow commands.
+// Escapes text for GitHub workflow commands, in which a line end would begin another command.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);
@@ -81,6 +88,7 @@ std::string Escaped(std::string_view text) {
 
 }  // namespace
 
+// Prints the baseline, a block per metric, the rate of false alarms, notes, and last what to do.
 std::string GateText(const Judgement& judgement) {
   std::string text = StrCat("against ", judgement.against, "\n");
   for (const MetricJudgement& metric : judgement.metrics) {
@@ -95,6 +103,7 @@ std::string GateText(const Judgement& judgement) {
   return StrCat(text, Recommendation(judgement), "\n");
 }
 
+// Writes a table with a row per metric, under a heading that is the verdict.
 std::string GateMarkdown(const Judgement& judgement) {
   const std::string_view word = judgement.Kind() == GateKind::kRegression    ? "Performance regression"
                                 : judgement.Kind() == GateKind::kImprovement ? "Faster"
@@ -119,6 +128,7 @@ std::string GateMarkdown(const Judgement& judgement) {
   return text + "\n";
 }
 
+// Writes a test case per metric. "Cannot tell" is a skipped test: neither passed nor failed.
 std::string GateJunit(const Judgement& judgement) {
   const auto failures = std::count_if(judgement.metrics.begin(), judgement.metrics.end(),
                                       [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
@@ -138,6 +148,7 @@ std::string GateJunit(const Judgement& judgement) {
   return text + "</testsuite>\n";
 }
 
+// Writes a result per regression (SARIF 2.1.0); no result means that nothing got slower.
 std::string GateSarif(const Judgement& judgement) {
   std::string out;
   JsonWriter json(out, 2);
@@ -185,6 +196,7 @@ std::string GateSarif(const Judgement& judgement) {
   return out + "\n";
 }
 
+// Writes a workflow command per metric, which GitHub shows as an annotation.
 std::string GateGithub(const Judgement& judgement) {
   std::string text;
   for (const MetricJudgement& metric : judgement.metrics) {
@@ -198,6 +210,7 @@ std::string GateGithub(const Judgement& judgement) {
 
 std::vector<std::string_view> GateFormats() { return {"text", "json", "markdown", "junit", "sarif", "github"}; }
 
+// Any other name is text, the default.
 std::string GateAs(const Judgement& judgement, std::string_view format) {
   if (format == "json") return GateJson(judgement);
   if (format == "markdown") return GateMarkdown(judgement);

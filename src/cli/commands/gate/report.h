@@ -18,7 +18,7 @@ std::string GateJunit(const Judgement& judgement);
 std::string GateSarif(const Judgement& judgement);
 std::string GateGithub(const Judgement& judgement);  // workflow commands, which become annotations
 
-// The names of the forms, and one of them.
+// The names of all formats, and the judgement in one of them; any other name gives text.
 std::vector<std::string_view> GateFormats();
 std::string GateAs(const Judgement& judgement, std::string_view format);
 

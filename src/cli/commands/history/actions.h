@@ -14,18 +14,22 @@ namespace gapless::internal {
 extern const TypeInfo kHistoryListDocument, kHistoryRecordDocument, kHistoryExportDocument, kHistoryImportDocument,
     kHistoryAcceptDocument;
 
+// The actions. Each returns the exit status 0 or an error.
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
 Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);
 Result<int> HistoryImport(const Arguments& arguments, const std::string& file);
 
+// Accepts the level of run number `run` as the gate's baseline. An error: `run` is not a number, or no run has it.
 Result<int> HistoryAccept(const Arguments& arguments, const std::string& run);
 
-// Puts what --label, --branch and --commit say, and what git says of the working folder, into the record.
+// Puts what --label, --branch and --commit say, and what git says of the working folder, into the record. Options win
+// over the record, the record over git.
 void TakeGiven(const Arguments& arguments, BenchmarkRecord& record);
-// The record that the options and the file describe, with what git says of the working folder.
+// Returns the record that the options and the file describe, with a new uid and with what git says of the working
+// folder. An error: the file cannot be read, or there is no metric.
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file);
-// --branch, --commit, --label, --since, --until and --limit.
+// Reads --branch, --commit, --label, --since, --until and --limit. An error names the option whose value is wrong.
 Result<HistoryFilter> FilterFrom(const Arguments& arguments);
 
 }  // namespace gapless::internal

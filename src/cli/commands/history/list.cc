@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time.
+// Lists the runs of a history as text, JSON or CSV, after filtering by branch, commit and time. Samples are not read:
+// no format of the list shows them.
+//
+//   id  time                 commit  branch  samples/s     step  GPU
+//    2  2026-03-01 12:00:00  abc     main               80.2 ms
+//    1  2026-03-02 00:00:00  def     main        812.5  78.8 ms  8 × NVIDIA H100
 #include <algorithm>
 
 #include "base/described_json.h"
@@ -21,6 +26,7 @@ struct HistoryVerdict {
   };
 };
 
+// A run; what was not recorded is missing. Samples are not part of the list.
 struct HistoryRun {
   int64_t id = 0;
   std::string timestamp{}, commit_sha{}, branch{};
@@ -60,12 +66,14 @@ struct HistoryRuns {
 
 namespace {
 
+// The columns of the text, and which of them are right-aligned.
 constexpr std::string_view kColumns[] = {"id", "time", "commit", "branch", "benchmark", "samples/s", "step", "GPU"};
 constexpr bool kRight[] = {true, false, false, false, false, true, true, false};
 constexpr size_t kSecondsOnly = 19, kShownCommit = 12;  // characters
 constexpr int kWidest = 28;                             // columns of one cell
 constexpr double kMillisecondNs = 1e6;
 
+// Returns the cells of a run; "+" after the commit marks changes that are not committed.
 std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
   const MetricRecord* const rate = record.Find("samples_per_second");
   const MetricRecord* const step = record.Find("step_time_ms");
@@ -83,6 +91,7 @@ std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
           gpu};
 }
 
+// Writes a table; columns that no run fills are left out.
 std::string AsText(const std::vector<BenchmarkRecord>& records, const History& history) {
   if (records.empty()) return StrCat("no runs in ", Printable(history.place()), "\n");
   std::vector<std::vector<std::string>> rows = {{std::begin(kColumns), std::end(kColumns)}};
@@ -137,6 +146,7 @@ std::string AsCsv(const std::vector<BenchmarkRecord>& records) {
   return out;
 }
 
+// Reads a date or time as Unix time in ns; as an end, a date includes its whole day.
 Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_view option, bool is_end) {
   if (!arguments.Has(option)) return std::optional<int64_t>();
   const std::string_view text = arguments.Value(option);
@@ -150,6 +160,7 @@ Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_
 
 constinit const TypeInfo kHistoryListDocument = describe::MakeType<documents::HistoryRuns>();
 
+// Reads the options of a filter; one that is not given restricts nothing.
 Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   HistoryFilter filter;
   const auto text = [&](std::string_view option, std::optional<std::string>& out) {
@@ -169,6 +180,7 @@ Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   return filter;
 }
 
+// Holds the runs that pass the filter, because the widths of the columns depend on all of them.
 Result<int> HistoryList(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
@@ -177,6 +189,7 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session) {
   if (!history) return Unexpected{history.error()};
   std::vector<BenchmarkRecord> records;
   GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
+    // Looked at between two records: a history can hold many.
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     records.push_back(record);
     return {};

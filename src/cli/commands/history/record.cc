@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records results in a history. Values of options replace those of the file, and those of the file replace git's.
+// Records results in a history, and accepts a run as the new level. Values of options replace those of the file, and
+// those of the file replace git's. Every call makes a new run, also for a file that was recorded before.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,6 +16,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The document of `record`.
 struct HistoryRecorded {
   std::string history{};
   int64_t id = 0;
@@ -90,6 +92,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
     record.branch.clear();
   }
   const auto git = DescribeGit(".");
+  // A commit may be given by the first seven digits of its hash or more.
   const bool same = git && !git->commit.empty() &&
                     (record.commit_sha.empty() || git->commit == record.commit_sha ||
                      (record.commit_sha.size() >= 7 && git->commit.starts_with(record.commit_sha)));
@@ -102,6 +105,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
   if (arguments.Has("branch")) record.branch = arguments.Value("branch");
 }
 
+// Returns the facts of this machine as the JSON text that the record's `environment` holds.
 std::string HostAsJson(const HostFacts& host) {
   std::string out;
   JsonWriter json(out);
@@ -109,7 +113,8 @@ std::string HostAsJson(const HostFacts& host) {
   return out;
 }
 
-// --here: what the file does not say, this machine does.
+// Fills in what the file does not say from this machine (--here). It is not done unasked: a file may come from
+// elsewhere.
 void TakeMachine(BenchmarkRecord& record) {
   const HostFacts host = DescribeHost();
   if (record.host.empty()) record.host = host.name;
@@ -120,6 +125,7 @@ void TakeMachine(BenchmarkRecord& record) {
   if (record.fingerprint.empty()) record.fingerprint = FingerprintOf(host);
 }
 
+// Says what was recorded of which commit, so that a wrong working folder is noticed.
 std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, const History& history) {
   const std::string what = record.metrics.size() == 1 ? "1 metric" : StrCat(record.metrics.size(), " metrics");
   std::string of;
@@ -152,6 +158,7 @@ void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
   TakeGit(arguments, record);
 }
 
+// Metrics of --metric are added to those of the file; without either there is nothing to record.
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file) {
   BenchmarkRecord record;
   if (!file.empty()) {
@@ -171,6 +178,7 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   return record;
 }
 
+// Reads and checks everything before the history is opened.
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
   const auto record = RecordFromArguments(arguments, file);
   if (!record) return Unexpected{record.error()};
@@ -183,6 +191,7 @@ Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
       [&] { return AsJson(*record, *recorded, *history); });
 }
 
+// Adds the verdict "accepted", by which the gate's baseline begins anew at this run.
 Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);

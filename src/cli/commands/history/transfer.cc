@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports a history as JSON lines or CSV, imports such a file, and accepts a run as the new level.
+// Exports a history as JSON lines, and imports JSON lines or CSV. The output is replaced only when it is complete.
 #include "store/transfer.h"
 
 #include <fstream>
@@ -14,6 +14,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The document of `export`.
 struct HistoryExported {
   std::string history{};
   int64_t exported = 0, tested_predictions = 0;
@@ -24,6 +25,7 @@ struct HistoryExported {
   };
 };
 
+// The document of `import`; runs that the history already had count as present.
 struct HistoryImported {
   std::string history{};
   int64_t added = 0, tested_predictions = 0, present = 0;
@@ -46,8 +48,10 @@ std::string RunsAndAdvice(int64_t runs, int64_t advice) {
   return StrCat(Runs(runs), " and ", FormatCount(advice), advice == 1 ? " tested prediction" : " tested predictions");
 }
 
-// Tested predictions belong to no branch, commit or benchmark: they go with a whole history. Returns how many.
+// Writes the tested predictions and returns how many there were. They belong to no branch, commit or benchmark, so they
+// go with a whole history only.
 Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Output& output) {
+  // A restricted export is about some runs only.
   if (filter != HistoryFilter()) return 0;
   const auto advice = history.ListAdvice();
   if (!advice) return Unexpected{advice.error()};
@@ -60,8 +64,10 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
 constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::HistoryExported>();
 constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::HistoryImported>();
 
+// Writes run by run; memory does not grow with the history.
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
   const bool to_stdout = file.empty() || file == "-";
+  // Two documents on one stream could not be separated again.
   if (to_stdout && arguments.JsonToStdout())
     return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");
@@ -90,6 +96,7 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   return 0;
 }
 
+// Reads the whole text first: its beginning decides the format.
 Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
   if (file.empty()) return Fail(ErrorCode::kUsage, "history import needs a FILE", "", "- reads standard input");
   std::ifstream stored;

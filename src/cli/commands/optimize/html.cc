@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of its own: no script, nothing loaded from anywhere.
+// The page of `gapless optimize`: no script, nothing loaded from anywhere, colours by the reader's preference. All
+// texts are escaped.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"
@@ -7,6 +8,7 @@
 namespace gapless::internal {
 namespace {
 
+// Colours are custom properties with a second set for dark viewers, so that rules name a colour once.
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--ink:#1c2330;--quiet:#667085;--line:#e3e7ee;--good:#1a7f4b;--bar:#3b6fd4;--page:#fff;--soft:#f6f8fb}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--quiet:#98a2b3;--line:#2b3240;--good:#57c98a;--bar:#7aa2ff;--page:#141820;--soft:#1b212c}}
@@ -26,7 +28,7 @@ std::string Cells(const std::vector<std::string>& cells, std::string_view tag) {
   return row + "</tr>\n";
 }
 
-// The row's time as a bar below its name, against that of the first.
+// Returns the table of stages. The time of each stage is a bar below its name, against that of the first.
 std::string StageTable(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::vector<const Stage*> stages = {&result.before};
@@ -39,6 +41,7 @@ std::string StageTable(const OptimizeView& view) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string row = Cells(CellsOf(rows[i], head), "td");
     const double share = std::min(1.0, TimeRatio(result.before, *stages[i]));
+    // The bar goes into the first cell, below the name.
     row.insert(row.find("</td>"),
                StrCat("<span class=\"bar\" style=\"width:", FormatNumber(100 * share, 1), "%\"></span>"));
     text += row;
@@ -46,6 +49,7 @@ std::string StageTable(const OptimizeView& view) {
   return text + "</table>\n";
 }
 
+// Adds a table of fixes with the reasons against them; nothing without rows.
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
   if (rows.empty()) return;
   page += StrCat("<h2>", title, "</h2>\n<table>\n");
@@ -55,6 +59,7 @@ void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std
   page += "</table>\n";
 }
 
+// Marks the lines of the patch as added or removed.
 std::string Diff(const std::string& diff) {
   std::string text = "<pre>";
   for (const std::string_view line : Split(diff, '\n')) {
@@ -66,6 +71,7 @@ std::string Diff(const std::string& diff) {
 
 }  // namespace
 
+// Puts the proved factor first and large; without a proof there is no number at that place.
 std::string OptimizePage(const OptimizeView& view) {
   const Optimized& result = view.result;
   const std::string name = XmlEscaped(ShellCommand(view.command));

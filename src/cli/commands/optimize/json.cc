@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless optimize --json`.
+// Writes `gapless optimize --json`, which is also result.json in the folder of the results and the input of `gapless
+// report`. Speedups are time before / time after, shares are 0–1. A number that was not measured is left out.
+//
+// A fix that stayed in its own trial counts as applied only if all fixes together are proved; otherwise it is among the
+// refused ones with the outcome "not_proved", so that a script that reads `applied` cannot claim an unproved gain.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
@@ -18,6 +22,7 @@ struct KeptTraining {
   };
 };
 
+// The two members that each trial and the whole search have in common.
 struct TrainingPair {
   std::optional<KeptTraining> loss{};
   std::optional<Parity> training{};
@@ -27,6 +32,7 @@ struct TrainingPair {
   };
 };
 
+// One fix and the decision on it.
 struct TriedFix {
   std::string fix{}, outcome{}, safety{}, effort{}, reason{};
   std::optional<RatioInterval> predicted{}, measured{};
@@ -55,6 +61,7 @@ struct TriedFix {
   };
 };
 
+// The command in one state: as it is, with the fixes up to one of them, or with all.
 struct StageMeasured {
   std::string optimization{};
   double step_time_ms = 0;
@@ -76,6 +83,7 @@ struct StageMeasured {
   };
 };
 
+// A fix that is worth a trial, for which the budget had no time left.
 struct UntriedFix {
   std::string fix{};
   double expected_speedup = 1, trial_s = 0;
@@ -86,6 +94,7 @@ struct UntriedFix {
   };
 };
 
+// The whole document.
 struct Optimize {
   std::string command{}, about{}, metric_name{};
   std::vector<TriedFix> applied{}, refused{};
@@ -132,6 +141,7 @@ namespace {
 
 using namespace documents;
 
+// Both members stay absent if no training was compared; `loss` also if no decision was possible.
 TrainingPair TrainingOf(const std::optional<ParityReport>& training) {
   TrainingPair pair;
   if (!training) return pair;
@@ -141,6 +151,7 @@ TrainingPair TrainingOf(const std::optional<ParityReport>& training) {
   return pair;
 }
 
+// Describes a decision. What a measurement gives is absent without pairs.
 TriedFix TriedOf(const Decision& decision, const Optimized& result) {
   const bool stayed = decision.outcome == FixOutcome::kAccepted, proved = IsProved(result);
   TriedFix tried{
@@ -165,6 +176,7 @@ TriedFix TriedOf(const Decision& decision, const Optimized& result) {
   return tried;
 }
 
+// The GPU's utilisation becomes a percentage, as in every other document.
 StageMeasured StageOf(std::string what, const Stage& stage, const std::optional<RatioInterval>& speedup) {
   StageMeasured measured{.optimization = std::move(what),
                          .step_time_ms = stage.step_ms,
@@ -179,6 +191,7 @@ StageMeasured StageOf(std::string what, const Stage& stage, const std::optional<
   return measured;
 }
 
+// Lists the baseline, each accepted fix with those before it, and all together if they were measured.
 std::vector<StageMeasured> TableOf(const Optimized& result) {
   std::vector<StageMeasured> table{StageOf("baseline", result.before, std::nullopt)};
   for (const Decision& decision : result.decisions)
@@ -192,6 +205,7 @@ std::vector<StageMeasured> TableOf(const Optimized& result) {
 
 constinit const TypeInfo kOptimizeDocument = describe::MakeType<Optimize>();
 
+// Memory counts as saved only if it was measured before and after.
 std::string OptimizeJson(const OptimizeView& view) {
   const Optimized& result = view.result;
   Optimize document{.command = ShellCommand(view.command),

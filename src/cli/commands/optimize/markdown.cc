@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the result of `gapless optimize` as Markdown: the table of fixes, the rejected fixes with their reasons, and
-// the proof.
+// Writes the result of `gapless optimize` as Markdown: the table of fixes, the rejected fixes with their reasons, the
+// patch, and the log of all decisions. The log is the only output that has every decision with its evidence in
+// sentences.
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"
@@ -8,18 +9,21 @@
 namespace gapless::internal {
 namespace {
 
+// Escapes the one character that ends a cell of a table.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
   return out;
 }
 
+// Returns a line of a table.
 std::string Row(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += StrCat(" ", Cell(cell), " |");
   return line + "\n";
 }
 
+// Adds a table of fixes with the reasons against them; nothing without rows.
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");
@@ -46,6 +50,7 @@ void AddLog(const Optimized& result, std::string& text) {
 
 }  // namespace
 
+// Puts the table and the result first; the log of decisions, which is long, comes last.
 std::string OptimizeMarkdown(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::string text = StrCat("# `", ShellCommand(view.command), "`\n\n", view.about, "\n\n");

@@ -14,6 +14,7 @@
 
 namespace gapless::internal {
 
+// The content that all formats of the report show. The result outlives it.
 struct OptimizeView {
   const Optimized& result;
   std::vector<std::string> command{};
@@ -34,6 +35,7 @@ std::vector<StageRow> RowsOf(const OptimizeView& view);
 std::vector<std::string> HeadOf(const OptimizeView& view);  // heads of the columns that any row fills
 std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::string>& head);
 
+// A fix, and the sentence with the reason against it, without a full stop.
 struct RefusedRow {
   std::string item{}, reason{};
 };
@@ -61,6 +63,7 @@ std::string ProofText(const Optimized& result);
 // or no fix was kept.
 std::string UnprovedText(const OptimizeView& view);
 
+// The whole report: as text in lines of at most `width` columns, as Markdown, and as a page of HTML that loads nothing.
 std::string OptimizeText(const OptimizeView& view, int width);
 std::string OptimizeMarkdown(const OptimizeView& view);
 std::string OptimizePage(const OptimizeView& view);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the result of `gapless optimize` on a terminal.
+// Prints the result of `gapless optimize` on a terminal: the table, the proof, what was refused, and the next commands,
+// ready to be pasted. Reasons are wrapped under themselves, beside the names of their fixes.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -10,6 +11,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns a titled list in two columns; "" if there are no rows.
 std::string List(std::string_view title, const std::vector<RefusedRow>& rows, int width) {
   if (rows.empty()) return "";
   size_t longest = 0;
@@ -20,11 +22,13 @@ std::string List(std::string_view title, const std::vector<RefusedRow>& rows, in
   return text;
 }
 
+// States the speedup, and the verdict on the training only if all fixes together were measured.
 std::string Verdict(const Optimized& result, int width) {
   const std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
   return result.speedup ? StrCat(text, "training: ", Wrapped(TrainingText(result.training), 10, width), "\n") : text;
 }
 
+// Lists what to do next; edits that a patch cannot express are to be made by hand.
 std::string Steps(const OptimizeView& view, int width) {
   std::string text;
   const auto line = [&](std::string_view what, const std::string& how) {
@@ -43,6 +47,7 @@ std::string Steps(const OptimizeView& view, int width) {
   return text.empty() ? "" : "\n" + text;
 }
 
+// Reports accepted fixes that lengthen the start by a second or more, and after how many steps that is paid back.
 std::string Startup(const Optimized& result) {
   std::string text;
   for (const Decision& decision : result.decisions) {
@@ -56,6 +61,7 @@ std::string Startup(const Optimized& result) {
 
 }  // namespace
 
+// Puts the table first, then the proof, and at the end, where the eye is, what to do next.
 std::string OptimizeText(const OptimizeView& view, int width) {
   std::string text = StrCat(ShellCommand(view.command), view.about.empty() ? "" : StrCat(" · ", view.about), "\n\n");
   const std::vector<std::string> head = HeadOf(view);

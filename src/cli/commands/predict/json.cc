@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless predict --json`; docs/PREDICTION.md says what each field means.
+// Writes `gapless predict --json`; docs/PREDICTION.md says what each field means. Shares are of the recorded step: 0.5
+// is twice as fast. A speedup is 1 / share, so its interval is the share's with the ends exchanged.
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/commands/predict/report.h"
@@ -41,6 +42,7 @@ struct Described<PathShare> {
 
 namespace documents {
 
+// A step after the fix, in ns.
 struct PredictedStep {
   int64_t low = 0, expected = 0, high = 0;
   static constexpr FieldInfo kFields[] = {
@@ -50,6 +52,7 @@ struct PredictedStep {
   };
 };
 
+// How predictions of one item came out on machines of this kind; the median error is absent without tests.
 struct TestedKind {
   std::string kind{};
   Machine machine = Machine::kHost;
@@ -87,6 +90,7 @@ struct Predicted {
   };
 };
 
+// The measured step beside the prediction; error and verdict are absent if there is no prediction.
 struct MeasuredStep {
   int64_t step_ns = 0;
   double speedup = 1;
@@ -100,6 +104,7 @@ struct MeasuredStep {
   };
 };
 
+// The critical path of one rank, divided by what it is bound by and by whom it belongs to.
 struct CriticalTime {
   int64_t total_ns = 0;
   std::vector<std::pair<std::string, int64_t>> by_bound{};
@@ -116,6 +121,7 @@ struct CriticalTime {
   };
 };
 
+// A part of the step at each of the sweep's costs.
 struct CheaperPart {
   std::string name{};
   int64_t time_ns = 0;
@@ -127,6 +133,7 @@ struct CheaperPart {
   };
 };
 
+// The sweep: every part has a share for each cost.
 struct Sweep {
   std::string_view by{};
   std::vector<double> costs{kSweepCosts.begin(), kSweepCosts.end()};
@@ -138,6 +145,7 @@ struct Sweep {
   };
 };
 
+// The whole document. There are no predictions if the recording was not accepted; the self-check says why.
 struct Predict {
   bool accepted = false;
   std::string reason{};
@@ -170,6 +178,7 @@ struct Predict {
   };
 };
 
+// An entry of --list.
 struct KnownWhatIf {
   std::string_view name{}, value{};
   Safety safety = Safety::kExact;
@@ -188,14 +197,17 @@ namespace {
 
 using namespace documents;
 
+// Describes a prediction, or gives the reason why it cannot be made.
 Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) {
   Predicted predicted{.reason = prediction.refusal};
   for (const WhatIfItem& item : prediction.what) predicted.what.push_back(item.ToString());
+  // An item that cannot be predicted has nothing but its reason.
   if (!prediction.refusal.empty()) return predicted;
   const StepShares& share = prediction.share;
   predicted.step_ns = {StepNs(predictor, share.low), StepNs(predictor, share.expected), StepNs(predictor, share.high)};
   predicted.speedup = {.low = 1 / share.high, .expected = 1 / share.expected, .high = 1 / share.low};
   predicted.model = prediction.model;
+  // The work of a step is part of the document only where a fix changes it, such as a larger batch.
   if (prediction.work != 1) predicted.work = prediction.work;
   predicted.safety = prediction.safety;
   predicted.assumptions = prediction.assumptions;
@@ -209,6 +221,7 @@ Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) 
   return predicted;
 }
 
+// Compares the measurement with the first prediction, which is the only one.
 MeasuredStep MeasuredOf(const PredictView& view) {
   const Prediction& prediction = view.predictions[0];
   MeasuredStep measured{.step_ns = StepNs(view.predictor, *view.measured), .speedup = 1 / *view.measured};
@@ -218,6 +231,7 @@ MeasuredStep MeasuredOf(const PredictView& view) {
   return measured;
 }
 
+// Time without an owner of a kind is in none of its rows, so that rows need not add up to the whole path.
 CriticalTime CriticalTimeOf(const RankGraph& rank, const CriticalPath& path) {
   CriticalTime time{.total_ns = path.total_ns,
                     .by_operator = SharesBy(rank, path, PathOwner::kOperator),
@@ -268,6 +282,7 @@ std::string PredictJson(const PredictView& view) {
   return DocumentOf("predict", document, warnings);
 }
 
+// The list has no header, unlike every other document: it is a bare array.
 std::string WhatIfsJson() {
   std::vector<KnownWhatIf> known;
   for (const WhatIf* what_if : AllWhatIfs())

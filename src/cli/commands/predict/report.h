@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// The content that both formats show. The predictor outlives it.
 struct PredictView {
   const Predictor& predictor;
   std::vector<Prediction> predictions{};
@@ -25,16 +26,18 @@ struct PredictView {
   std::vector<SweptPart> sweep{};
 };
 
+// Returns a share of the recorded step in ns.
 inline int64_t StepNs(const Predictor& predictor, double share) {
   return std::llround(static_cast<double>(predictor.step_ns()) * share);
 }
+// Returns true if the measured share is in the 80 % prediction interval, its ends included.
 inline bool IsWithin(const StepShares& shares, double measured) {
   return measured >= shares.low && measured <= shares.high;
 }
 
 std::string PredictText(const PredictView& view,
                         int columns);  // lines of at most `columns` columns, unless a name is longer
-// The documents of --json; with --list, of the what-ifs.
+// The documents of --json, and of --list --json.
 extern const TypeInfo kPredictDocument, kWhatIfsDocument;
 std::string PredictJson(const PredictView& view);
 std::string WhatIfsText();

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of `gapless predict`: the predicted step time with its interval, assumptions, and fixes without effect.
+// Prints `gapless predict`: the predicted step time with its interval, assumptions, and fixes without effect; then, if
+// they were asked for, the measured step, the critical path and the sweep. Names of kernels and threads are cut at the
+// width; sentences are wrapped below their prediction.
+//
+//   a step takes 177.6 ms; replayed 177.4 ms (-0.12 %)
+//     workers=4, pin  115.3 ms    1.54x (1.15x to 2.03x)  stochastic
+//         if the copies are asked for with non_blocking=True
+//         pin: tested on 1 program on GPUs, half of the predictions within 10.3 %
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +32,7 @@ std::string Factor(double factor) { return StrCat(FormatNumber(factor, 2), "x");
 
 std::string Padded(std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); }
 
-// A sentence below a prediction, within `columns`: what does not fit on its line goes on indented.
+// Returns a sentence below a prediction; what does not fit on its line continues further indented.
 std::string Remark(std::string_view what, const std::string& text, int columns) {
   constexpr int kIndent = 6, kMore = 3;
   std::string out;
@@ -45,6 +52,7 @@ std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int c
                 columns);
 }
 
+// Returns a prediction with its remarks. The interval of the speedup is that of the share, inverted.
 std::string Line(const Predictor& predictor, const Prediction& prediction, size_t width, int columns) {
   const std::string name = Padded(NamesOf(prediction), width);
   if (!prediction.refusal.empty())
@@ -63,6 +71,7 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   return text;
 }
 
+// States the error of the prediction and if the measured value is in the interval.
 std::string MeasuredText(const Predictor& predictor, const Prediction& prediction, double measured) {
   std::string text = StrCat("measured ", Ms(StepNs(predictor, measured)), ", ", Factor(1 / measured));
   if (!prediction.refusal.empty()) return text + "\n";
@@ -73,9 +82,11 @@ std::string MeasuredText(const Predictor& predictor, const Prediction& predictio
 
 std::string Percent(double part, double whole) { return FormatPercent(whole > 0 ? part / whole : 0); }
 
+// Owners of the critical path that are listed of each kind.
 constexpr size_t kMaxShares = 5;
 constexpr int kMinName = 20, kBeforeShare = 12, kBeforeSwept = 46;  // columns that stand before the names
 
+// Divides the critical path by what bounds it, then by operator, kernel, module, thread, stream and collective.
 std::string PathText(const RankGraph& rank, const CriticalPath& path, int columns) {
   std::string text = StrCat("critical path of ", path.parts.size(), " stretches\n"), bounds;
   for (size_t bound = 0; bound < kBounds; ++bound)
@@ -94,6 +105,7 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
   return text;
 }
 
+// Shows the step at decreasing costs of each part; the first cost, the recorded one, is left out.
 std::string SweepText(const PredictView& view, int columns) {
   std::string text = StrCat("step when a ", view.sweep_by, " costs 75, 50, 25 and 0 % of what it does\n");
   for (const SweptPart& part : view.sweep) {
@@ -107,6 +119,7 @@ std::string SweepText(const PredictView& view, int columns) {
 
 }  // namespace
 
+// A recording that was not accepted gives one line, the reason.
 std::string PredictText(const PredictView& view, int columns) {
   const Predictor& predictor = view.predictor;
   const std::vector<Prediction>& predictions = view.predictions;
@@ -133,6 +146,7 @@ std::string PredictText(const PredictView& view, int columns) {
   return text;
 }
 
+// Lists what can be predicted, with the safety of each.
 std::string WhatIfsText() {
   std::string text;
   for (const WhatIf* what_if : AllWhatIfs()) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the inputs of `gapless report` and detects the kind of each: a run folder, a folder of optimize, a recording,
 // JSON of bench or tune, or a history.
+//
+// Only the documented JSON of the commands is read, so results of older versions can be reported, too; a member that
+// they lack is a gap in a table. Any other path is taken for a recording, and the reader of recordings gives the error.
 #include "cli/commands/report/inputs.h"
 
 #include <algorithm>
@@ -22,14 +25,17 @@
 namespace gapless::internal {
 namespace {
 
+// Largest result that is read.
 constexpr size_t kMaxResultBytes = size_t{1} << 28;
 
+// Returns a ratio with its interval; absent if it was not measured.
 std::optional<LabRatio> RatioFrom(const JsonValue& value) {
   const auto expected = value.Get("expected").Number();
   if (!expected) return std::nullopt;
   return LabRatio{.low = value.Get("low").Number(), .high = value.Get("high").Number(), .expected = *expected};
 }
 
+// Returns a list of losses, with NaN for a step without one.
 std::vector<double> LossesFrom(const JsonValue& list) {
   std::vector<double> losses;
   for (const JsonValue& loss : list.items())
@@ -37,6 +43,8 @@ std::vector<double> LossesFrom(const JsonValue& list) {
   return losses;
 }
 
+// Reads a row of any of the results. Memory of the host stands in where none of the GPU was measured, as on a machine
+// without one.
 LabStage StageFrom(const JsonValue& row, std::string name) {
   LabStage stage{.name = std::move(name),
                  .step_ms = row.Get("step_time_ms").Number(),
@@ -55,7 +63,7 @@ LabStage StageFrom(const JsonValue& row, std::string name) {
   return stage;
 }
 
-// The prediction of a fix stands with its decision, whether it was applied or stayed unproved.
+// Returns the prediction of a fix, which stands with its decision, whether the fix was applied or stayed unproved.
 std::optional<LabRatio> PredictionOf(const JsonValue& root, const std::string& fix) {
   for (const char* list : {"applied", "refused"})
     for (const JsonValue& decision : root.Get(list).items())
@@ -63,13 +71,14 @@ std::optional<LabRatio> PredictionOf(const JsonValue& root, const std::string& f
   return std::nullopt;
 }
 
-// Fixes of these outcomes were not looked at on this machine: a list of them says nothing about the training.
+// Returns false for fixes that were not looked at on this machine: a list of them would say nothing about the training.
 bool IsWorthSaying(const std::string& outcome) {
   for (const char* quiet : {"does_not_apply", "nothing_to_gain", "not_allowed", "no_time"})
     if (outcome == quiet) return false;
   return true;
 }
 
+// Adds a search: its stages with predictions, and the reasons against the other fixes.
 void AddOptimization(const JsonValue& root, const std::string& name, LabView& view) {
   LabOptimization of{.name = name, .command = root.TextOf("command")};
   of.about = root.TextOf("about");
@@ -105,6 +114,7 @@ void AddOptimization(const JsonValue& root, const std::string& name, LabView& vi
   view.optimizations.push_back(std::move(of));
 }
 
+// Adds a stage; its loss is the last finite one.
 void AddBench(const JsonValue& root, const std::string& name, LabView& view) {
   const JsonValue& metrics = root.Get("metrics");
   LabStage stage = StageFrom(metrics, name);
@@ -119,6 +129,7 @@ void AddBench(const JsonValue& root, const std::string& name, LabView& view) {
   view.stages.push_back(std::move(stage));
 }
 
+// Adds a scaling curve, if it has points.
 void AddScaling(const JsonValue& root, const std::string& name, LabView& view) {
   LabScaling scaling{.name = name, .kind = root.TextOf("scaling")};
   for (const JsonValue& point : root.Get("points").items())
@@ -131,6 +142,7 @@ void AddScaling(const JsonValue& root, const std::string& name, LabView& view) {
   if (!scaling.points.empty()) view.scalings.push_back(std::move(scaling));
 }
 
+// Adds the settings that were measured, named by what they set.
 void AddTuning(const JsonValue& root, const std::string& name, LabView& view) {
   LabTuning tuning{.name = name};
   for (const JsonValue& row : root.Get("settings").items()) {
@@ -153,12 +165,14 @@ bool IsResult(const std::string& path) {
   return path.ends_with(".json") && ContentOf(path, 256).find("\"gapless\"") != std::string::npos;
 }
 
+// Returns the name by which the text refers to an input: the last part of its path, without ".json".
 std::string NameOf(const std::string& path) {
   std::filesystem::path shown(path);
   if (!shown.has_filename()) shown = shown.parent_path();
   return shown.extension() == ".json" ? shown.stem().string() : shown.filename().string();
 }
 
+// Adds a folder of `optimize`. Its own recording becomes the baseline only if no recording was given before.
 Result<void> AddOptimizeFolder(const std::string& folder, const Arguments& arguments, const Session& session,
                                LabView& view) {
   const std::string result = StrCat(folder, "/result.json"), profile = StrCat(folder, "/profile");
@@ -173,6 +187,7 @@ Result<void> AddOptimizeFolder(const std::string& folder, const Arguments& argum
 
 }  // namespace
 
+// Recognises the command by a member that only its document has.
 Result<void> AddResult(const std::string& path, const std::string& name, LabView& view) {
   const auto root = JsonValue::Parse(ContentOf(path, kMaxResultBytes));
   if (!root) return Fail(ErrorCode::kInput, StrCat("cannot read ", path, ": ", root.error().message), path);
@@ -191,6 +206,7 @@ Result<void> AddResult(const std::string& path, const std::string& name, LabView
   return {};
 }
 
+// Adds the trends of the newest benchmark. A file that does not exist is an error, because opening it would make it.
 Result<void> AddHistory(const std::string& url, const Session& session, LabView& view) {
   std::error_code error;
   if (url.ends_with(".db") && !url.starts_with("sqlite:") && !std::filesystem::exists(url, error))
@@ -227,6 +243,7 @@ Result<void> AddHistory(const std::string& url, const Session& session, LabView&
   return {};
 }
 
+// A folder of `optimize` is recognised by its journal, which is there before the first decision.
 Result<LabView> ReadLab(std::span<const std::string> paths, const Arguments& arguments, const Session& session) {
   LabView view;
   for (const std::string& path : paths) {

@@ -20,6 +20,7 @@ Result<void> AddResult(const std::string& path, const std::string& name, LabView
 // Adds a recording.
 Result<void> AddRecording(const std::string& path, const std::string& name, const Arguments& arguments,
                           const Session& session, LabView& view);
+// Adds a history: the series of its newest run, with the changes of level.
 Result<void> AddHistory(const std::string& url, const Session& session, LabView& view);
 
 }  // namespace gapless::internal

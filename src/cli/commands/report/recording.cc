@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Summarises a recording for `gapless report`: step time, utilisation, bottlenecks, operators and one step's timeline.
+// It uses the same analysis as `gapless analyze`, so the two show the same numbers. Counts and times are per step.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@
 namespace gapless::internal {
 namespace {
 
+// Operators that are kept; the table shows fewer, and looks the others up in the second recording.
 constexpr size_t kMaxOperators = 40;
 
 std::string DeviceText(const RunSummary& summary) {
@@ -53,6 +55,8 @@ std::vector<double> LossesOf(const Run& run) {
   return {};
 }
 
+// Takes the operators by self time of the GPU, or of the host where no GPU worked. Without complete steps there is
+// nothing to divide by.
 void TakeOperators(Tables& tables, LabRecording& recording) {
   const Table &host_steps = tables.Get("host_steps"), &operators = tables.Get("operators");
   const auto steps = SumOf(host_steps, "steps");
@@ -69,6 +73,7 @@ void TakeOperators(Tables& tables, LabRecording& recording) {
   if (recording.top.size() > kMaxOperators) recording.top.resize(kMaxOperators);
 }
 
+// Copies what the report's summary has.
 void TakeSummary(const Findings& findings, LabRecording& recording) {
   const RunSummary& summary = findings.summary;
   recording.device = DeviceText(summary);
@@ -102,6 +107,7 @@ Result<void> AddRecording(const std::string& path, const std::string& name, cons
   recording.losses = LossesOf(run);
   if (advice.predictor()) {
     const RankGraph& rank = advice.predictor()->main_rank();
+    // The step of the main rank, as it was recorded.
     recording.picture = DrawStep(rank, rank.graph.recorded_ns);
   }
   if (findings.summary.together)

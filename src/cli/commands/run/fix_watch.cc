@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the agents' reports on fixes while a command runs, one entry for each fix, with the number of processes.
+// Collects the agents' reports on fixes while a command runs, one entry for each fix and effect, with the processes
+// that reported it. Equal reports of several ranks are said once.
 #include "cli/commands/run/fix_watch.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ std::string ItemOf(const Change& change) {
 
 }  // namespace
 
+// Compares PyTorch's version with the recipe's at the first training process: only then is it known.
 void FixWatch::TakeVersions(const wire::RingHeader& header) {
   if (saw_training_) return;
   saw_training_ = true;
@@ -24,6 +26,7 @@ void FixWatch::TakeVersions(const wire::RingHeader& header) {
   for (const std::string& sentence : VersionDifferences(recipe_, versions)) say_(sentence);
 }
 
+// Ignores processes that do not train, such as workers of a DataLoader: fixes are switched on in training only.
 void FixWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   const wire::RingHeader& header = process.ring.header();
   if (header.role != wire::AgentRole::kTrains) return;
@@ -43,6 +46,7 @@ void FixWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   found->pids.insert(header.pid);
 }
 
+// Compares names only: a fix may report another value than it was asked for.
 std::vector<std::string> FixWatch::Unreported(const std::vector<std::string>& items) const {
   std::vector<std::string> unreported;
   for (const std::string& item : items) {

@@ -19,6 +19,7 @@ struct ReportedFix {
   std::set<int64_t> pids{};
 };
 
+// Watches the rings of a run. The recipe outlives it; calls come from the launcher's thread.
 class FixWatch : public Watcher {
  public:
   using Say = std::function<void(const std::string&)>;
@@ -28,6 +29,7 @@ class FixWatch : public Watcher {
   void OnRecord(AgentProcess& process, const wire::RingRecord& record) override;
 
   const std::vector<ReportedFix>& reports() const { return reports_; }
+  // Returns true once a process has reported that it trains.
   bool saw_training() const { return saw_training_; }
   // Returns the items that no process reported.
   std::vector<std::string> Unreported(const std::vector<std::string>& items) const;

@@ -16,6 +16,7 @@
 namespace gapless::internal {
 namespace {
 
+// Size of a panel and its margins, in units of the SVG; then sizes within it, and limits on what is drawn.
 constexpr double kWidth = 900, kHeight = 290, kMinLeft = 76, kRight = 16, kTop = 60, kBottom = 34;
 constexpr double kBin = 2, kLetter = 6.9, kLabelGap = 8, kTick = 8;
 constexpr size_t kMaxPoints = 1500, kMaxTitles = 500, kMaxLabels = 24;
@@ -55,7 +56,7 @@ std::string_view ClassOf(TrendChange kind) {
   return kind == TrendChange::kRegression ? "w" : kind == TrendChange::kImprovement ? "b" : "c";
 }
 
-// Takes the room of a label, when none is there yet.
+// Takes the room [x − half, x + half] for a label and returns true, unless another label is there.
 bool Reserve(std::vector<std::pair<double, double>>& taken, double x, double half) {
   const auto overlaps = [&](const auto& other) {
     return x - half < other.second + kLabelGap && x + half > other.first - kLabelGap;
@@ -65,11 +66,12 @@ bool Reserve(std::vector<std::pair<double, double>>& taken, double x, double hal
   return true;
 }
 
+// Draws one metric. The trend has points and outlives the panel.
 class Panel {
  public:
   explicit Panel(const Trend& trend) : trend_(trend), view_(ViewOf(trend)) {}
 
-  // The room that the axis takes; that of the widest panel aligns them.
+  // The room that the axis takes; the widest axis sets it for all panels, so that their runs align.
   double Left() const;
   void SetLeft(double left) { left_ = left; }
 
@@ -113,6 +115,7 @@ double Panel::Left() const {
   return left;
 }
 
+// Draws the name with its unit, and the legend from right to left.
 std::string Panel::Title() const {
   std::string title = Ellipsize(Printable(trend_.metric), kTitleColumns);
   if (!view_.unit.name.empty()) title += StrCat(", ", Ellipsize(view_.unit.name, kTitleColumns / 3));
@@ -135,6 +138,7 @@ std::string Panel::Title() const {
   return out;
 }
 
+// Draws a line and a label per tick.
 std::string Panel::Axis() const {
   std::string out;
   for (const double tick : view_.ticks) {
@@ -144,7 +148,8 @@ std::string Panel::Axis() const {
   return out;
 }
 
-// Dates of some runs, or their numbers where times are not known; the same one is not said twice. The ends come first.
+// Labels some runs with dates, or with their numbers where times are not known; equal labels are drawn once. The ends
+// come first.
 std::string Panel::Dates() const {
   const size_t last = trend_.points.size() - 1;
   const auto &first = trend_.points.front().unix_ns, &end = trend_.points[last].unix_ns;
@@ -166,6 +171,7 @@ std::string Panel::Dates() const {
   return out;
 }
 
+// Draws a circle per run, hollow if it is beyond the axis; up to 500 of them have a title with time and value.
 std::string Panel::Points() const {
   const bool few = trend_.points.size() <= kMaxTitles;
   const std::string radius = few ? "2.4" : "1.5";
@@ -181,6 +187,8 @@ std::string Panel::Points() const {
   return out;
 }
 
+// Draws what falls into the same two units as one stroke for all values and one for the middle half: the size of the
+// picture is bounded by its width, not by the number of runs.
 std::string Panel::Bins() const {
   std::string all, middle;
   std::vector<double> heights;
@@ -204,6 +212,7 @@ std::string Panel::Bins() const {
   return StrCat("<path class=\"e\" d=\"", all, "\"/>\n<path class=\"m\" d=\"", middle, "\"/>\n");
 }
 
+// Draws each level between the edges of its runs.
 std::string Panel::Levels() const {
   std::string out;
   for (const TrendLevel& level : trend_.levels) {
@@ -213,8 +222,8 @@ std::string Panel::Levels() const {
   return out;
 }
 
-// The largest changes first, as many as find room, are named. Where there are more than that in all, the others are
-// ticks.
+// Names the largest changes first, as many as find room. Where there are more changes than labels, the others are short
+// ticks at the top.
 std::string Panel::Changes() const {
   std::vector<size_t> order(trend_.changes.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -230,6 +239,7 @@ std::string Panel::Changes() const {
   return out;
 }
 
+// Draws the line of a change, with a title that says everything about it.
 std::string Panel::Mark(const ChangePoint& change, double bottom) const {
   const TrendChange kind = KindOf(trend_, change);
   const std::string commits = CommitsText(trend_, change);
@@ -239,6 +249,7 @@ std::string Panel::Mark(const ChangePoint& change, double bottom) const {
                 Line(ClassOf(kind), Edge(change.index), kTop, Edge(change.index), bottom), "</g>\n");
 }
 
+// Returns the size and the commit of a change; "" if there is no room.
 std::string Panel::Label(const ChangePoint& change, std::vector<std::pair<double, double>>& taken) const {
   const std::string share = SizeOf(change), commit = ShortCommit(trend_.points[change.index].commit);
   const double half = kLetter * std::max(DisplayWidth(share), DisplayWidth(commit)) / 2;
@@ -250,6 +261,7 @@ std::string Panel::Label(const ChangePoint& change, std::vector<std::pair<double
   return out;
 }
 
+// Draws the line that the last level drifts along.
 std::string Panel::DriftLine() const {
   if (!DriftWorthTelling(trend_)) return "";
   const TrendLevel& last = trend_.levels.back();
@@ -260,6 +272,7 @@ std::string Panel::DriftLine() const {
 
 }  // namespace
 
+// Panels are stacked; the description for screen readers counts runs and changes.
 std::string TrendSvg(const TrendReport& report) {
   const auto panels = static_cast<double>(std::max<size_t>(report.trends.size(), 1));
   std::vector<std::string> descriptions;

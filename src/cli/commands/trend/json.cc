@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless trend --json`.
+// Writes `gapless trend --json`. Indices count the runs of the metric that have a value, from 0; intervals of indices
+// include both ends, levels do not include their end.
 #include "base/described_json.h"
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
@@ -18,6 +19,7 @@ struct Described<TrendLevel> {
 
 namespace documents {
 
+// A change of level.
 struct TrendStep {
   size_t index = 0, first = 0, last = 0;
   std::string_view kind{};
@@ -44,6 +46,7 @@ struct TrendStep {
   };
 };
 
+// The drift within the last level, in the metric's unit per run.
 struct TrendDrifts {
   bool drifts = false;
   std::string_view kind{};
@@ -61,6 +64,7 @@ struct TrendDrifts {
   };
 };
 
+// One metric over the runs.
 struct TrendOfMetric {
   std::string metric{}, unit{};
   std::optional<bool> higher_is_better{};
@@ -85,6 +89,7 @@ struct TrendOfMetric {
   };
 };
 
+// The whole document. Counts of runs are absent for a file.
 struct TrendResult {
   std::string history{}, branch{}, benchmark{};
   std::optional<size_t> runs{}, other_benchmarks{}, other_machines{};
@@ -104,6 +109,7 @@ struct TrendResult {
 
 namespace {
 
+// Commits are left out where the history does not have them.
 documents::TrendStep StepOf(const Trend& trend, size_t number) {
   const ChangePoint& change = trend.changes[number];
   const TrendPoint& point = trend.points[change.index];
@@ -120,11 +126,13 @@ documents::TrendStep StepOf(const Trend& trend, size_t number) {
     step.commits_after = commits->after;
     step.commits_up_to = commits->up_to;
   }
+  // Without a commit nobody can say if both levels are of the same.
   if (!point.commit.empty()) step.within_one_commit = IsWithinOneCommit(trend, change);
   if (number < trend.also_changed.size()) step.also_changed = trend.also_changed[number];
   return step;
 }
 
+// The slope is given also if it is not worth reporting; `drifts` says so.
 documents::TrendDrifts DriftOf(const Trend& trend) {
   const auto worth = DriftWorthTelling(trend);
   return {.drifts = worth.has_value(),
@@ -136,6 +144,7 @@ documents::TrendDrifts DriftOf(const Trend& trend) {
           .relative = trend.drift->relative};
 }
 
+// Describes a metric, which has at least one run.
 documents::TrendOfMetric MetricOf(const Trend& trend) {
   const TrendPoint &first = trend.points.front(), &last = trend.points.back();
   documents::TrendOfMetric metric{.metric = trend.metric,
@@ -158,6 +167,7 @@ constinit const TypeInfo kTrendDocument = describe::MakeType<documents::TrendRes
 
 std::string TrendJson(const TrendReport& report) {
   documents::TrendResult document{.history = report.place, .branch = report.branch, .benchmark = report.benchmark};
+  // A file has no branches and machines, so no counts of runs that were left out.
   if (report.is_history) {
     document.runs = report.runs;
     document.other_benchmarks = report.other_benchmarks;

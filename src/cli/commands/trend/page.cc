@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: that of web/, with trends in it. What is in the data and how the page reads it: web/src/trend/data.ts.
-// Numbers and words are made here; the page draws. Where scripts do not run, the pictures and a table stand in its
-// place.
+// Fills the page of web/ with trends. What is in the data and how the page reads it: web/src/trend/data.ts.
+//
+// Numbers and words are made here, so that the page, the text and the pictures say the same; the page draws. Where
+// scripts do not run, the pictures and a table stand in its place. Metrics that were measured in the same runs share
+// one list of times and commits, which would otherwise be most of the page.
 #include <charconv>
 #include <cmath>
 
@@ -27,6 +29,7 @@ double Rounded(double value) {
   return value;
 }
 
+// Returns true if both metrics have a value in the same runs.
 bool SameRuns(const Trend& a, const Trend& b) {
   const auto same = [](const TrendPoint& x, const TrendPoint& y) {
     return x.unix_ns == y.unix_ns && x.commit == y.commit;
@@ -34,6 +37,7 @@ bool SameRuns(const Trend& a, const Trend& b) {
   return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), same);
 }
 
+// Writes times in ms, which a browser's dates take, and short commits.
 void WriteRuns(JsonWriter& json, const Trend& trend) {
   json.BeginObject();
   json.Key("times");
@@ -52,6 +56,7 @@ void WriteRuns(JsonWriter& json, const Trend& trend) {
   json.EndObject();
 }
 
+// Writes a change with its sentences; `within` only if its place is uncertain.
 void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
   const ChangePoint& change = trend.changes[number];
   json.BeginObject();
@@ -63,6 +68,7 @@ void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
   json.Field("size", SizeOf(change));
   json.Field("levels", FromTo(change.before, change.after, trend.unit));
   json.Field("commits", CommitsText(trend, change));
+  // The interval of the change; a certain place needs none.
   if (change.first != change.last)
     json.Field("within", StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last)));
   json.Key("also");
@@ -73,6 +79,7 @@ void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
   json.EndObject();
 }
 
+// Writes the drift of the last level; nothing if it is not worth reporting. `size`: size of the shown unit.
 void WriteDrift(JsonWriter& json, const Trend& trend, double size) {
   const std::string text = DriftText(trend);
   if (text.empty()) return;
@@ -85,6 +92,7 @@ void WriteDrift(JsonWriter& json, const Trend& trend, double size) {
   json.EndObject();
 }
 
+// Writes the values in the unit in which they are shown. `runs`: index of the metric's list of runs.
 void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   const TrendView view = ViewOf(trend);
   const double size = view.unit.size;
@@ -118,6 +126,8 @@ void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   json.EndObject();
 }
 
+// Writes the data of the page. A list of runs is shared only with the metric before, which is enough for metrics of one
+// benchmark.
 std::string DataOf(const TrendReport& report) {
   std::string out;
   JsonWriter json(out);
@@ -158,6 +168,7 @@ std::string Row(const std::vector<std::string>& texts) {
   return out + "</tr>\n";
 }
 
+// Returns the same report as plain markup, for readers without scripts.
 std::string WithoutScript(const TrendReport& report) {
   std::string out = StrCat("<main class=\"wrap\">\n<h1>", XmlEscaped(TrendHeading(report)), "</h1>\n");
   for (const std::string& note : report.notes) out += StrCat("<p>", XmlEscaped(note), "</p>\n");

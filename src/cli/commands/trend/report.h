@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// All that the formats of a trend show.
 struct TrendReport {
   std::string place{};                // path of the history, or of the file
   std::string branch{}, benchmark{};  // empty: not recorded
@@ -25,6 +26,7 @@ struct TrendReport {
 std::string TrendHeading(const TrendReport& report);
 // At most 80 columns, as long as names are not longer.
 std::string TrendText(const TrendReport& report, bool utf8);
+// The document of --json. Numbers are in the metric's own unit.
 extern const TypeInfo kTrendDocument;
 std::string TrendJson(const TrendReport& report);
 // A picture with a panel for each metric: the runs, their levels, and where they changed. Stands alone, in light and

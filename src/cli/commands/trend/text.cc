@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints trends on a terminal: a sparkline, the changes of level with their commits, and drift.
+// Prints trends on a terminal: a sparkline, the changes of level with their commits, and drift. The newest twelve
+// changes are shown.
+//
+//   samples_per_second: 40 runs, last 864.0 1/s, higher is better
+//       ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████████████  814.0 to 864.0 1/s
+//       2026-03-13 0000ad4000  +6.0 %  814.0 to 863.1 1/s  improvement
+//         git log 0000ad3000..0000ad4000
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +19,7 @@ namespace {
 constexpr size_t kSparkWidth = 44, kMaxChanges = 12, kMinRuns = 10;
 constexpr int kNameWidth = 40;
 
-// Medians of the series in as many stretches as fit.
+// Returns the medians of the series in as many stretches as fit, at most one per run: a median hides single outliers.
 std::vector<double> Heights(const Trend& trend) {
   const size_t count = trend.points.size(), cells = std::min(count, kSparkWidth);
   std::vector<double> heights;
@@ -27,6 +33,7 @@ std::vector<double> Heights(const Trend& trend) {
   return heights;
 }
 
+// Draws the stretches as blocks between their lowest and highest median; a constant series is drawn at half height.
 std::string Spark(const Trend& trend, bool utf8) {
   static constexpr std::string_view kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   static constexpr std::string_view kPlain[] = {"_", "_", ".", ".", "-", "-", "^", "^"};
@@ -48,6 +55,8 @@ std::string Padded(std::string text, int width, bool right = false) {
   return right ? pad + text : text + pad;
 }
 
+// Returns the lines below a change: its commits, else the runs between which it lies, and other metrics that changed
+// then.
 std::string Detail(const Trend& trend, size_t number) {
   const ChangePoint& change = trend.changes[number];
   std::string text = CommitsText(trend, change);
@@ -60,6 +69,7 @@ std::string Detail(const Trend& trend, size_t number) {
   return text;
 }
 
+// Lists the changes in aligned columns.
 std::string Changes(const Trend& trend) {
   const size_t count = trend.changes.size(), begin = count > kMaxChanges ? count - kMaxChanges : 0;
   int when = 0, size = 0, levels = 0;
@@ -80,6 +90,7 @@ std::string Changes(const Trend& trend) {
   return text;
 }
 
+// Describes one metric. Below ten runs "no change" would claim more than the method can see.
 std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
   const size_t runs = trend.points.size();
   std::string text = StrCat(Ellipsize(Printable(trend.metric), kNameWidth), ": ",
@@ -97,6 +108,7 @@ std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
 
 }  // namespace
 
+// Names the series and its span over all metrics; times that were not recorded are left out.
 std::string TrendHeading(const TrendReport& report) {
   if (!report.is_history) return Printable(report.place);
   std::string text = StrCat(FormatCount(static_cast<int64_t>(report.runs)), report.runs == 1 ? " run" : " runs");

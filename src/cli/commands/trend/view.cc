@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the range and the ticks of a chart of a trend. Outliers far from the other values do not widen the range.
+//
+// The range spans the middle 95 % of the values and all levels; further values widen it by at most three times that
+// span. All arithmetic keeps within the range of doubles, because a history may hold any finite number.
 #include "cli/commands/trend/view.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ constexpr double kLargest = std::numeric_limits<double>::max() / 4;
 constexpr double kSmallest = 1e-305;  // below it, quotients lose their digits
 constexpr int kTicks = 4;
 
-// The value that a share of the sorted values is below.
+// Returns the quantile of sorted values at `share`, the nearest value.
 double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(std::llround(share * static_cast<double>(sorted.size() - 1)))];
 }
@@ -31,6 +34,7 @@ double StepFor(double range) {
 
 }  // namespace
 
+// Very large or very close ticks are shown with four digits.
 std::string TrendView::TickText(double tick) const {
   const double shown = tick / unit.size, shown_step = step / unit.size, size = std::max(std::abs(low), std::abs(high));
   if (size / unit.size >= 1e7 || shown_step < 1e-5) return FourDigits(shown);
@@ -38,6 +42,7 @@ std::string TrendView::TickText(double tick) const {
   return decimals == 0 ? FormatCount(std::llround(shown)) : FormatNumber(shown, decimals);
 }
 
+// A flat series gets some room in either direction, so that its line is in the middle.
 TrendView ViewOf(const Trend& trend) {
   std::vector<double> sorted;
   for (const TrendPoint& point : trend.points) sorted.push_back(std::clamp(point.value, -kLargest, kLargest));

@@ -15,10 +15,12 @@
 namespace gapless::internal {
 namespace {
 
+// Lengths in characters: of a date, of a date with minutes, of a short hash, and of the shortest text taken for a hash.
 constexpr size_t kDayOnly = 10, kMinuteOnly = 16, kShortHash = 10, kMinHash = 7;
 constexpr int kNameColumns = 12;
 constexpr double kLargestPlain = 1e15, kSmallestPlain = 1e-4, kLargestShare = 99.995;
 
+// A unit and its size in the metric's own unit.
 struct Prefix {
   double size;
   std::string_view name;
@@ -26,6 +28,7 @@ struct Prefix {
 constexpr Prefix kSeconds[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}};
 constexpr Prefix kBytes[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "bytes"}};
 
+// Returns the first unit that the value has at least one of; the last one for smaller values.
 ShownUnit FirstThatFits(std::span<const Prefix> prefixes, double largest) {
   for (const Prefix& prefix : prefixes)
     if (largest >= prefix.size) return {.size = prefix.size, .name = std::string(prefix.name)};
@@ -34,6 +37,7 @@ ShownUnit FirstThatFits(std::span<const Prefix> prefixes, double largest) {
 
 }  // namespace
 
+// Only seconds and bytes have prefixes; any other unit is shown as it was recorded.
 ShownUnit ShownUnitOf(double largest, std::string_view unit) {
   const double size = std::abs(largest);
   if (unit == "s") return size > 0 ? FirstThatFits(kSeconds, size) : ShownUnit{.name = "s"};
@@ -41,6 +45,7 @@ ShownUnit ShownUnitOf(double largest, std::string_view unit) {
   return {.name = Printable(unit)};
 }
 
+// Rounds first and chooses the decimals by the result: 99.998 is shown as "100.0".
 std::string FourDigits(double value) {
   const double size = std::abs(value);
   if (size == 0) return "0";
@@ -104,6 +109,7 @@ std::string ShortCommit(std::string_view commit) {
   return Ellipsize(Printable(commit), kNameColumns);
 }
 
+// Names a run by date and commit, else by date and time, else by its number from 1.
 std::string WhenOf(const Trend& trend, size_t run) {
   const TrendPoint& point = trend.points[run];
   if (!point.unix_ns) return StrCat("value ", run + 1);
@@ -113,6 +119,7 @@ std::string WhenOf(const Trend& trend, size_t run) {
   return time.substr(0, kMinuteOnly);
 }
 
+// Names that are no hashes may be anything, so they are not put into a command.
 std::string CommitsText(const Trend& trend, const ChangePoint& change) {
   if (IsWithinOneCommit(trend, change)) return "the commit is the same before and after";
   const auto range = CommitsOf(trend, change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless tune --json`.
+// Writes `gapless tune --json`: of settings, or of the exchange of gradients.
 #include "base/described_json.h"
 #include "cli/commands/tune/report.h"
 #include "proof/described.h"
@@ -7,6 +7,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// One setting. What was not measured is absent; a setting that cannot be used has a reason instead.
 struct Setting {
   std::vector<std::string> fixes{};
   std::optional<double> step_time_ms{}, samples_per_second{}, memory_bytes{};
@@ -28,6 +29,7 @@ struct Setting {
   };
 };
 
+// The document of settings.
 struct TuneResult {
   std::vector<Setting> settings{};
   size_t best = 0;
@@ -43,6 +45,7 @@ struct TuneResult {
   };
 };
 
+// The parts of a step of several ranks. The shares add up to 1 where compute and overhead can be separated.
 struct Exchange {
   int ranks = 0;
   double step_time_ms = 0, step_time_without_exchange_ms = 0, step_time_alone_ms = 0;
@@ -74,8 +77,10 @@ constinit const TypeInfo kExchangeDocument = describe::MakeType<documents::Excha
 
 namespace {
 
+// The typical run of a setting, and its comparison with the command as it is, as far as either exists.
 documents::Setting SettingOf(const TuneRow& row) {
   documents::Setting setting{.fixes = row.set.Names(), .reason = row.why_not};
+  // A setting without a run has no numbers, only its reason.
   if (row.IsUsable()) {
     const Stage stage = row.Typical();
     setting.step_time_ms = stage.step_ms;
@@ -83,6 +88,7 @@ documents::Setting SettingOf(const TuneRow& row) {
     setting.memory_bytes = stage.memory_bytes;
     setting.runs = row.runs.size();
   }
+  // The first row is the command as it is, and a setting that lost at once was not compared.
   if (row.against_first.size() > 0) {
     setting.speedup = row.Speedup();
     setting.verdict = row.against_first.Verdict();

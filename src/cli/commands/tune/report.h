@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// The content that both formats show. The table outlives it.
 struct TuneView {
   const TuneTable& table;
   std::vector<std::string> command{};
@@ -18,6 +19,7 @@ struct TuneView {
   bool is_training = false;  // the settings make another training of it
 };
 
+// The tables: of settings in lines of at most `width` columns, and of the exchange of gradients.
 std::string TuneText(const TuneView& view, int width);
 // The documents of --json: of settings, or of the exchange of gradients.
 extern const TypeInfo kTuneDocument, kExchangeDocument;

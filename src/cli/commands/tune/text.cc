@@ -17,6 +17,7 @@ constexpr size_t kBar = 40;
 
 std::string TimeText(double ms) { return StrCat(FormatNumber(ms, ms < 10 ? 2 : 1), " ms"); }
 
+// Returns the cells of a setting; the best one is marked. A setting that lost by its first run has no measured speedup.
 std::vector<std::string> CellsOf(const TuneTable& table, size_t index) {
   const TuneRow& row = table.rows[index];
   const Stage stage = row.Typical();
@@ -28,7 +29,7 @@ std::vector<std::string> CellsOf(const TuneTable& table, size_t index) {
           stage.memory_bytes ? FormatBytes(static_cast<int64_t>(*stage.memory_bytes)) : "", speedup};
 }
 
-// Without the columns that no row fills.
+// Removes the columns that no row fills, except the first.
 void DropEmpty(std::vector<std::string>& head, std::vector<std::vector<std::string>>& rows) {
   for (size_t column = head.size(); column-- > 1;) {
     if (!std::ranges::all_of(rows, [&](const auto& row) { return row[column].empty(); })) continue;
@@ -38,6 +39,7 @@ void DropEmpty(std::vector<std::string>& head, std::vector<std::vector<std::stri
   }
 }
 
+// Lists the settings that cannot be used, with the reasons.
 std::string LeftOut(const TuneTable& table, int width) {
   size_t longest = 0;
   for (const TuneRow& row : table.rows)
@@ -50,6 +52,7 @@ std::string LeftOut(const TuneTable& table, int width) {
   return text.empty() ? "" : StrCat("\nleft out\n", text);
 }
 
+// States the best setting, or that none is significantly faster, and what limits the answer.
 std::string Conclusion(const TuneView& view) {
   const TuneTable& table = view.table;
   const std::string rounds = StrCat(table.rounds, table.rounds == 1 ? " round" : " rounds");
@@ -66,7 +69,7 @@ std::string Conclusion(const TuneView& view) {
   return text;
 }
 
-// A bar of one part; what is below zero has none.
+// Returns a bar for a share of the step; a part below zero, which is noise, has none.
 std::string Bar(double share) {
   const auto size = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBar));
   std::string bar;
@@ -76,6 +79,7 @@ std::string Bar(double share) {
 
 }  // namespace
 
+// Prints the settings that can be used, the conclusion, and the command that proves the best one.
 std::string TuneText(const TuneView& view, int width) {
   const TuneTable& table = view.table;
   std::vector<std::string> head = {"", "samples/s", "step", "memory", "speedup"};
@@ -91,6 +95,7 @@ std::string TuneText(const TuneView& view, int width) {
   return text;
 }
 
+// Prints the parts of a step. Where a rank alone does other work, overhead cannot be separated from compute.
 std::string ExchangeText(const ExchangeCost& cost, int ranks, const std::vector<std::string>& command) {
   std::string text = StrCat(ShellCommand(command), " · ", ranks, " ranks\n\n");
   const auto part = [&](std::string_view name, std::optional<double> share) {

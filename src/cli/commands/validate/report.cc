@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the result of `gapless validate`: accepted or not, with each reason.
+// Prints the result of `gapless validate`: accepted or not, with each reason, then the reports of `compare` and `gate`,
+// which it is made of. The document contains theirs in the same way.
 #include "cli/commands/validate/report.h"
 
 #include "base/strings.h"
@@ -9,6 +10,7 @@
 namespace gapless::internal {
 namespace documents {
 
+// The whole document.
 struct Validate {
   bool accepted = false;
   std::vector<std::string> reasons_against{};
@@ -37,6 +39,7 @@ std::string ValidationText(const Validation& validation) {
                                           : "not recorded: it was refused\n");
 }
 
+// Warnings are the disturbances of the runs and the notes of the judgement.
 std::string ValidationJson(const Validation& validation, const PairPlan& plan) {
   std::vector<std::string> warnings = NoiseOf(validation.comparison);
   warnings.insert(warnings.end(), validation.judgement.notes.begin(), validation.judgement.notes.end());

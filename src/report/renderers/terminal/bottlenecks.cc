@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the list of findings: title with gain, label, first evidence, recommendations, and the findings that the same
 // fix removes.
+//
+// The short report shows five findings with one line of evidence and two recommendations each; -v shows all. Findings
+// whose fixes would not shorten the step have no number and stand at the end. Lines are composed as plain text and
+// wrapped before they are coloured, because colour codes have no width.
+//
+//    1  the GPU waits 58.7 ms of every step for the next batch     1.45× (1.17–1.76)
+//       DATA_LOADING · critical · 33.1 % of the step · resnet50_profiler_api.py:42
+//       → load batches in worker processes: num_workers=2 instead of 0 (minutes)
 #include <algorithm>
 
 #include "base/strings.h"
@@ -14,10 +22,12 @@ constexpr int kMargin = 4;        // " 1  "
 constexpr int kMaxShown = 5;      // bottlenecks; -v shows all
 constexpr size_t kMaxAdvice = 2;  // maximum number of fixes, and of documents, of a bottleneck
 
+// Returns the colour of the number in front of a finding.
 Tone ToneOf(double severity) {
   return severity > kCriticalSeverity ? Tone::kCritical : severity >= kWarningSeverity ? Tone::kWarning : Tone::kDim;
 }
 
+// Appends wrapped lines under the number; those after the first are indented by the lead's width.
 void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone,
                     std::string_view lead = "") {
   const int indent = kMargin + DisplayWidth(lead);
@@ -91,6 +101,7 @@ void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint&
   }
 }
 
+// Equal recommendations that follow each other are shown once. The code to paste is part of the long report only.
 void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
   std::string_view last;
   size_t shown = 0;
@@ -105,7 +116,7 @@ void AppendAdvice(std::string& out, const Bottleneck& bottleneck, const Paint& p
   }
 }
 
-// The findings that hang under a bottleneck, a line each; in long, with what was seen.
+// Appends the findings that the fix of `head` removes, too, a line each; in the long report with their descriptions.
 void AppendCured(std::string& out, const Bottleneck& head, const Report& report, const Paint& paint) {
   for (const Bottleneck& bottleneck : report.diagnosis.bottlenecks) {
     if (bottleneck.cured_by != head.id) continue;
@@ -114,6 +125,7 @@ void AppendCured(std::string& out, const Bottleneck& head, const Report& report,
   }
 }
 
+// Returns one finding with all that belongs to it, in the order in which a reader decides: cost, proof, what to do.
 std::string One(int place, const Bottleneck& bottleneck, const Report& report, const Paint& paint) {
   std::string out = Title(place, bottleneck, paint);
   AppendIndented(out, Label(bottleneck, report), paint, Tone::kDim);
@@ -137,6 +149,7 @@ std::string NotToFix(const Report& report, const Paint& paint) {
              : paint.In(Tone::kDim, "seen; the fixes that are known for it would not shorten the step") + "\n" + out;
 }
 
+// Returns the gain of all fixes together, and the saving. A plan of one fix needs no sum.
 std::string Together(const Report& report, const Paint& paint) {
   const auto& gain = report.summary.estimated_speedup;
   if (!gain) return {};
@@ -145,6 +158,7 @@ std::string Together(const Report& report, const Paint& paint) {
     const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
     const std::string trust = TrustText(report.summary, report.diagnosis.bottlenecks);
     for (const std::string& line : WrapWords(text + (trust.empty() ? "" : "; " + trust), paint.width()))
+      // The gain is green if the line did not break within it; what limits it is dim.
       out += line.starts_with(text)
                  ? StrCat(paint.In(Tone::kGood, text), paint.In(Tone::kDim, line.substr(text.size())), "\n")
                  : StrCat(paint.In(Tone::kDim, line), "\n");
@@ -175,6 +189,7 @@ std::string BottlenecksSection(const Report& report, const Paint& paint) {
     return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), why, not_to_fix);
   }
   std::string out = paint.In(Tone::kBold, "what to fix, and what each brings after those above it") + "\n";
+  // Places are ascending over the list, so the first kMaxShown places are the most worthwhile findings.
   const int shown = paint.verbose() ? last : std::min(last, kMaxShown);
   for (size_t i = 0; i < found.size(); ++i)
     if (places[i] > 0 && places[i] <= shown) out += One(places[i], found[i], report, paint);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the report's first lines and its notes.
+// Prints the report's first lines and its notes. At most six notes are shown without -v, so that a recording with many
+// faults does not push its findings off the screen.
+//
+//   resnet50_v100.pt.trace.json.gz
+//   1 × Tesla V100-DGXS-32GB · 6 complete steps
+//   median step 177.4 ms (p95 186.5 ms) · GPU busy 56.6 % · MFU 27.9 %
 #include <algorithm>
 
 #include "base/strings.h"

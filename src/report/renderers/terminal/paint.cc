@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements colours, stacked bars, padding and wrapping for the terminal, and the replacement of characters outside
-// ASCII.
+// ASCII. All widths are terminal columns (DisplayWidth), not bytes or code points.
 #include "report/renderers/terminal/paint.h"
 
 #include <algorithm>
@@ -57,6 +57,7 @@ std::string_view GlyphOf(Tone tone) {
   }
 }
 
+// Rounds each part by itself, then gives the difference to the largest part, where it changes the proportion least.
 std::string StackedBar(const Paint& paint, const std::vector<BarPart>& parts, int cells) {
   std::vector<int> sizes;
   int used = 0;
@@ -86,6 +87,7 @@ std::string PadRight(std::string_view text, int width) {
   return std::string(text).append(static_cast<size_t>(std::max(0, width - DisplayWidth(text))), ' ');
 }
 
+// Greedy: a word goes to the next line if it does not fit.
 std::vector<std::string> WrapWords(std::string_view text, int width) {
   std::vector<std::string> lines;
   std::string line;

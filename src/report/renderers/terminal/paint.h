@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal report's brush: colours that mean the same everywhere, bars, and lines that keep to the width.
+// Colours of the terminal report that mean the same everywhere, bars, and lines that keep to the width.
 //
-// Texts given to it are plain; colour is added last, so widths are those of the text. With utf8 off the report is
-// written as usual and ToAscii() replaces each character by one of the same width.
+// Texts given to these functions are plain; colour is added last, so widths are those of the text. With utf8 off the
+// report is written as usual and ToAscii() replaces each character by one of the same width.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 namespace gapless::internal {
 
+// The meaning of a text, which decides its colour.
 enum class Tone : uint8_t {
   kPlain,
   kBold,
@@ -52,7 +53,8 @@ std::string_view GlyphOf(Tone tone);
 // take.
 std::string StackedBar(const Paint& paint, const std::vector<BarPart>& parts, int cells);
 
-// Pads to `width` columns, on the right (Left-aligned text) or on the left (Right-aligned text).
+// Pad to `width` columns, on the left (right-aligned text) or on the right (left-aligned text). A text that is wider
+// stays as it is.
 std::string PadLeft(std::string_view text, int width);
 std::string PadRight(std::string_view text, int width);
 

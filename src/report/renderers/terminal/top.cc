@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section with the longest kernels or operators: the first rows of the analyses' tables, in their order.
+// The section with the longest kernels or operators: the first rows of the analyses' tables, by time. It is left out
+// without -v when there are more than two findings, which then fill the screen.
 #include <algorithm>
 #include <functional>
 
@@ -9,11 +10,13 @@
 namespace gapless::internal {
 namespace {
 
+// Numbers of findings and of rows.
 constexpr size_t kEnough = 2;  // with more bottlenecks than these the screen is full
 constexpr size_t kKernels = 3, kOperators = 10, kVerboseRows = 20;
 constexpr int kNumbers = 28;  // columns right of the name
 
-// A kernel's name without its return type and parameters: "void f<int>(float*, long)" is "f<int>".
+// Returns a kernel's name without its return type and parameters: "void f<int>(float*, long)" is "f<int>". Parentheses
+// inside template arguments, and those of "(anonymous namespace)", belong to the name.
 std::string_view ShortName(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   int depth = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libpq at run time and looks up its functions, so that gapless runs without PostgreSQL.
+// Opens libpq at run time and looks up its functions, so that gapless runs without PostgreSQL. A library that lacks one
+// of them is refused as a whole.
 #include "store/backends/postgres/libpq.h"
 
 #include <dlfcn.h>

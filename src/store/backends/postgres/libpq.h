@@ -31,7 +31,7 @@ struct LibPq {
   decltype(&PQtransactionStatus) transaction_status = nullptr;
 };
 
-// Never closed again. An error of the environment names the package.
+// Opens the library, which is never closed again. An error of the environment names the package to install.
 Result<LibPq> OpenLibPq(const char* name = "libpq.so.5");
 
 }  // namespace gapless::internal::postgres
