@@ -15,7 +15,9 @@ constexpr std::string_view kStepMsHelp = "median duration of a step", kRateHelp 
 template <>
 struct Described<LabRatio> {
   static constexpr FieldInfo kFields[] = {
-      Field<&LabRatio::low>("low", "ratio", "lower end of the 95 % interval; missing: not bounded"),
+      Field<&LabRatio::low>(
+          "low", "ratio",
+          "lower end of the interval: 95 % of what was measured, 80 % of what was predicted; missing: not bounded"),
       Field<&LabRatio::expected>("expected", "ratio", "speed-up"),
       Field<&LabRatio::high>("high", "ratio", "upper end of the interval; missing: not bounded"),
   };

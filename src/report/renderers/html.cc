@@ -5,8 +5,8 @@
 // The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
 //
 // The size of a page is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are drawn),
-// chosen by page_rows.h, and texts of at most 1,000 columns. Texts are stored once and referred to by place, because kernel
-// names are long and repeat. Cells are stored by column.
+// chosen by page_rows.h, and texts of at most 1,000 columns. Texts are stored once and referred to by place, because
+// kernel names are long and repeat. Cells are stored by column.
 #include <algorithm>
 #include <map>
 

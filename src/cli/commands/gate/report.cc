@@ -13,6 +13,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "cli/output.h"
+#include "report/markdown_text.h"
 
 namespace gapless::internal {
 std::string_view NameOf(GateKind kind) {
@@ -110,13 +111,13 @@ std::string GateMarkdown(const Judgement& judgement) {
                                 : judgement.Kind() == GateKind::kFine        ? "No performance regression"
                                                                              : "Performance: cannot tell";
   std::string text =
-      StrCat("### ", word, "\n\nAgainst ", judgement.against,
+      StrCat("### ", word, "\n\nAgainst ", MarkdownEscaped(judgement.against),
              ".\n\n| metric | now | baseline | change | | could have seen |\n|---|---|---|---|---|---|\n");
   for (const MetricJudgement& metric : judgement.metrics)
-    text += StrCat("| ", metric.metric, " | ", Number(metric.current, metric.unit), " | ",
+    text += StrCat("| ", MarkdownEscaped(metric.metric), " | ", Number(metric.current, metric.unit), " | ",
                    metric.baseline ? Number(*metric.baseline, metric.unit) : "", " | ",
                    metric.change ? Signed(*metric.change) : "", " | ",
-                   metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", metric.reason)
+                   metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", MarkdownEscaped(metric.reason))
                                                         : std::string(NameOf(metric.kind)),
                    metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
   text += StrCat("\n", Recommendation(judgement), ".");
@@ -124,7 +125,7 @@ std::string GateMarkdown(const Judgement& judgement) {
   if (judgement.false_alarm_rate)
     text += StrCat(" False alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
                    judgement.false_alarm_over, ".");
-  for (const std::string& note : judgement.notes) text += StrCat(" ", note, ".");
+  for (const std::string& note : judgement.notes) text += StrCat(" ", MarkdownEscaped(note), ".");
   return text + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
 #include "optimize/recipe_use.h"
+#include "report/markdown_text.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,14 +28,15 @@ std::string Row(const std::vector<std::string>& cells) {
 void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");
-  for (const RefusedRow& row : rows) text += Row({StrCat("`", row.item, "`"), row.reason});
+  for (const RefusedRow& row : rows) text += StrCat("| `", Cell(row.item), "` | ", MarkdownEscaped(row.reason), " |\n");
 }
 
 // Every decision, with what it rests on.
 void AddLog(const Optimized& result, std::string& text) {
   text += "\n## The decisions, in their order\n\n";
   for (const Decision& decision : result.decisions) {
-    text += StrCat("- **", decision.item.ToString(), "**: ", ToString(decision.outcome), ", ", decision.reason, ".");
+    text += StrCat("- **", MarkdownEscaped(decision.item.ToString()), "**: ", ToString(decision.outcome), ", ",
+                   MarkdownEscaped(decision.reason), ".");
     if (decision.predicted) text += StrCat(" Predicted ", SpeedupText(*decision.predicted), ".");
     if (decision.measured)
       text += StrCat(" Measured ", SpeedupText(*decision.measured), " in ", decision.pairs, " pairs of ",
@@ -44,7 +46,7 @@ void AddLog(const Optimized& result, std::string& text) {
     if (decision.training) text += StrCat(" Training: ", TrainingText(decision.training), ".");
     if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
     text += "\n";
-    for (const Change& change : decision.changes) text += StrCat("  - ", change.what, "\n");
+    for (const Change& change : decision.changes) text += StrCat("  - ", MarkdownEscaped(change.what), "\n");
   }
 }
 
@@ -65,7 +67,7 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
   if (const std::string budget = BudgetText(result); !budget.empty()) text += StrCat("\nBudget: ", budget, ".\n");
-  for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", warning, ".\n");
+  for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", MarkdownEscaped(warning), ".\n");
   AddRefused("Tried, and not kept", RefusedOf(result, true), text);
   AddRefused("Not tried", RefusedOf(result, false), text);
   AddRefused("No time was left for", UntriedOf(result), text);

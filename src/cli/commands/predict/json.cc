@@ -62,7 +62,9 @@ struct TestedKind {
       Field<&TestedKind::kind>("kind", "", "name of the what-if"),
       Field<&TestedKind::machine>("machine", "", "kind of machine on which it was tested"),
       Field<&TestedKind::programs>("programs", "count", "programs on which it was tested"),
-      Field<&TestedKind::within_share>("within_share", "share", "fraction of measured values within the interval"),
+      Field<&TestedKind::within_share>(
+          "within_share", "share",
+          "half of its predictions were at most so far from what was measured; missing: none was tested"),
   };
 };
 
@@ -172,7 +174,7 @@ struct Predict {
       Field<&Predict::ranks_apart_reason>("ranks_apart_reason", "", "why only one rank is replayed", kUnlessEmpty),
       Field<&Predict::self_check>("self_check", "", "replays whose result is known within bounds"),
       Field<&Predict::predictions>("predictions", "", "one for each --what"),
-      Field<&Predict::measured>("measured", "", "the run with the fix; with --against"),
+      Field<&Predict::measured>("measured", "", "the run with the fix; with --measured"),
       Field<&Predict::critical_path>("critical_path", "", "longest chain of work through the steps"),
       Field<&Predict::sweep>("sweep", "", "steps with cheaper parts; with --sweep"),
   };
