@@ -19,6 +19,8 @@ inline Clock::duration Lasting(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// A TimeBudget answers until when something may take, from how long runs take now. Nothing is booked: each answer
+// is for the moment at which it is asked.
 class TimeBudget {
  public:
   TimeBudget(Clock::time_point begun, double budget_s) : deadline_(begun + Lasting(budget_s)), budget_s_(budget_s) {}
