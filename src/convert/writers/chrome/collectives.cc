@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the arguments of collectives with the keys of PyTorch's recorder, so that the file reads back.
+//
+// The table of collectives has no reference to the GPU operation or slice that it came from, so rows are matched
+// by time, place and name. Both sides are ordered by time, which makes it one pass. Of rows that look alike each
+// is used once, in their order.
 #include "convert/writers/chrome/collectives.h"
 
 namespace gapless::internal::chrome {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the cache: two bits per text for "plain or to be escaped", two for "JSON or not", found out at first
+// use.
 #include "convert/writers/chrome/text_cache.h"
 
 #include <algorithm>
