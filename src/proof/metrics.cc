@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them have.
+// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them
+// have: PyTorch's allocator, else the device, else the host. A figure that one process lacks is absent, because a
+// mean over the others would be about another set of processes.
 #include "proof/metrics.h"
 
 #include <algorithm>
@@ -10,8 +12,11 @@
 namespace gapless::internal {
 namespace {
 
+// Limits above which a disturbance is reported, as shares: processors used by others, time stolen by other virtual
+// machines, and highest over mean clock minus 1, of the processors and of the GPU.
 constexpr double kBusyElsewhere = 0.1, kStolen = 0.02, kClockMoves = 0.03, kGpuClockMoves = 0.02;
 
+// Returns the mean of a value over all samples; absent if one sample lacks it.
 std::optional<double> MeanOver(const std::vector<RunSample>& samples, auto&& value) {
   double sum = 0;
   for (const RunSample& sample : samples) {
@@ -100,6 +105,7 @@ std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const Performanc
   return *a.energy_j - *b.energy_j;
 }
 
+// Compares the mean clock with the highest one that was seen, since the nominal clock is not known.
 std::vector<std::string> NoiseSeen(const RunSample& sample) {
   std::vector<std::string> seen;
   const auto mean = [&](std::string_view name) {

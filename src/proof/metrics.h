@@ -19,7 +19,8 @@ std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const Performanc
 // whole processes are measured, a process counts as a step.
 std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& samples);
 
-// Returns the disturbances that were seen: other processes, throttling, a changing clock.
+// Returns the disturbances that were seen, a sentence each: other processes, throttling, a changing clock. Empty
+// if none was, or if the telemetry was not sampled.
 std::vector<std::string> NoiseSeen(const RunSample& sample);
 
 }  // namespace gapless::internal
