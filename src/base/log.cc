@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the log on stderr over spdlog. GAPLESS_LOG sets the level at the start.
+// Implements the log on stderr over spdlog. GAPLESS_LOG sets the level at the start. Lines read "gapless: warning:
+// …". Safe for several threads: the sink has a lock.
 #include "base/log.h"
 
 #include <spdlog/logger.h>

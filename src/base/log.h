@@ -11,6 +11,8 @@ enum class Level { kDebug, kInfo, kWarning, kError, kOff };
 
 // Lowest level that is printed; default kWarning, or what GAPLESS_LOG (debug|info|warning|error|off) says.
 void SetLevel(Level level);
+// Each prints one line, in which secrets are redacted and control characters are removed. Nothing is printed below
+// the level.
 void Debug(std::string_view text);
 void Info(std::string_view text);
 void Warning(std::string_view text);
