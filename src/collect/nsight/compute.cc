@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from ncu's
-// log.
+// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from
+// ncu's log. Files of an earlier run are removed first, so that an old report cannot pass for a new one.
 #include "collect/nsight/compute.h"
 
 #include <algorithm>
@@ -92,6 +92,7 @@ Result<NsightComputeResult> NsightComputeProfiler::ProfileKernel(const std::vect
   return result;
 }
 
+// Only a failure of a single target is passed over; a missing ncu, or missing rights, would fail all of them.
 Result<std::vector<NsightComputeResult>> NsightComputeProfiler::ProfileKernels(const std::vector<std::string>& command,
                                                                                std::span<const KernelTarget> targets,
                                                                                const std::string& folder,
