@@ -54,6 +54,7 @@ void Collectives::AddArgs(SliceId slice, Events& out) {
   AddFirst(slices.ts_ns[i], fits, out);
 }
 
+// Writes the fields that the reader of Kineto knows; absent ones are left out.
 void Collectives::Write(size_t row, Events& out) const {
   const CollectiveTable& rows = trace_.collectives;
   out.Arg("Collective name", NameOfKind(trace_.Text(rows.kind[row]))).Arg("dtype", rows.dtype[row]);

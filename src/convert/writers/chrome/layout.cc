@@ -118,6 +118,7 @@ void SetClock(std::span<const RunTrace* const> traces, Layout& layout) {
 
 }  // namespace
 
+// Places all host threads before the first device, so that host processes keep their recorded numbers.
 Layout MakeLayout(std::span<const RunTrace* const> traces) {
   Layout layout;
   layout.traces.resize(traces.size());

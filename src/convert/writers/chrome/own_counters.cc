@@ -138,6 +138,7 @@ void WriteQueue(const Job& job) {
   if (ops.size() > 0) queue.Finish();
 }
 
+// Writes the allocator's totals at each event that has them.
 bool WriteMemory(const Job& job) {
   const MemoryEventTable& events = job.trace().memory_events;
   return ForRows(job, events.ts_ns, [&](size_t row) {
