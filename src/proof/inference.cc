@@ -24,6 +24,7 @@ std::optional<double> Percentile(const std::vector<double>& sorted, double p, si
   return QuantileOfSorted(sorted, p);
 }
 
+// Sets the statistics of the latencies, and keeps the latencies in their order.
 void TakeLatencies(std::vector<double> latencies_ms, InferenceMetrics& metrics) {
   const std::vector<double> sorted = Sorted(latencies_ms);
   metrics.requests = sorted.size();

@@ -51,6 +51,7 @@ std::vector<double> TimesOf(const std::vector<RunSample>& samples) {
   return times;
 }
 
+// Takes the peak memory from the first source that all processes have.
 void TakeMemory(const std::vector<RunSample>& samples, PerformanceMetrics& metrics) {
   metrics.memory_source = "allocator";
   metrics.memory_usage_gb = MeanOver(samples, [](const RunSample& sample) { return sample.gpu_memory_bytes; });

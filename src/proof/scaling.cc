@@ -64,6 +64,7 @@ size_t BestOf(const ScalingCurve& curve) {
   return static_cast<size_t>(best - curve.points.begin());
 }
 
+// Runs the command with this number of ranks; a run without steps is an error.
 Result<RunSample> RunWith(const RunRequest& request, int ranks) {
   RunRequest one = request;
   one.command = WithRanks(request.command, ranks);

@@ -38,6 +38,7 @@ DriftLine LineOf(std::span<const double> values, double slope) {
   return {.from = from, .to = from + slope * static_cast<double>(values.size() - 1)};
 }
 
+// Returns true if the drift also shows without the runs at both ends.
 bool IsSteady(std::span<const double> values, const Drift& drift) {
   const size_t end = ChangePointOptions().min_segment - 1;  // as many runs as are no level yet
   if (!drift.Drifts() || values.size() <= 2 * end) return false;
