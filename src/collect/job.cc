@@ -18,6 +18,7 @@ namespace {
 
 using Variable = std::function<std::string(const char*)>;
 
+// Returns a whole number that is not negative; nullopt if the variable is missing or holds anything else.
 std::optional<int64_t> NumberIn(const Variable& variable, const char* name) {
   const std::string text = variable(name);
   int64_t number = 0;

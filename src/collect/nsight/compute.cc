@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns true if the file exists and is not empty.
 bool IsThere(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
@@ -42,6 +43,7 @@ Error WhyNothing(const std::string& log_path, int status, const KernelTarget& ta
 NsightComputeProfiler::NsightComputeProfiler(RunProcess run, FindTool find)
     : run_(std::move(run)), find_(std::move(find)) {}
 
+// The program is killed after the last measured launch, since nothing after that is wanted.
 std::vector<std::string> NsightComputeProfiler::ProfileLine(const std::string& ncu,
                                                             const std::vector<std::string>& command,
                                                             const KernelTarget& target, const std::string& output,
