@@ -9,6 +9,7 @@
 
 namespace gapless::internal::chrome {
 
+// Returns true if the text can be written between quotes as it is.
 bool IsPlain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }
