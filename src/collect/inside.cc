@@ -48,7 +48,7 @@ std::optional<RunAround> FindRunAround(const std::function<std::string(const cha
 std::optional<RunAround> FindRunAround() { return FindRunAround(Variable); }
 
 // Like Launch(), without what the surrounding run does already. Rings of that run may hold older processes; those
-// are told apart by the time at which they started.
+// are distinguished by the time at which they started.
 Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status) {
   *failure_status = kOwnFailure;
   LaunchResult result;

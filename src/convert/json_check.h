@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JsonCheck tells valid JSON from text that only looks like it. Recorders put JSON texts into arguments; some of
+// A JsonCheck separates valid JSON from text that only looks like it. Recorders put JSON texts into arguments; some of
 // them are invalid (NaN, cut off). Only valid ones may go into a document as they are. For one thread.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a writer's bytes go: one file, a stream, or the files of a directory. The command that calls a writer
+// Sinks take a writer's bytes: one file, a stream, or the files of a directory. The command that calls a writer
 // supplies them.
 //
 // A Sink is one file, from first to last byte. Not thread-safe.

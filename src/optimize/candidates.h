@@ -30,7 +30,7 @@ struct Candidate {
   bool was_busy = false;                     // its first run met a busy machine, and it is tried once more
 };
 
-// Which fixes the user asked for.
+// CandidateOptions name the fixes that the user wants or excludes.
 struct CandidateOptions {
   std::vector<FixItem> only{};         // empty: all; values given here are tried whatever was predicted
   std::vector<std::string> without{};  // names

@@ -47,7 +47,7 @@ Result<void> Planner::MeasureBaseline() {
 }
 
 // Decides a candidate without running anything, if that is possible; returns true if it did. What does not apply
-// comes before what is not allowed: the user should not be told to allow something useless.
+// comes before what is not allowed: the user should not be asked to allow something useless.
 bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
   const auto refuse = [&](FixOutcome outcome, std::string reason) {
     decision.outcome = outcome;

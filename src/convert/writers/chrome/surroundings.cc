@@ -2,8 +2,8 @@
 // Writes the head of the document, with devices, distributed information and origin, and the names and order of
 // processes and threads.
 //
-// What the recorder said is kept under its own keys, except the keys that describe the file itself, which are made
-// anew. Values are texts in our tables; those that are JSON numbers, lists or objects are written as such again.
+// The recorder's facts keep their keys; the keys that describe the file itself are written anew. Values are texts in
+// our tables; those that are JSON numbers, lists or objects are written as such again.
 #include "convert/writers/chrome/surroundings.h"
 
 #include <algorithm>

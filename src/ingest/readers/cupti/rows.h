@@ -15,8 +15,8 @@
 
 namespace gapless::internal::cupti {
 
-// What reading reports besides rows, each with a count and the byte offset of the first. The order is that of
-// kNoteTexts.
+// A Note is something that reading reports besides rows, each with a count and the byte offset of the first. The order
+// is that of kNoteTexts.
 enum class Note : uint8_t {
   kBadRecord,
   kBadTime,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a buffer from the stream, finds the traceEvents array, and cuts it at commas between events.
 //
-// What lies behind a cut is kept and begins the next chunk. A chunk grows beyond 1 MiB, doubling, only if no cut
+// The bytes behind a cut are kept and begin the next chunk. A chunk grows beyond 1 MiB, doubling, only if no cut
 // is found in it. An "event" of 256 MiB is cut wherever one seems to end; without such a place, reading stops at
 // 512 MiB.
 #include "ingest/readers/kineto/chunks.h"

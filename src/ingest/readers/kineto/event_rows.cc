@@ -4,7 +4,7 @@
 // Names are judged once per distinct text and category, and found again by their interned id, so an event costs a
 // few hash look-ups. Categories differ by recorder and version, and recorders of other vendors have their own: the
 // table maps them to a few kinds. Slices of unknown categories are kept, since they may be a user's own marks.
-// What has no table (instants, begin and end events) is counted.
+// Events without a table (instants, begin and end events) are counted.
 #include "ingest/readers/kineto/event_rows.h"
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 
 namespace gapless::internal::kineto {
 
-// What reading reports besides rows, each with a count and the byte offset of the first. The order is that of
-// kNoteTexts.
+// A Note is something that reading reports besides rows, each with a count and the byte offset of the first. The order
+// is that of kNoteTexts.
 enum class Note : uint8_t {
   kBadEvent,
   kDeepEvent,

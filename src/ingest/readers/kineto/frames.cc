@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits Python frames into path, line and function, separates user code from libraries, and decodes JSON escapes.
 //
-// Whether a frame is the user's is guessed from its path: recorders do not say it. A file is a library's if its
+// Recorders do not say if a frame is the user's, so its path has to show it. A file is a library's if its
 // path has the parts that installations have, or begins like a file of Python's standard library. A user's file of
 // such a name is taken for a library's, and its lines are not reported; the lists leave out names that programs
 // often use.

@@ -5,7 +5,7 @@
 // one if id and kernel match and the metric is new. Example: two runs with ids 0 and 1 that collect different
 // metrics give two launches; with the same metrics they give four.
 //
-// Which metrics a launch has is kept as a set of 64-bit hashes. Two metrics of equal hash would split one launch
+// The metrics that a launch has are kept as a set of 64-bit hashes. Two metrics of equal hash would split one launch
 // into two; nothing else would be wrong.
 #include "ingest/readers/ncu_csv/launches.h"
 
