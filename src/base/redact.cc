@@ -170,7 +170,7 @@ class CommandReader {
   }
 
  private:
-  // Returns true if the word is the value of the option before it; another option is none.
+  // Returns true if the word is the value of the option before it; another option never is.
   static bool IsValueOf(std::string_view option, std::string_view word) {
     if (!option.starts_with('-') || option.find_first_of("= \t\n") != option.npos) return false;
     if (word.starts_with('-') && word.size() > 1 && (word[1] == '-' || word.find('=') != word.npos)) return false;

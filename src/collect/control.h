@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ControlBlock asks the agents of a run for something (docs/agent_protocol.md). It owns the descriptor of the
-// file. Several processes may use the same block; one object is for one thread.
+// file. Several processes may use the same block; an object is not thread-safe.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class ControlBlock {
   // time.
   static Result<ControlBlock> Make(const std::string& run_folder);
   static Result<ControlBlock> MakeIn(int folder, const std::string& run_folder, const std::optional<JobTask>& task);
-  // Opens the block of a run that is under way, or was. Returns an error if there is none, or one of another
+  // Opens the block of a run that is under way, or was. Returns an error if it is missing, or of another
   // version.
   static Result<ControlBlock> Open(const std::string& run_folder);
   static Result<ControlBlock> OpenIn(int folder, const std::string& run_folder);

@@ -19,7 +19,7 @@ class BlockSink {
   ~BlockSink() = default;
 };
 
-// A Block never allocates memory and is for one thread. Nothing checks that a record stays within the bytes given
+// A Block never allocates memory. Not thread-safe. Nothing checks that a record stays within the bytes given
 // to Begin().
 class Block {
  public:

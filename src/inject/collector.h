@@ -30,7 +30,7 @@ class Collector {
   // Takes in what CUPTI still has, ends the thread and the stream. Called once, at exit.
   void Finish();
 
-  // Called by CUPTI on any thread: Request() hands out an empty buffer, or null with size 0 if there is none;
+  // Called by CUPTI on any thread: Request() hands out an empty buffer, or null with size 0 if all are in use;
   // Complete() takes a full one.
   void Request(uint8_t** buffer, size_t* size);
   void Complete(const FullBuffer& full);

@@ -18,7 +18,7 @@
 
 namespace gapless::internal::inject {
 
-// An Encoder is for one thread. What it adds stays in the block until that is full or closed.
+// An Encoder is not thread-safe. Its records stay in the block until that is full or closed.
 class Encoder {
  public:
   // `api` has the names of calls and the fields of records.

@@ -28,7 +28,7 @@ bool HasWhatIf(std::string_view name) {
 }
 
 // Returns the bottleneck with the largest gain that the fix cures, by its own list or by the rule's
-// recommendations; null if there is none.
+// recommendations; null without a match.
 const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
   const Bottleneck* best = nullptr;
   for (const Bottleneck& bottleneck : bottlenecks) {

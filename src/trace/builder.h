@@ -154,7 +154,7 @@ struct DeviceRow {
 };
 
 // A TraceBuilder collects the rows of one recording. Shards may be filled by one thread each at the same time;
-// everything else is for one thread.
+// nothing else is thread-safe.
 class TraceBuilder {
  public:
   class Shard;

@@ -20,7 +20,7 @@ GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
   return {};
 }
 
-// Returns the slice of this name on this thread at this time; not valid if there is none.
+// Returns the slice of this name on this thread at this time; else an invalid id.
 SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
   const SliceTable& slices = trace.slices;
   const auto* at = std::lower_bound(slices.ts_ns.begin(), slices.ts_ns.end(), row.ts_ns);

@@ -61,7 +61,7 @@ class Pass {
   const std::vector<std::unique_ptr<EventRows>>& rows() const { return rows_; }
 
  private:
-  // Parses chunks until there are none, on one thread. Only the thread that gets the last chunk writes the results
+  // Parses chunks until the input ends, on one thread. Only the thread that gets the last chunk writes the results
   // of the pass. Other threads stop soon after a chunk was cut wrongly.
   void Work(EventRows& rows) {
     EventParser parser(rows, exact_);

@@ -2,7 +2,7 @@
 // Finds a call in a Python statement and splits its arguments.
 //
 // A call is a name followed by an opening bracket, in code and not in strings or comments; "def name(" and "class
-// name(" are none. Arguments are split at commas outside of inner brackets. Example: `DataLoader(set, *more,
+// name(" do not count. Arguments are split at commas outside of inner brackets. Example: `DataLoader(set, *more,
 // pin_memory=f(a, b))` has three arguments, the last with the name pin_memory. No expression is evaluated.
 #include "optimize/patch/call_site.h"
 

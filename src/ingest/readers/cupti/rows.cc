@@ -126,7 +126,7 @@ void Rows::AddText(FieldReader& fields) {
 }
 
 // Returns the name of a number, or an empty one whose traits are not kept. Only a number other than 0 without a
-// name is counted: 0 says that there is none.
+// name is counted: 0 means "no name".
 Rows::Name& Rows::NameOf(uint64_t number) {
   if (number < names_.size() && names_[number].defined) return names_[number];
   if (number != 0) Tell(Note::kUnnamed);

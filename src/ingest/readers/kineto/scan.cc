@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans JSON text for the ends of strings and for commas between events. All functions are linear in the bytes
-// they look at, and use memchr where they look for one character.
+// they look at, and use memchr to find a single character.
 #include "ingest/readers/kineto/scan.h"
 
 #include <cstring>

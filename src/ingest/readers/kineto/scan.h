@@ -22,8 +22,8 @@ struct ScannedValue {
 ScannedValue ScanValue(std::string_view text, size_t at);
 
 // Returns a guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white
-// space between, at or after `from`; kNotFound if there is none. It is right unless an argument holds such text;
-// whoever uses it checks what comes out.
+// space between, at or after `from`; else kNotFound. It is right unless an argument holds such text;
+// callers check the result.
 size_t LastEventComma(std::string_view text);
 size_t FirstEventComma(std::string_view text, size_t from);
 
